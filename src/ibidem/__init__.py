@@ -1,0 +1,63 @@
+"""ibidem finds text that stands elsewhere too, and says where: exact, near and partial duplicates, located to the character.
+
+Names are loaded when they are first used, so that `import ibidem` and `ibidem --help` stay quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ibidem.version import __version__
+
+if TYPE_CHECKING:
+    from ibidem.api import find
+    from ibidem.config import Config
+    from ibidem.documents import read
+    from ibidem.errors import IbidemError, InputError, ResourceError, UsageError
+    from ibidem.model import Document, Passage, Skipped, Span
+    from ibidem.result import Result
+    from ibidem.sentences import split_sentences
+
+_HOMES = {
+    "Config": "ibidem.config",
+    "Document": "ibidem.model",
+    "IbidemError": "ibidem.errors",
+    "InputError": "ibidem.errors",
+    "Passage": "ibidem.model",
+    "ResourceError": "ibidem.errors",
+    "Result": "ibidem.result",
+    "Skipped": "ibidem.model",
+    "Span": "ibidem.model",
+    "UsageError": "ibidem.errors",
+    "find": "ibidem.api",
+    "read": "ibidem.documents",
+    "split_sentences": "ibidem.sentences",
+}
+
+__all__ = [
+    "Config",
+    "Document",
+    "IbidemError",
+    "InputError",
+    "Passage",
+    "ResourceError",
+    "Result",
+    "Skipped",
+    "Span",
+    "UsageError",
+    "__version__",
+    "find",
+    "read",
+    "split_sentences",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ibidem' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,32 @@
+"""The functions behind `import ibidem`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ibidem.config import Config
+from ibidem.progress import Progress
+from ibidem.result import Result
+
+
+def find(
+    inputs: Any, *, against: Any = None, config: Config | None = None, progress: Progress | None = None, **settings: Any
+) -> Result:
+    """Find every passage that stands in two documents, located to the character in both.
+
+    `inputs` is a path, glob or folder, `-` for standard input, an Arrow table, a pandas or Polars frame, a Hugging Face
+    dataset, an iterable of dicts or `Document`s, or a list of such things. With `against`, only passages of the inputs that
+    stand in the reference documents are reported. Settings are those of the command line (`min_similarity=0.9`,
+    `signature="exact"`, …); `config` gives them all at once.
+
+    >>> import ibidem
+    >>> texts = ["The harbour was closed on Monday because of the storm. Two ferries stayed in port over night. "
+    ...          "The mayor asked everyone to stay at home.", "It was loud. "]
+    >>> texts[1] += texts[0]
+    >>> result = ibidem.find([{"id": str(i), "text": t} for i, t in enumerate(texts)])
+    >>> [(p.a.id, p.a.start, p.b.id, p.b.start, p.n_sentences, p.kind) for p in result]
+    [('0', 0, '1', 13, 3, 'exact')]
+    """
+    from ibidem.pipeline import find_passages
+
+    return find_passages(inputs, against, Config.of(config, **settings), progress or Progress())

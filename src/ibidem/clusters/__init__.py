@@ -1,0 +1,7 @@
+"""Clusters: documents that belong together as wholes."""
+
+from __future__ import annotations
+
+from ibidem.clusters.copies import MIN_COVERAGE, cluster_copies, copied_pairs
+
+__all__ = ["MIN_COVERAGE", "cluster_copies", "copied_pairs"]

@@ -1,0 +1,139 @@
+"""The documents of a run and their sentences, as columns over the whole collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ibidem.config import SentencesConfig
+from ibidem.model import SENTENCE_BATCH
+from ibidem.parts import MapParts
+from ibidem.sentences import split_texts, tokenise_spans
+from ibidem.signatures import SentenceTypes, TypeTokens
+
+_NO_TIME = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents in reading order and their sentences. Documents from `n_input` on are the reference side of `against`."""
+
+    batches: Sequence[pa.RecordBatch]
+    n_chars: NDArray[np.int64]
+    n_input: int
+    document: NDArray[np.int32]
+    start_byte: NDArray[np.uint32]
+    end_byte: NDArray[np.uint32]
+    start_char: NDArray[np.uint32]
+    end_char: NDArray[np.uint32]
+    n_words: NDArray[np.int32]
+    digest: NDArray[np.uint64]
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents on both sides."""
+        return len(self.n_chars)
+
+    @cached_property
+    def ids(self) -> pa.LargeStringArray:
+        """The users' ids by document."""
+        return _joined([batch.column("id") for batch in self.batches], pa.large_string())
+
+    @cached_property
+    def times(self) -> NDArray[np.int64]:
+        """Microseconds since 1970 by document; the smallest number where there is no time."""
+        column = _joined([batch.column("time") for batch in self.batches], pa.timestamp("us", tz="UTC"))
+        return column.cast(pa.int64()).fill_null(_NO_TIME).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+    @cached_property
+    def kin(self) -> NDArray[np.int32]:
+        """The number of each document's group; -1 where there is none."""
+        column = _joined([batch.column("group") for batch in self.batches], pa.large_string())
+        codes = column.dictionary_encode().indices
+        return codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)  # type: ignore[no-any-return]
+
+    @cached_property
+    def batch_first(self) -> NDArray[np.int64]:
+        """The number of each batch's first document, and the number of documents."""
+        return np.concatenate([[0], np.cumsum([batch.num_rows for batch in self.batches])]).astype(np.int64)
+
+    @cached_property
+    def document_first(self) -> NDArray[np.int64]:
+        """The number of each document's first sentence, and the number of sentences."""
+        return np.searchsorted(self.document, np.arange(self.n_documents + 1)).astype(np.int64)
+
+    def text(self, document: int) -> str:
+        """Return the text of a document as it was read."""
+        batch = int(np.searchsorted(self.batch_first, document, side="right")) - 1
+        text: str = self.batches[batch].column("text")[document - int(self.batch_first[batch])].as_py()
+        return text
+
+    def type_tokens(self, types: SentenceTypes, map_parts: MapParts) -> TypeTokens:
+        """Return the tokens of every type, read again from its first sentence: cheaper than keeping all tokens."""
+        sentences = types.first_sentence
+        bounds = np.searchsorted(self.document[sentences], self.batch_first)
+
+        def tokenise(number: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+            chosen = sentences[bounds[number] : bounds[number + 1]]
+            data, offsets = text_buffers(self.batches[number].column("text"))
+            begins = offsets[self.document[chosen] - self.batch_first[number]]
+            return tokenise_spans(data, begins + self.start_byte[chosen], begins + self.end_byte[chosen])
+
+        parts = list(map_parts(tokenise, range(len(self.batches))))
+        first = np.zeros(len(sentences) + 1, np.int64)
+        np.cumsum(np.concatenate([np.diff(part_first) for _, part_first in parts]), out=first[1:])
+        return TypeTokens(np.concatenate([tokens for tokens, _ in parts]), first)
+
+
+def gather(
+    batches: Iterable[pa.RecordBatch],
+    reference_batches: Iterable[pa.RecordBatch],
+    config: SentencesConfig,
+    map_parts: MapParts,
+    on_batch: Callable[[int, int], None],
+) -> Collection:
+    """Split the texts of all batches into sentences as they arrive; `on_batch` is told of new documents and sentences."""
+
+    def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch, NDArray[np.int64]]:
+        texts = batch.column("text")
+        return batch, split_texts(texts, config), pc.utf8_length(texts).to_numpy(zero_copy_only=False)
+
+    kept: list[pa.RecordBatch] = []
+    lengths: list[NDArray[np.int64]] = []
+    columns: dict[str, list[NDArray[Any]]] = {field.name: [] for field in SENTENCE_BATCH}
+    n_documents = n_input = 0
+    for stream in (batches, reference_batches):
+        for batch, sentences, n_chars in map_parts(split, stream):
+            kept.append(batch)
+            lengths.append(n_chars)
+            for name, parts in columns.items():
+                parts.append(sentences.column(name).to_numpy())
+            columns["document"][-1] = columns["document"][-1] + np.int32(n_documents)
+            n_documents += batch.num_rows
+            on_batch(batch.num_rows, sentences.num_rows)
+        if stream is batches:
+            n_input = n_documents
+    whole = {
+        name: np.concatenate(parts) if parts else np.empty(0, SENTENCE_BATCH.field(name).type.to_pandas_dtype())
+        for name, parts in columns.items()
+    }
+    n_chars = np.concatenate(lengths) if lengths else np.empty(0, np.int64)
+    return Collection(kept, n_chars.astype(np.int64), n_input, **whole)
+
+
+def text_buffers(texts: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the UTF-8 bytes of a column of texts and the offsets of its rows, without copying."""
+    _, offsets, data = texts.buffers()
+    rows = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    return np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8), rows
+
+
+def _joined(columns: Sequence[pa.Array], kind: pa.DataType) -> pa.Array:
+    return pa.chunked_array(columns, kind).combine_chunks()

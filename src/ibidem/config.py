@@ -1,0 +1,246 @@
+"""Settings: one frozen object a stage, validated all at once, the same words as the command line's flags.
+
+A field `min_sentences` is the flag `--min-sentences`, the keyword `min_sentences=` and the TOML key `min_sentences` in the
+section named after its stage. Field names are unique over all stages, so a flat keyword finds its stage by itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from ibidem.errors import SettingsError
+
+SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
+SET_SIGNATURES = ("words", "shingles", "spotsigs")
+FORMATS = ("parquet", "jsonl", "csv")
+
+
+def _setting(default: Any, help_text: str, choices: tuple[str, ...] = (), at_least: float | None = None) -> Any:
+    return field(default=default, metadata={"help": help_text, "choices": choices, "at_least": at_least})
+
+
+@dataclass(frozen=True)
+class DocumentsConfig:
+    """How records become documents."""
+
+    text_field: str = _setting("text", "Field or column that holds the text.")
+    id_field: str = _setting("id", "Field that holds the document's id; records without one get an id made of file and position.")
+    time_field: str = _setting("time", "Field that holds the time of publication (ISO 8601 or seconds since 1970).")
+    group_field: str = _setting("group", "Field that names the group (outlet, author, site).")
+    html: bool = _setting(False, "The text field holds HTML; take the text out of it.")
+    main_content: bool = _setting(False, "Of HTML keep the main content only, without navigation and footers.")
+    encoding: str = _setting("utf-8", "Character encoding of text, JSON and CSV files.")
+
+
+@dataclass(frozen=True)
+class SentencesConfig:
+    """How texts are cut into sentences."""
+
+    lang: str = _setting("auto", "Language of abbreviations (en, de, fr, …); auto knows all of them at once.")
+    max_sentence_words: int = _setting(120, "Longer stretches without a stop are cut where their own words say so.", at_least=16)
+
+
+@dataclass(frozen=True)
+class SignaturesConfig:
+    """What a sentence is known by."""
+
+    signature: str = _setting("words", "What makes two sentences alike.", choices=SIGNATURES)
+    shingle_size: int = _setting(2, "Words in a shingle.", at_least=1)
+    min_idf: float = _setting(0.1, "I-Match: keep words whose idf (0 to 1) is at least this.", at_least=0)
+    max_idf: float = _setting(1.0, "I-Match: keep words whose idf (0 to 1) is at most this.", at_least=0)
+    antecedents: str = _setting(
+        "auto", "SpotSigs: how many of the most frequent words open a spot, or those words, or auto: enough for four spots a sentence."
+    )
+    spot_distance: int = _setting(1, "SpotSigs: words from one link of the chain to the next.", at_least=1)
+    spot_chain: int = _setting(2, "SpotSigs: words in the chain after the antecedent.", at_least=1)
+    max_document_share: float = _setting(
+        0.6, "Fingerprint: drop words that stand in a larger share of the documents than this.", at_least=0
+    )
+    paper: bool = _setting(False, "Take the papers' limits as printed: strict instead of inclusive, no guards.")
+
+
+@dataclass(frozen=True)
+class MatchesConfig:
+    """When two sentences match."""
+
+    min_similarity: Fraction = _setting(Fraction(4, 5), "Jaccard similarity that two sentences need (words, shingles, spotsigs).")
+
+
+@dataclass(frozen=True)
+class PassagesConfig:
+    """Which runs of matches are passages."""
+
+    min_sentences: int = _setting(3, "Sentences that a passage needs.", at_least=1)
+    min_words: int = _setting(8, "Words that a passage needs.", at_least=1)
+    min_quote_words: int = _setting(12, "A single sentence of this many words is a passage too (kind: quote); 0 for none.", at_least=0)
+    max_gap_sentences: int = _setting(2, "Differing sentences in a row, on either side, that a passage may hold; 0 for none.", at_least=0)
+    max_places: int = _setting(1000, "Text standing in more places than this becomes a repeat group instead of pairs.", at_least=2)
+    max_quote_places: int = _setting(100, "The same for single sentences.", at_least=2)
+    same_document: bool = _setting(False, "Also report passages that stand twice in one document.")
+    skip_same_group: bool = _setting(False, "Leave out pairs of documents of one group.")
+
+
+@dataclass(frozen=True)
+class EngineConfig:
+    """How the work is carried out; nothing here changes a result."""
+
+    engine: str = _setting("local", "Where the stages run.", choices=("local",))
+    workers: int = _setting(0, "Threads; 0 for one a core.", at_least=0)
+
+
+@dataclass(frozen=True)
+class OutputConfig:
+    """What is written, and how."""
+
+    format: str = _setting("parquet", "File format of the tables.", choices=FORMATS)
+    keep_text: bool = _setting(False, "Add the columns a_text and b_text to the passages.")
+    overwrite: bool = _setting(False, "Replace the results that the output folder holds.")
+    strict: bool = _setting(False, "Stop (exit code 3) at the first record that would be skipped.")
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings of a run. `Config.of(min_similarity=0.9)` takes any field of any stage by its name."""
+
+    documents: DocumentsConfig = DocumentsConfig()
+    sentences: SentencesConfig = SentencesConfig()
+    signatures: SignaturesConfig = SignaturesConfig()
+    matches: MatchesConfig = MatchesConfig()
+    passages: PassagesConfig = PassagesConfig()
+    engine: EngineConfig = EngineConfig()
+    output: OutputConfig = OutputConfig()
+
+    @classmethod
+    def of(cls, base: Config | None = None, **settings: Any) -> Config:
+        """Return `base` (or the defaults) with the given settings; raise SettingsError naming everything that is wrong."""
+        config = base or cls()
+        problems: list[str] = []
+        changes: dict[str, dict[str, Any]] = {}
+        homes = {f.name: (stage, f) for stage, f in setting_fields()}
+        for name, value in settings.items():
+            if name not in homes:
+                problems.append(f"there is no setting '{name}'")
+                continue
+            stage, setting = homes[name]
+            try:
+                changes.setdefault(stage, {})[name] = _coerce(setting, value)
+            except (ValueError, TypeError, ZeroDivisionError):
+                problems.append(f"{name} = {value!r} is not a {_type_word(setting)}")
+        for stage, values in changes.items():
+            config = dataclasses.replace(config, **{stage: dataclasses.replace(getattr(config, stage), **values)})
+        problems.extend(_problems(config))
+        if problems:
+            raise SettingsError(problems)
+        return config
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Config:
+        """Read settings from a TOML file whose sections are the stages."""
+        return cls.of(**settings_from_toml(path))
+
+    def to_toml(self) -> str:
+        """Return the settings as TOML text that `from_toml` reads back."""
+        lines: list[str] = []
+        for stage, values in self.to_dict().items():
+            lines.append(f"[{stage}]")
+            lines.extend(f"{name} = {_toml_value(value)}" for name, value in values.items())
+            lines.append("")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return plain values by stage and setting, as they are stored in `run.json`."""
+        plain: dict[str, dict[str, Any]] = {}
+        for stage, setting in setting_fields():
+            value = getattr(getattr(self, stage), setting.name)
+            plain.setdefault(stage, {})[setting.name] = str(value) if isinstance(value, Fraction) else value
+        return plain
+
+
+def setting_fields() -> Iterator[tuple[str, dataclasses.Field[Any]]]:
+    """Yield every setting as (stage, field), in the order of the flow."""
+    for stage in dataclasses.fields(Config):
+        for setting in dataclasses.fields(type(stage.default)):  # type: ignore[arg-type]
+            yield stage.name, setting
+
+
+def setting_type(setting: dataclasses.Field[Any]) -> type:
+    """Return the Python type of a setting."""
+    return type(setting.default)
+
+
+def settings_from_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the flat settings of a TOML file; a section or key that does not exist is a SettingsError."""
+    try:
+        import tomllib  # type: ignore[import-not-found,unused-ignore]
+    except ModuleNotFoundError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
+    try:
+        with open(path, "rb") as file:
+            sections: Mapping[str, Any] = tomllib.load(file)
+    except OSError as error:
+        raise SettingsError([f"cannot read the settings file {os.fspath(path)}: {error.strerror}"]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError([f"{os.fspath(path)}: {error}"]) from error
+    known = {(stage, setting.name) for stage, setting in setting_fields()}
+    problems, flat = [], {}
+    for stage, values in sections.items():
+        for name, value in values.items() if isinstance(values, dict) else [("", values)]:
+            if (stage, name) in known:
+                flat[name] = value
+            else:
+                problems.append(f"{os.fspath(path)}: there is no setting '{name}' in a section [{stage}]")
+    if problems:
+        raise SettingsError(problems)
+    return flat
+
+
+def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
+    wanted = setting_type(setting)
+    if wanted is Fraction:
+        # repr, not the binary value: 0.8 means 4/5, and limits are compared as integers.
+        return Fraction(str(value)) if isinstance(value, (int, float, str)) else Fraction(value)
+    if wanted is bool:
+        if not isinstance(value, bool):
+            raise TypeError
+        return value
+    if wanted is int and (isinstance(value, bool) or int(value) != float(value)):
+        raise TypeError
+    if wanted is str and isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return wanted(value)
+
+
+def _type_word(setting: dataclasses.Field[Any]) -> str:
+    words = {Fraction: "number", int: "whole number", float: "number", bool: "truth value", str: "text"}
+    return words[setting_type(setting)]
+
+
+def _problems(config: Config) -> Iterator[str]:
+    for stage, setting in setting_fields():
+        value = getattr(getattr(config, stage), setting.name)
+        choices, at_least = setting.metadata["choices"], setting.metadata["at_least"]
+        if choices and value not in choices:
+            yield f"{setting.name} = {value!r} is none of {', '.join(choices)}"
+        if at_least is not None and value < at_least:
+            yield f"{setting.name} = {value} is below {at_least}"
+    if not 0 < config.matches.min_similarity <= 1:
+        yield f"min_similarity = {config.matches.min_similarity} is not above 0 and at most 1"
+    elif config.matches.min_similarity.denominator > 10**6:
+        yield f"min_similarity = {config.matches.min_similarity} has more than six decimals"
+    if config.signatures.min_idf > config.signatures.max_idf:
+        yield f"min_idf = {config.signatures.min_idf} is above max_idf = {config.signatures.max_idf}"
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+

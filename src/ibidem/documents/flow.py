@@ -1,0 +1,49 @@
+"""Jobs run side by side, outcomes come in order: reading and parsing overlap with the caller's own work."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from ibidem.documents.records import Job, Outcome
+
+N_WORKERS = 2
+MAX_JOBS_AHEAD = 4
+
+
+def run_jobs(jobs: Iterator[Job]) -> Iterator[Outcome]:
+    """Yield the outcomes of jobs in their order; `jobs` is drawn in a thread of its own, a few ahead and no more.
+
+    What `jobs` or a job raises is raised here, in its turn. Closing this generator ends the threads.
+    """
+    room = threading.Semaphore(MAX_JOBS_AHEAD)
+    futures: queue.SimpleQueue[Future[Outcome] | BaseException | None] = queue.SimpleQueue()
+    closed = threading.Event()
+    with ThreadPoolExecutor(N_WORKERS, thread_name_prefix="ibidem-read") as pool:
+
+        def draw_jobs() -> None:
+            try:
+                while room.acquire() and not closed.is_set():
+                    job = next(jobs, None)
+                    if job is None:
+                        break
+                    futures.put(pool.submit(job))
+                futures.put(None)
+            except BaseException as error:
+                futures.put(error)
+
+        feeder = threading.Thread(target=draw_jobs, name="ibidem-feed", daemon=True)
+        feeder.start()
+        try:
+            while (future := futures.get()) is not None:
+                if isinstance(future, BaseException):
+                    raise future
+                outcome = future.result()
+                room.release()
+                yield outcome
+        finally:
+            closed.set()
+            room.release()
+            feeder.join()

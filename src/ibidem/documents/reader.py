@@ -1,0 +1,166 @@
+"""The readers behind one door: sources in, batches of documents out."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.config import Config, DocumentsConfig
+from ibidem.documents.flow import run_jobs
+from ibidem.documents.inputs import (
+    CSV,
+    HTML,
+    JSON,
+    JSONL,
+    PARQUET,
+    TEXT,
+    TSV,
+    WARC,
+    FileSource,
+    ObjectSource,
+    resolve_inputs,
+)
+from ibidem.documents.records import Job, Outcome, Wanted, skip_source
+from ibidem.documents.streams import BOM, READ_ERRORS, ByteStream
+from ibidem.documents.text import read_text_files, read_text_stream
+from ibidem.model import Document, Skipped
+
+
+def read_batches(
+    inputs: Any,
+    config: DocumentsConfig,
+    on_skip: Callable[[Skipped], None],
+    on_bytes: Callable[[int], None] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the documents of all inputs, in the order of the inputs, as batches of the schema DOCUMENT_BATCH.
+
+    A batch holds at most 16 MB of text unless it is one document. Records that cannot be used go to `on_skip`,
+    raw bytes read are told to `on_bytes`; both are called in the caller's thread. A path without files is an InputError
+    at once.
+    """
+    outcomes = _read_outcomes(resolve_inputs(inputs), Wanted(config))
+    return (batch for outcome in _report(outcomes, on_skip, on_bytes) for batch in outcome.batches)
+
+
+def read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **settings: Any) -> Iterator[Document]:
+    """Yield the documents of all inputs one by one, with all further fields of their records in `fields`.
+
+    Settings are those of the documents stage (`text_field=`, `html=`, …). Without `on_skip`, one warning at the end
+    says how many records were left out.
+    """
+    config = Config.of(**settings).documents
+    return _read_documents(_read_outcomes(resolve_inputs(inputs), Wanted(config, other_fields=True)), on_skip)
+
+
+def _read_documents(outcomes: Iterator[Outcome], on_skip: Callable[[Skipped], None] | None) -> Iterator[Document]:
+    skipped: list[Skipped] = []
+    n_skipped = 0
+
+    def count(record: Skipped) -> None:
+        nonlocal n_skipped
+        n_skipped += 1
+        if n_skipped == 1:
+            skipped.append(record)
+
+    for outcome in _report(outcomes, on_skip or count, None):
+        others = iter(outcome.others or ())
+        for batch in outcome.batches:
+            columns = (batch.column(name).to_pylist() for name in ("id", "text", "time", "group"))
+            for doc_id, text, time, group in zip(*columns, strict=True):
+                yield Document(doc_id, text, time, group, next(others, {}))
+    if skipped:
+        first = skipped[0]
+        warnings.warn(
+            f"{n_skipped} records were skipped, the first at {first.source}:{first.position}: {first.reason}",
+            stacklevel=2,
+        )
+
+
+def _report(
+    outcomes: Iterator[Outcome], on_skip: Callable[[Skipped], None], on_bytes: Callable[[int], None] | None
+) -> Iterator[Outcome]:
+    for outcome in outcomes:
+        for record in outcome.skipped:
+            on_skip(record)
+        if on_bytes is not None and outcome.n_bytes:
+            on_bytes(outcome.n_bytes)
+        yield outcome
+
+
+def _read_outcomes(sources: Iterable[FileSource | ObjectSource], wanted: Wanted) -> Iterator[Outcome]:
+    """Read files in threads. Python objects stay in the caller's thread: a generator may be bound to it."""
+    for is_file, group in groupby(sources, lambda source: isinstance(source, FileSource)):
+        if is_file:
+            yield from run_jobs(_file_jobs(group, wanted))  # type: ignore[arg-type]
+        else:
+            from ibidem.documents.objects import read_object
+
+            for source in group:
+                for job in read_object(source, wanted):  # type: ignore[arg-type]
+                    yield job()
+
+
+def _file_jobs(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
+    for whole, group in groupby(sources, lambda source: source.format in (TEXT, HTML)):
+        if whole:
+            yield from read_text_files(group, wanted)
+        else:
+            for source in group:
+                yield from _read_file(source, wanted)
+
+
+def _read_file(source: FileSource, wanted: Wanted) -> Iterator[Job]:
+    """Yield the jobs of one file; if it cannot be read to its end, the last one says so."""
+    try:
+        with ByteStream(source.name) as stream:
+            yield from _read_stream(stream, source, wanted)
+            rest = stream.take_count()
+            yield lambda: Outcome(n_bytes=rest)
+    except READ_ERRORS as error:
+        reason = f"cannot be read to its end: {getattr(error, 'strerror', None) or error}"
+        yield lambda: skip_source(source.name, reason)
+
+
+def _read_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
+    kind = source.format or _sniff(stream)
+    # Each format is imported when it is met: most runs need one of them.
+    if kind == JSONL:
+        from ibidem.documents.jsonl import read_jsonl
+
+        yield from read_jsonl(stream, source.name, wanted)
+    elif kind == JSON:
+        from ibidem.documents.json import read_json
+
+        yield from read_json(stream, source.name, wanted)
+    elif kind in (CSV, TSV):
+        from ibidem.documents.csv import read_csv
+
+        yield from read_csv(stream, source.name, "\t" if kind == TSV else ",", wanted)
+    elif kind == PARQUET:
+        from ibidem.documents.parquet import read_parquet
+
+        yield from read_parquet(stream, source.name, wanted)
+    elif kind == WARC:
+        from ibidem.documents.warc import read_warc
+
+        yield from read_warc(stream, source.name, wanted)
+    else:
+        yield from read_text_stream(stream, dataclasses.replace(source, format=kind), wanted)
+
+
+def _sniff(stream: ByteStream) -> str:
+    """Return the format of a stream whose name says nothing, by its beginning."""
+    head = stream.peek(4096).removeprefix(BOM)
+    if head.startswith(b"PAR1"):
+        return PARQUET
+    if head.startswith(b"WARC/"):
+        return WARC
+    head = head.lstrip()
+    if head[:14].lower().startswith((b"<!doctype html", b"<html")):
+        return HTML
+    return JSONL if head.startswith(b"{") else JSON if head.startswith(b"[") else TEXT

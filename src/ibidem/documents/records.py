@@ -1,0 +1,267 @@
+"""What every reader hands on, and the one place where records are checked and become documents.
+
+A reader yields *jobs*: calls that need no more input and return an `Outcome`. Reading stays in order, jobs run side by
+side (`flow.py`), and nothing that a job finds out is told to the caller before its turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ibidem.config import DocumentsConfig
+from ibidem.documents import times
+from ibidem.errors import InputError
+from ibidem.model import DOCUMENT_BATCH, Skipped
+
+MAX_BATCH_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a reading is asked for: the settings, and whether all other fields are wanted too.
+
+    `seen_urls` is what web archives had so far: ids must not repeat over all the files of a reading.
+    """
+
+    config: DocumentsConfig
+    other_fields: bool = False
+    seen_urls: set[str] = field(default_factory=set)
+
+    @property
+    def names(self) -> tuple[str, str, str, str]:
+        """Names of the fields for text, id, time and group."""
+        config = self.config
+        return config.text_field, config.id_field, config.time_field, config.group_field
+
+    def others(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of a record that have no meaning here."""
+        return {name: value for name, value in record.items() if name not in self.names}
+
+
+@dataclass
+class Records:
+    """Columns of some records in reading order, not yet checked; a column that is None is absent everywhere.
+
+    `source` is one name for all, or one for each record. `html` asks for the text to be taken out of HTML,
+    `cleaned` says for each record that this was done already. `problems` says of some rows why they cannot be used.
+    """
+
+    text: Any
+    position: Any
+    source: str | list[str]
+    id: Any = None
+    time: Any = None
+    group: Any = None
+    html: bool = False
+    cleaned: Any = None
+    problems: dict[int, str] = field(default_factory=dict)
+    others: list[dict[str, Any]] | None = None
+
+    def source_of(self, row: int) -> str:
+        """Return the name of the source that a row comes from."""
+        return self.source if isinstance(self.source, str) else self.source[row]
+
+
+@dataclass
+class Outcome:
+    """What a job found: batches in reading order, the records left out, and the raw bytes that went into it."""
+
+    batches: list[Any] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    n_bytes: int = 0
+    others: list[dict[str, Any]] | None = None
+
+
+Job = Callable[[], Outcome]
+
+
+def skip_source(source: str, reason: str, n_bytes: int = 0) -> Outcome:
+    """Return the outcome of a source that cannot be read, or not to its end."""
+    return Outcome(skipped=[Skipped(source, 0, reason)], n_bytes=n_bytes)
+
+
+def missing_text(wanted: Wanted) -> str:
+    """Return the reason for a record that has no text."""
+    return f"no field '{wanted.config.text_field}', or it is null"
+
+
+def missing_column(source: str, names: Sequence[str], wanted: Wanted) -> InputError:
+    """Return the error for a table that has no column for the text."""
+    return InputError(
+        f"{source} has no column '{wanted.config.text_field}'; its columns are {', '.join(names) or 'none'}",
+        "Name the column with the text by --text-field.",
+    )
+
+
+def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
+    """Turn records into documents: every row ends up either in a batch or in `skipped`."""
+    problems = records.problems
+    text = _as_strings(records.text, wanted.config.text_field, problems)
+    if records.html:
+        from ibidem.documents.html import extract_texts
+
+        text = extract_texts(text, wanted.config.main_content)
+    doc_ids = None if records.id is None else _as_strings(records.id, wanted.config.id_field, problems)
+    _find_unusable_texts(text, wanted, problems)
+    doc_ids = _make_missing_ids(doc_ids, records)
+    n_rows = len(text)
+    group = None if records.group is None else _as_strings(records.group, "", {})
+    columns = [
+        doc_ids,
+        text,
+        pa.nulls(n_rows, DOCUMENT_BATCH.field("time").type) if records.time is None else times.from_array(records.time),
+        pa.nulls(n_rows, pa.large_string()) if group is None else group,
+        _source_column(records.source, n_rows),
+        pa.array(records.position, pa.int64()),
+        pa.array(np.full(n_rows, records.html) if records.cleaned is None else records.cleaned, pa.bool_()),
+    ]
+    others = records.others
+    skipped = [
+        Skipped(records.source_of(row), columns[5][row].as_py(), problems[row], _known_id(records, doc_ids, row))
+        for row in sorted(problems)
+    ]
+    if problems:
+        good = np.ones(n_rows, dtype=bool)
+        good[list(problems)] = False
+        columns = [column.filter(pa.array(good)) for column in columns]
+        others = None if others is None else [fields for fields, keep in zip(others, good, strict=True) if keep]
+    return Outcome(_cut(pa.RecordBatch.from_arrays(columns, schema=DOCUMENT_BATCH)), skipped, n_bytes, others)
+
+
+def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -> Any:
+    """Return Python strings as an Arrow column; rows that hold lone surrogates become null and a problem."""
+    try:
+        return pa.array(values, pa.large_string())
+    except UnicodeEncodeError:
+        usable: list[str | None] = []
+        for row, value in enumerate(values):
+            surrogate = None if value is None else surrogate_in(value)
+            usable.append(value if surrogate is None else None)
+            if surrogate is not None:
+                problems.setdefault(row, _explain_surrogate(surrogate, name))
+        return pa.array(usable, pa.large_string())
+
+
+def _explain_surrogate(surrogate: int, name: str) -> str:
+    # Python decodes a byte that it does not understand as U+DC00 + byte, if asked to go on.
+    if 0xDC80 <= surrogate <= 0xDCFF:
+        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; --encoding names another encoding"
+    return f"lone surrogate \\u{surrogate:04x} in field '{name}'"
+
+
+def surrogate_in(value: str) -> int | None:
+    """Return the first code point of a string that UTF-8 cannot write, if there is one."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return ord(value[error.start])
+    return None
+
+
+def _as_strings(column: Any, name: str, problems: dict[int, str]) -> Any:
+    """Return any scalar column as valid large strings; what is no text becomes null, and a problem of its row."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    try:
+        column = column.cast(pa.large_string())
+        column.validate(full=True)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError):
+        return _as_strings_one_by_one(column, name, problems)
+    return column
+
+
+def _as_strings_one_by_one(column: Any, name: str, problems: dict[int, str]) -> Any:
+    try:
+        values = column.cast(pa.large_binary()).to_pylist()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        for row in range(len(column)):
+            if column[row].is_valid:
+                problems.setdefault(row, f"field '{name}' holds {column.type}, neither text nor number")
+        return pa.nulls(len(column), pa.large_string())
+    usable: list[str | None] = []
+    for row, value in enumerate(values):
+        try:
+            usable.append(None if value is None else value.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            usable.append(None)
+            problems.setdefault(row, f"invalid UTF-8 in field '{name}', at its byte {error.start}")
+    return pa.array(usable, pa.large_string())
+
+
+def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str]) -> None:
+    if text.null_count:
+        for row in np.flatnonzero(text.is_null().to_numpy(zero_copy_only=False)).tolist():
+            problems.setdefault(row, missing_text(wanted))
+    blank = pc.or_(pc.equal(pc.binary_length(text), 0), pc.utf8_is_space(text)).fill_null(False)
+    if pc.any(blank).as_py():
+        for row in np.flatnonzero(blank.to_numpy(zero_copy_only=False)).tolist():
+            problems.setdefault(row, "empty text")
+    # The smallest byte of all texts together is far cheaper to find than a substring in each row.
+    if len(text) and (data := _text_bytes(text)).size and data.min() == 0:
+        for row, place in enumerate(pc.find_substring(text, "\0").to_pylist()):
+            if place is not None and place >= 0:
+                where = len(text[row].as_py().split("\0", 1)[0])
+                problems.setdefault(row, nul_reason(where))
+
+
+def _text_bytes(text: Any) -> Any:
+    """Return the bytes of a column of large strings, without those before and after a slice."""
+    offsets, data = _text_offsets(text), text.buffers()[2]
+    return np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]] if data is not None else np.empty(0, np.uint8)
+
+
+def _text_offsets(text: Any) -> Any:
+    return np.frombuffer(text.buffers()[1], np.int64)[text.offset :][: len(text) + 1]
+
+
+def nul_reason(where: int) -> str:
+    """Return the reason for a text with a NUL character in it."""
+    return f"NUL character at character {where}: probably binary data or UTF-16"
+
+
+def _make_missing_ids(doc_ids: Any, records: Records) -> Any:
+    if doc_ids is not None:
+        missing = pc.or_kleene(doc_ids.is_null(), pc.equal(doc_ids, ""))
+        if not pc.any(missing).as_py():
+            return doc_ids
+    positions = pa.array(records.position, pa.int64()).cast(pa.large_string())
+    several = not isinstance(records.source, str)
+    sources = (pa.array if several else pa.scalar)(records.source, pa.large_string())
+    made = pc.binary_join_element_wise(sources, positions, pa.scalar(":", pa.large_string()))
+    return made if doc_ids is None else pc.if_else(missing, made, doc_ids)
+
+
+def _known_id(records: Records, doc_ids: Any, row: int) -> str | None:
+    if records.id is None or not records.id[row].is_valid:
+        return None
+    return doc_ids[row].as_py() or None
+
+
+def _source_column(source: str | list[str], n_rows: int) -> Any:
+    if isinstance(source, str):
+        return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n_rows, np.int32)), pa.array([source], pa.string()))
+    return pa.array(source, pa.string()).dictionary_encode()
+
+
+def _cut(batch: Any) -> list[Any]:
+    """Cut a batch so that no part holds more than MAX_BATCH_BYTES of text, unless it is one document."""
+    if not batch.num_rows:
+        return []
+    offsets = _text_offsets(batch.column("text"))
+    if offsets[-1] - offsets[0] <= MAX_BATCH_BYTES and not any(column.offset for column in batch.columns):
+        return [batch]
+    parts, start = [], 0
+    while start < batch.num_rows:
+        end = max(start + 1, int(np.searchsorted(offsets, offsets[start] + MAX_BATCH_BYTES, side="right")) - 1)
+        # Taken, not sliced: a slice would keep the whole batch in memory, its buffers would not start with its rows.
+        parts.append(batch.take(pa.array(np.arange(start, end))))
+        start = end
+    return parts

@@ -1,0 +1,99 @@
+"""Plain text and HTML files: a file is a document."""
+
+from __future__ import annotations
+
+import codecs
+import functools
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from ibidem.documents.inputs import HTML, FileSource
+from ibidem.documents.records import Job, Outcome, Records, Wanted, check, nul_reason
+from ibidem.documents.streams import READ_ERRORS, ByteStream, is_utf8
+from ibidem.model import Skipped
+
+MAX_JOB_BYTES = 8 << 20
+MAX_JOB_FILES = 512
+
+
+def read_text_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
+    """Yield a job for each handful of neighbouring files; all of them hold HTML, or none does."""
+    handful: list[FileSource] = []
+    n_bytes = 0
+    for source in sources:
+        size = source.n_bytes or 0
+        if handful and (
+            len(handful) == MAX_JOB_FILES or n_bytes + size > MAX_JOB_BYTES or source.format != handful[0].format
+        ):
+            yield functools.partial(_read_files, handful, wanted)
+            handful, n_bytes = [], 0
+        handful.append(source)
+        n_bytes += size
+    if handful:
+        yield functools.partial(_read_files, handful, wanted)
+
+
+def read_text_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
+    """Yield the job for one open stream that is a document as a whole."""
+    data = stream.read()
+    yield functools.partial(_to_documents, [source], [(source, data)], [], wanted, stream.take_count())
+
+
+def _read_files(sources: list[FileSource], wanted: Wanted) -> Outcome:
+    contents: list[tuple[FileSource, bytes]] = []
+    skipped: list[Skipped] = []
+    n_bytes = 0
+    for source in sources:
+        try:
+            with ByteStream(source.name) as stream:
+                contents.append((source, stream.read()))
+                n_bytes += stream.take_count()
+        except READ_ERRORS as error:
+            skipped.append(Skipped(source.name, 0, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
+    return _to_documents(sources, contents, skipped, wanted, n_bytes)
+
+
+def _to_documents(
+    sources: list[FileSource],
+    contents: list[tuple[FileSource, bytes]],
+    skipped: list[Skipped],
+    wanted: Wanted,
+    n_bytes: int,
+) -> Outcome:
+    html = bool(contents) and contents[0][0].format == HTML
+    texts: list[str | None] = []
+    problems: dict[int, str] = {}
+    for row, (_, data) in enumerate(contents):
+        try:
+            texts.append(_decode_html(data) if html else _decode(data, wanted.config.encoding))
+        except UnicodeDecodeError as error:
+            texts.append(None)
+            problems[row] = (
+                f"not {error.encoding}: {error.reason} at byte {error.start}; --encoding names another encoding"
+                if b"\0" not in data[:1024]
+                else nul_reason(data.index(b"\0"))
+            )
+    records = Records(
+        pa.array(texts, pa.large_string()),
+        [0] * len(texts),
+        [source.name for source, _ in contents],
+        pa.array([source.doc_id for source, _ in contents], pa.large_string()),
+        html=html,
+        problems=problems,
+        others=[{} for _ in texts] if wanted.other_fields else None,
+    )
+    outcome = check(records, wanted, n_bytes)
+    order = {source.name: number for number, source in enumerate(sources)}
+    outcome.skipped = sorted(outcome.skipped + skipped, key=lambda record: order[record.source])
+    return outcome
+
+
+def _decode(data: bytes, encoding: str) -> str:
+    return data.removeprefix(codecs.BOM_UTF8).decode("utf-8") if is_utf8(encoding) else data.decode(encoding)
+
+
+def _decode_html(data: bytes) -> str:
+    from ibidem.documents.html import decode_html
+
+    return decode_html(data)

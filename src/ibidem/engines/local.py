@@ -1,0 +1,51 @@
+"""The local engine: threads on this machine. Kernels release the interpreter lock, so threads share the work and the memory."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import TypeVar
+
+Part = TypeVar("Part")
+Outcome = TypeVar("Outcome")
+
+
+class LocalEngine:
+    """Runs the parts of a stage on `workers` threads (0: one a core). Results never depend on how many there are."""
+
+    def __init__(self, workers: int = 0) -> None:
+        self.workers = workers or available_cores()
+        self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="ibidem")
+
+    def map_parts(self, function: Callable[[Part], Outcome], parts: Iterable[Part]) -> Iterator[Outcome]:
+        """Yield the outcomes in the order of the parts; at most a few parts are taken in advance, so input can be a stream."""
+        if self.workers == 1:
+            yield from map(function, parts)
+            return
+        waiting: deque[Future[Outcome]] = deque()
+        try:
+            for part in parts:
+                waiting.append(self._pool.submit(function, part))
+                if len(waiting) > 2 * self.workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def __enter__(self) -> LocalEngine:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,69 @@
+"""What can go wrong, as one tree; each error carries its exit code and says what to do next.
+
+IbidemError                      1
+├── UsageError                   2   the call itself
+│   ├── SettingsError                settings that do not hold, all of them at once
+│   └── OutputExistsError            the output folder holds results already
+├── InputError                   3   what was to be read
+│   ├── NoDocumentsError             nothing readable in the inputs
+│   ├── RepeatedIdError              one id in two places
+│   └── SkippedRecordsError          records were skipped and `strict` was asked for
+└── ResourceError                5   memory, disk, missing programs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class IbidemError(Exception):
+    """Root of all errors that ibidem raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, next_step: str = "") -> None:
+        super().__init__(f"{message}\n{next_step}" if next_step else message)
+        self.message = message
+        self.next_step = next_step
+
+
+class UsageError(IbidemError):
+    """The call cannot be carried out as it was made."""
+
+    exit_code = 2
+
+
+class SettingsError(UsageError):
+    """One or more settings do not hold; `problems` names all of them."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("settings that do not hold: " + "; ".join(problems))
+        self.problems = tuple(problems)
+
+
+class OutputExistsError(UsageError):
+    """The output folder holds results and `overwrite` was not given."""
+
+
+class InputError(IbidemError):
+    """An input cannot be read."""
+
+    exit_code = 3
+
+
+class NoDocumentsError(InputError):
+    """The inputs hold no document at all."""
+
+
+class RepeatedIdError(InputError):
+    """Two documents carry the same id."""
+
+
+class SkippedRecordsError(InputError):
+    """A record had to be skipped while `strict` was set."""
+
+
+class ResourceError(IbidemError):
+    """Memory, disk or a program that is needed is missing."""
+
+    exit_code = 5

@@ -1,0 +1,8 @@
+"""Matches: which sentence types are similar, and the classes that they form."""
+
+from __future__ import annotations
+
+from ibidem.matches.join import TypeClasses, join_types
+from ibidem.matches.sets import TypeSets, sort_sets
+
+__all__ = ["TypeClasses", "TypeSets", "join_types", "sort_sets"]

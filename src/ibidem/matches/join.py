@@ -1,0 +1,75 @@
+"""The exact set-similarity join of types: which types are connected by pairs of Jaccard similarity at least p/q.
+
+Prefix, length and position bounds leave few candidates; a parity bitmap that lies beside each posting rejects nearly all of
+the rest without touching the sets; the remaining ones are merged. No bound loses a pair. Pairs are not stored: the passages
+stage needs classes (connected components) to seed on and verifies each cell again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import local
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.matches import kernels
+from ibidem.matches.sets import TypeSets
+from ibidem.parts import MapParts, in_turn, split_by_cost
+
+_N_PARTS = 64
+
+
+@dataclass(frozen=True)
+class TypeClasses:
+    """`of_type`: the class of each type, named by its first member, or -1 for an empty set. Counts tell what the join did."""
+
+    of_type: NDArray[np.int32]
+    n_postings_visited: int
+    n_pairs_verified: int
+    largest_class: int
+
+
+def join_types(sets: TypeSets, min_similarity: Fraction, map_parts: MapParts = in_turn) -> TypeClasses:
+    """Return the classes of the types; equal to comparing all pairs, for any number of workers."""
+    p, q = min_similarity.numerator, min_similarity.denominator
+    n_types = len(sets.size)
+    known = np.flatnonzero(sets.size > 0)
+    order = np.empty(len(known), np.int64)
+    largest_size = int(sets.size.max(initial=0))
+    kernels.order_by_count(sets.size, largest_size + 1, known, order)
+
+    posting_first = np.zeros(sets.n_values + 1, np.int64)
+    kernels.count_postings(order, sets.size, sets.start, sets.values, p, q, posting_first)
+    n_postings = int(posting_first[-1])
+    who = np.empty(n_postings, np.int32)
+    who_size = np.empty(n_postings, np.int32)
+    who_bitmap = np.empty(n_postings, np.uint64)
+    cursor = posting_first[:-1].copy()
+    kernels.fill_postings(order, sets.size, sets.start, sets.values, sets.bitmaps, p, q, cursor, who, who_size, who_bitmap)
+    del cursor
+
+    mine = local()  # each thread keeps a forest of its own; they are united at the end
+    forests: list[NDArray[np.int32]] = []
+
+    def join(part: tuple[int, int]) -> NDArray[np.int64]:
+        if not hasattr(mine, "parent"):
+            mine.parent = np.arange(n_types, dtype=np.int32)
+            forests.append(mine.parent)
+        counts = np.zeros(3, np.int64)
+        kernels.join_sets(
+            order, sets.size, sets.start, sets.values, sets.bitmaps, posting_first, who, who_size, who_bitmap, p, q,
+            *part, mine.parent, counts,
+        )  # fmt: skip
+        return counts
+
+    # Later probes are larger and meet more postings; many small parts keep the threads even.
+    counts = sum(map_parts(join, split_by_cost(sets.size[order].astype(np.int64), _N_PARTS)), np.zeros(3, np.int64))
+    parent = np.arange(n_types, dtype=np.int32)
+    for forest in forests:
+        kernels.unite_all(parent, forest)
+    kernels.flatten(parent)
+    largest_class = int(np.bincount(parent).max(initial=0)) if n_types else 0
+    parent[sets.size == 0] = -1
+    return TypeClasses(parent, int(counts[0]), int(counts[1]), largest_class)

@@ -1,0 +1,205 @@
+"""Kernels of the set-similarity join: sorted sets, postings, the join itself, components.
+
+A *set* is the signature of a type: distinct token ranks, rarest token first, `values[start[t] : start[t] + size[t]]`.
+The limit is the fraction p/q; every bound below is whole-number arithmetic (`ALGORITHMS`: Jaccard row of the prefix table).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@intrinsic
+def popcount(typing_context, word):
+    """Number of set bits of a 64-bit word: one machine instruction."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@njit(cache=True, nogil=True)
+def sort_sets(tokens, ids, start, type_from, type_to, part_bits, part_start, rank, size, bitmaps):
+    """Turn token numbers into sorted distinct ranks, in place, for types [type_from, type_to); also their parity bitmaps.
+
+    A bitmap has one bit a rank, combined by exclusive or: it never fills up, and the bits in which two bitmaps differ
+    are at most the elements in which the sets differ.
+    """
+    shift = np.uint64(64 - part_bits)
+    for t in range(type_from, type_to):
+        begin = start[t]
+        n = start[t + 1] - begin
+        segment = ids[begin : begin + n]
+        for i in range(n):
+            segment[i] = rank[part_start[np.int64(tokens[begin + i] >> shift)] + segment[i]]
+        if n <= 48:
+            for i in range(1, n):
+                value = segment[i]
+                j = i - 1
+                while j >= 0 and segment[j] > value:
+                    segment[j + 1] = segment[j]
+                    j -= 1
+                segment[j + 1] = value
+        else:
+            segment.sort()
+        distinct = 0
+        bitmap = np.uint64(0)
+        for i in range(n):
+            if i == 0 or segment[i] != segment[distinct - 1]:
+                segment[distinct] = segment[i]
+                distinct += 1
+                bitmap ^= np.uint64(1) << (np.uint64(segment[distinct - 1]) * _GOLDEN >> np.uint64(58))
+        size[t] = distinct
+        bitmaps[t] = bitmap
+
+
+@njit(cache=True, nogil=True)
+def order_by_count(keys, n_keys, items, ordered):
+    """Stable counting sort: write `items` in rising order of `keys[item]`."""
+    starts = np.zeros(n_keys + 1, np.int64)
+    for i in range(len(items)):
+        starts[keys[items[i]] + 1] += 1
+    for k in range(n_keys):
+        starts[k + 1] += starts[k]
+    for i in range(len(items)):
+        key = keys[items[i]]
+        ordered[starts[key]] = items[i]
+        starts[key] += 1
+
+
+@njit(cache=True, nogil=True)
+def count_postings(order, size, start, values, p, q, posting_first):
+    """Count, by rank, the postings of the indexing prefixes: |y| - ceil(2 p |y| / (p + q)) + 1 elements of each set."""
+    for i in range(len(order)):
+        t = order[i]
+        prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1
+        for k in range(prefix):
+            posting_first[values[start[t] + k] + 1] += 1
+    for r in range(len(posting_first) - 1):
+        posting_first[r + 1] += posting_first[r]
+
+
+@njit(cache=True, nogil=True)
+def fill_postings(order, size, start, values, bitmaps, p, q, cursor, who, who_size, who_bitmap):
+    """Write the postings of every rank in rising order of set size; bitmaps and sizes lie beside them for sequential reading."""
+    for i in range(len(order)):
+        t = order[i]
+        prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1
+        for k in range(prefix):
+            r = values[start[t] + k]
+            at = cursor[r]
+            who[at] = i
+            who_size[at] = size[t]
+            who_bitmap[at] = bitmaps[t]
+            cursor[r] = at + 1
+
+
+@njit(cache=True, nogil=True)
+def overlap_of(values, start_a, size_a, start_b, size_b, needed):
+    """Size of the intersection of two sorted sets, or -1 as soon as it cannot reach `needed`."""
+    i = 0
+    j = 0
+    overlap = 0
+    while i < size_a and j < size_b:
+        if overlap + min(size_a - i, size_b - j) < needed:
+            return -1
+        x = values[start_a + i]
+        y = values[start_b + j]
+        if x == y:
+            overlap += 1
+            i += 1
+            j += 1
+        elif x < y:
+            i += 1
+        else:
+            j += 1
+    return overlap if overlap >= needed else -1
+
+
+@njit(cache=True, nogil=True)
+def find_root(parent, x):
+    """Root of x, halving the path on the way."""
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+@njit(cache=True, nogil=True)
+def unite(parent, x, y):
+    """Join two components; the smaller number is the root, so the outcome does not depend on the order of joins."""
+    x = find_root(parent, x)
+    y = find_root(parent, y)
+    if x < y:
+        parent[y] = x
+    elif y < x:
+        parent[x] = y
+
+
+@njit(cache=True, nogil=True)
+def unite_all(parent, other):
+    """Join the components of two forests over the same nodes into the first."""
+    for x in range(len(parent)):
+        if other[x] != x:
+            unite(parent, x, other[x])
+
+
+@njit(cache=True, nogil=True)
+def flatten(parent):
+    """Let every node point at its root."""
+    for x in range(len(parent)):
+        parent[x] = parent[parent[x]]  # roots have the smallest numbers, so the parent is flat already
+
+
+@njit(cache=True, nogil=True)
+def join_sets(order, size, start, values, bitmaps, posting_first, who, who_size, who_bitmap, p, q, probe_from, probe_to, parent, counts):
+    """Unite every set of `order[probe_from:probe_to]` with each smaller or equal one whose Jaccard similarity is at least p/q.
+
+    Only components are wanted, so a pair that is joined already is not verified, and no edge is stored.
+    `counts`: postings visited, pairs verified, pairs found similar.
+    """
+    for x in range(probe_from, probe_to):
+        t = order[x]
+        size_x = np.int64(size[t])
+        bitmap = bitmaps[t]
+        smallest = (p * size_x + q - 1) // q
+        prefix = size_x - smallest + 1
+        for k in range(prefix):
+            r = values[start[t] + k]
+            end = posting_first[r + 1]
+            # Postings lie in size order: begin at the first admissible size, end where the rest of x cannot suffice.
+            low = posting_first[r]
+            high = end
+            while low < high:
+                middle = (low + high) >> 1
+                if who_size[middle] < smallest:
+                    low = middle + 1
+                else:
+                    high = middle
+            largest = (size_x - k) * (p + q) // p - size_x
+            size_y = np.int64(-1)
+            needed = np.int64(0)
+            slack = np.uint64(0)
+            at = low
+            while at < end and who[at] < x:
+                if who_size[at] != size_y:
+                    size_y = np.int64(who_size[at])
+                    if size_y > largest:
+                        break
+                    needed = (p * (size_x + size_y) + p + q - 1) // (p + q)
+                    slack = np.uint64(size_x + size_y - 2 * needed)
+                if popcount(bitmap ^ who_bitmap[at]) <= slack:
+                    y = who[at]
+                    u = order[y]
+                    if find_root(parent, t) != find_root(parent, u):
+                        counts[1] += 1
+                        if overlap_of(values, start[t], size_x, start[u], size_y, needed) >= 0:
+                            counts[2] += 1
+                            unite(parent, t, u)
+                at += 1
+            counts[0] += at - low

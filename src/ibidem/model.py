@@ -1,0 +1,122 @@
+"""The things ibidem speaks of, and the Arrow schema of every table it hands on or writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text under the user's own id. `fields` holds everything else that came with the record."""
+
+    id: str
+    text: str
+    time: datetime | str | float | None = None
+    group: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Span(NamedTuple):
+    """A half-open stretch of one document's text, in characters of the text as it was read."""
+
+    id: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One text that stands in two documents, located in both."""
+
+    a: Span
+    b: Span
+    n_sentences: int
+    similarity: float
+    kind: str
+    direction: str
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A record that was left out, and why. `position` is a line or record number, from 1; 0 for the whole file."""
+
+    source: str
+    position: int
+    reason: str
+    id: str | None = None
+
+
+# What readers hand on. `source` and `position` say where a record stands; `cleaned` marks text taken out of HTML.
+DOCUMENT_BATCH = pa.schema(
+    [
+        pa.field("id", pa.large_string(), nullable=False),
+        pa.field("text", pa.large_string(), nullable=False),
+        pa.field("time", pa.timestamp("us", tz="UTC")),
+        pa.field("group", pa.large_string()),
+        pa.field("source", pa.dictionary(pa.int32(), pa.string()), nullable=False),
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("cleaned", pa.bool_(), nullable=False),
+    ]
+)
+
+# One row a sentence, in reading order. `document` is the row of the document in its batch; offsets count from its start.
+SENTENCE_BATCH = pa.schema(
+    [
+        pa.field("document", pa.int32(), nullable=False),
+        pa.field("start_byte", pa.uint32(), nullable=False),
+        pa.field("end_byte", pa.uint32(), nullable=False),
+        pa.field("start_char", pa.uint32(), nullable=False),
+        pa.field("end_char", pa.uint32(), nullable=False),
+        pa.field("n_words", pa.int32(), nullable=False),
+        pa.field("digest", pa.uint64(), nullable=False),
+    ]
+)
+
+_NAME = pa.dictionary(pa.int32(), pa.large_string())
+
+PASSAGES = pa.schema(
+    [
+        pa.field("a_id", _NAME, nullable=False),
+        pa.field("a_start", pa.int64(), nullable=False),
+        pa.field("a_end", pa.int64(), nullable=False),
+        pa.field("b_id", _NAME, nullable=False),
+        pa.field("b_start", pa.int64(), nullable=False),
+        pa.field("b_end", pa.int64(), nullable=False),
+        pa.field("n_sentences", pa.int32(), nullable=False),
+        pa.field("similarity", pa.float64(), nullable=False),
+        pa.field("kind", pa.dictionary(pa.int8(), pa.string()), nullable=False),
+        pa.field("direction", pa.dictionary(pa.int8(), pa.string()), nullable=False),
+    ]
+)
+
+REPEATS = pa.schema(
+    [
+        pa.field("text", pa.large_string(), nullable=False),
+        pa.field("n_documents", pa.int64(), nullable=False),
+        pa.field(
+            "places",
+            pa.large_list(pa.struct([("id", pa.large_string()), ("start", pa.int64()), ("end", pa.int64())])),
+            nullable=False,
+        ),
+    ]
+)
+
+DOCUMENTS = pa.schema(
+    [
+        pa.field("id", pa.large_string(), nullable=False),
+        pa.field("n_chars", pa.int64(), nullable=False),
+        pa.field("n_sentences", pa.int64(), nullable=False),
+        pa.field("reused_share", pa.float64(), nullable=False),
+        pa.field("first_share", pa.float64(), nullable=False),
+        pa.field("cluster", pa.int64()),
+    ]
+)
+
+KINDS = ("exact", "near", "quote")
+DIRECTIONS = ("unknown", "a_to_b", "b_to_a")

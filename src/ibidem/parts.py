@@ -1,0 +1,35 @@
+"""How a stage hands its work to an engine: as parts, run in any order, whose outcomes come back in theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Part = TypeVar("Part")
+Outcome = TypeVar("Outcome")
+
+
+class MapParts(Protocol):
+    """One function over the parts of a stage; outcomes come in the order of the parts."""
+
+    def __call__(self, function: Callable[[Part], Outcome], parts: Iterable[Part]) -> Iterator[Outcome]:
+        """Run the function over all parts."""
+        ...
+
+
+def in_turn(function: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
+    """Run the parts one after the other: the simplest engine."""
+    return map(function, parts)
+
+
+def split_by_cost(costs: NDArray[np.int64], n_parts: int) -> Sequence[tuple[int, int]]:
+    """Cut items into at most `n_parts` consecutive parts of about equal cost."""
+    if len(costs) == 0:
+        return []
+    total = np.cumsum(costs)
+    cuts = np.unique(np.searchsorted(total, np.linspace(0, int(total[-1]), n_parts + 1)[1:-1]))
+    bounds = [0, *[int(c) for c in cuts if 0 < c < len(costs)], len(costs)]
+    return list(zip(bounds[:-1], bounds[1:], strict=True))

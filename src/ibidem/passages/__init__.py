@@ -1,0 +1,9 @@
+"""Passages: runs of matching sentences, located in two documents."""
+
+from __future__ import annotations
+
+from ibidem.passages.chaining import Cells, PassageRows, assemble_passages
+from ibidem.passages.gram_join import find_diagonals
+from ibidem.passages.rows import Pairing, PlaceGroup, Rows
+
+__all__ = ["Cells", "Pairing", "PassageRows", "PlaceGroup", "Rows", "assemble_passages", "find_diagonals"]

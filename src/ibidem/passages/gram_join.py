@@ -1,0 +1,147 @@
+"""The gram join: every maximal run of equal classes in two documents, without comparing documents.
+
+A run of at least γ sentences shares a γ-window, so equal windows are paired, left-maximal ones only, and extended.
+Shorter runs are found through their long sentences, and short documents through their whole text.
+What stands in very many places is not paired: it comes out as groups of places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.config import PassagesConfig
+from ibidem.parts import MapParts, in_turn, split_by_cost
+from ibidem.passages import kernels
+from ibidem.passages.repeats import link_windows
+from ibidem.passages.rows import Pairing, PlaceGroup, Rows
+
+_HOT_WINDOW, _HOT_SENTENCE, _REPEATED_WINDOW = 1, 2, 4
+_N_PARTS = 64
+
+
+@dataclass(frozen=True)
+class WindowGroups:
+    """Rows at which equal windows start, group after group: group g is `rows[first[g]:first[g + 1]]`, rising, two or more."""
+
+    rows: NDArray[np.int32]
+    first: NDArray[np.int64]
+
+    def costs(self, max_places: int) -> NDArray[np.int64]:
+        """Return the pairs that each group may make."""
+        places = np.diff(self.first)
+        return np.where(places > max_places, 1, places * (places - 1) // 2 + 1)
+
+
+def group_equal(keys: NDArray[np.uint64]) -> WindowGroups:
+    """Group the rows of equal keys; key 0 means none. Keys that stand once are left out before anything is sorted."""
+    n = len(keys)
+    row_bits = max(1, n.bit_length())
+    counts = np.zeros(1 << max(10, (4 * n).bit_length()), np.uint8)
+    kernels.count_slots(keys, counts)
+    packed = np.empty(n, np.uint64)
+    packed = packed[: kernels.pack_repeated(keys, counts, row_bits, packed)]
+    packed.sort()
+    rows = np.empty(len(packed), np.int32)
+    first = np.empty(len(packed) // 2 + 1, np.int64)
+    n_groups = kernels.group_windows(packed, keys, row_bits, rows, first)
+    first = first[: n_groups + 1].copy()
+    return WindowGroups(rows[: first[-1]], first)
+
+
+def find_diagonals(
+    rows: Rows, config: PassagesConfig, pairing: Pairing, map_parts: MapParts = in_turn
+) -> tuple[NDArray[np.int32], list[PlaceGroup]]:
+    """Return the diagonals (row in a, row in b, length), in no particular order, and the groups of places too many to pair.
+
+    Promised: each maximal run of at least `min_sentences` equal classes that holds a window of at most `max_places` places;
+    each shorter run that holds a sentence of `min_quote_words` words with at most `max_quote_places` places; and each pair of
+    shorter documents that are alike from end to end, unless their text has more than `max_quote_places` places. Each once.
+    """
+    size = config.min_sentences
+    flags = np.zeros(len(rows.classes), np.uint8)
+    filters = (pairing.same_document, pairing.side, pairing.kin)
+    found: list[NDArray[np.int32]] = []
+
+    keys = np.empty(len(rows.classes), np.uint64)
+    kernels.window_keys(rows.classes, rows.document, size, keys)
+    windows = group_equal(keys)
+    del keys
+    kernels.mark_rows(windows.rows, windows.first, 2, flags, _REPEATED_WINDOW)
+    kernels.mark_rows(windows.rows, windows.first, config.max_places + 1, flags, _HOT_WINDOW)
+
+    def pair_windows(part: tuple[int, int]) -> NDArray[np.int32]:
+        return kernels.pair_windows(  # type: ignore[no-any-return]
+            windows.rows, windows.first, *part, config.max_places, size, flags, rows.classes, rows.document, *filters
+        )
+
+    found.extend(map_parts(pair_windows, split_by_cost(windows.costs(config.max_places), _N_PARTS)))
+    repeats = link_windows(windows.rows, windows.first, config.max_places, size, rows.document)
+    if size == 1:  # a sentence is a window then, and there is nothing shorter
+        return _joined(found), repeats
+
+    min_words = config.min_quote_words or np.iinfo(np.int32).max
+    sentences = group_equal(np.where(rows.n_words >= min_words, rows.classes, np.uint64(0)))
+    kernels.mark_rows(sentences.rows, sentences.first, config.max_quote_places + 1, flags, _HOT_SENTENCE)
+
+    def pair_sentences(part: tuple[int, int]) -> NDArray[np.int32]:
+        return kernels.pair_sentences(  # type: ignore[no-any-return]
+            sentences.rows, sentences.first, *part, config.max_quote_places, size, flags, rows.n_words, min_words,
+            rows.classes, rows.document, *filters,
+        )  # fmt: skip
+
+    found.extend(map_parts(pair_sentences, split_by_cost(sentences.costs(config.max_quote_places), _N_PARTS)))
+
+    texts = group_equal(_whole_text_keys(rows, size))
+    found.append(
+        kernels.pair_documents(
+            texts.rows, texts.first, 0, len(texts.first) - 1, config.max_quote_places, flags, rows.n_words, min_words,
+            rows.document, rows.document_first, *filters,
+        )  # fmt: skip
+    )
+    covered = _covered_by_windows(flags, size)
+    repeats += _hot_groups(sentences, config.max_quote_places, rows, 1, ~covered)
+    repeats += _hot_groups(texts, config.max_quote_places, rows, 0, (flags & _HOT_SENTENCE) == 0)
+    return _joined(found), repeats
+
+
+def _joined(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    return np.concatenate(found) if found else np.empty((0, 3), np.int32)
+
+
+def _whole_text_keys(rows: Rows, size: int) -> NDArray[np.uint64]:
+    """Return, at the first row of each document of fewer than `size` rows, the key of all its classes."""
+    keys = np.zeros(len(rows.classes), np.uint64)
+    lengths = np.diff(rows.document_first)
+    for length in range(1, size):
+        heads = rows.document_first[:-1][lengths == length]
+        part = np.empty(len(rows.classes), np.uint64)
+        kernels.window_keys(rows.classes, rows.document, length, part)
+        keys[heads] = part[heads]
+    return keys
+
+
+def _covered_by_windows(flags: NDArray[np.uint8], size: int) -> NDArray[np.bool_]:
+    """Tell which rows lie in a window that stands elsewhere too."""
+    repeated = (flags & _REPEATED_WINDOW) != 0
+    covered = repeated.copy()
+    for step in range(1, size):
+        covered[step:] |= repeated[:-step]
+    return covered
+
+
+def _hot_groups(
+    groups: WindowGroups, max_places: int, rows: Rows, length: int, keep: NDArray[np.bool_]
+) -> list[PlaceGroup]:
+    """Return the groups of more than `max_places` rows, less the rows not kept; `length` 0 means the whole document."""
+    hot: list[PlaceGroup] = []
+    for group in np.flatnonzero(np.diff(groups.first) > max_places):
+        starts = groups.rows[groups.first[group] : groups.first[group + 1]]
+        starts = starts[keep[starts]]
+        documents = rows.document[starts]
+        if len(starts) > max_places and documents[0] != documents[-1]:
+            d = int(documents[0])
+            hot.append(PlaceGroup(starts, length or int(rows.document_first[d + 1] - rows.document_first[d])))
+    return hot

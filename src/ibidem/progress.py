@@ -1,0 +1,44 @@
+"""What a run tells while it works: stages, counts, timings. The plain one only keeps them; the terminal one also shows them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Progress:
+    """Counts and timings of a run, and hooks that a display overrides."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {"documents": 0, "sentences": 0}
+        self.timings: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str, n_bytes: int | None = None) -> Iterator[None]:
+        """Time a stage; `n_bytes` is the input that it will read, where known."""
+        begin = time.perf_counter()
+        self.begin_stage(name, n_bytes)
+        try:
+            yield
+        finally:
+            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - begin
+            self.end_stage(name)
+
+    def count(self, **numbers: int) -> None:
+        """Keep numbers for `run.json`."""
+        self.counts.update(numbers)
+
+    def add_documents(self, n_documents: int, n_sentences: int) -> None:
+        """Note that documents were read and split."""
+        self.counts["documents"] += n_documents
+        self.counts["sentences"] += n_sentences
+
+    def add_bytes(self, n_bytes: int) -> None:
+        """Note that input bytes were read."""
+
+    def begin_stage(self, name: str, n_bytes: int | None) -> None:
+        """Show that a stage begins."""
+
+    def end_stage(self, name: str) -> None:
+        """Show that a stage has ended."""

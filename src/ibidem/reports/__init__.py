@@ -1,0 +1,9 @@
+"""Reports: the tables of a run, how they are written, and the summary for people."""
+
+from __future__ import annotations
+
+from ibidem.reports.skipped import SkippedRecords
+from ibidem.reports.tables import documents_table, passages_table, repeats_table
+from ibidem.reports.writing import write_result
+
+__all__ = ["SkippedRecords", "documents_table", "passages_table", "repeats_table", "write_result"]

@@ -1,0 +1,90 @@
+"""Tables to files. Each file is written aside and renamed, so that no half table is ever seen."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.errors import OutputExistsError, ResourceError
+from ibidem.model import Skipped
+
+_JSON_BATCH_ROWS = 50_000
+_OURS = ("passages", "repeats", "documents", "texts")
+
+
+def check_output(folder: Path, overwrite: bool) -> None:
+    """Raise unless the folder may take results: it is absent, empty, or holds results that may be replaced."""
+    if folder.exists() and not folder.is_dir():
+        raise OutputExistsError(f"{folder} is a file, not a folder", "Give another folder with -o.")
+    if folder.exists() and any(folder.iterdir()):
+        if not (folder / "run.json").exists():
+            raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
+        if not overwrite:
+            raise OutputExistsError(f"{folder} holds results already", "Give another folder, or --overwrite to replace them.")
+
+
+def write_result(
+    folder: Path, tables: Mapping[str, pa.Table], skipped: Sequence[Skipped], run: Mapping[str, Any], table_format: str
+) -> list[Path]:
+    """Write all tables, `skipped.jsonl` and, last of all, `run.json`; return the paths."""
+    writers: dict[str, Callable[[pa.Table, Path], None]] = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in _OURS:  # what an earlier run left behind, perhaps in another format
+            for old in folder.glob(f"{name}.*"):
+                old.unlink()
+        paths = []
+        for name, table in tables.items():
+            paths.append(_aside(folder / f"{name}.{table_format}", lambda path, t=table: writers[table_format](t, path)))
+        lines = "".join(json.dumps(asdict(record), ensure_ascii=False) + "\n" for record in skipped)
+        paths.append(_aside(folder / "skipped.jsonl", lambda path: _write_text(path, lines)))
+        text = json.dumps(run, indent=2, ensure_ascii=False) + "\n"
+        paths.append(_aside(folder / "run.json", lambda path: _write_text(path, text)))
+    except OSError as error:
+        raise ResourceError(f"cannot write to {folder}: {error.strerror or error}", "Is there room, and may you write there?") from error
+    return paths
+
+
+def _aside(path: Path, write: Callable[[Path], None]) -> Path:
+    aside = path.with_name(path.name + ".part")
+    try:
+        write(aside)
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+    return path
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="surrogatepass")
+
+
+def _write_parquet(table: pa.Table, path: Path) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, path, compression="zstd", compression_level=1)
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    import pyarrow.csv
+
+    columns = []
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        elif pa.types.is_nested(column.type):  # a cell of CSV holds nested values as JSON
+            column = pa.chunked_array([[json.dumps(v, ensure_ascii=False) for v in column.to_pylist()]], pa.large_string())
+        columns.append(column)
+    pyarrow.csv.write_csv(pa.table(columns, names=table.column_names), path)
+
+
+def _write_jsonl(table: pa.Table, path: Path) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        for batch in table.to_batches(max_chunksize=_JSON_BATCH_ROWS):
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())

@@ -1,0 +1,115 @@
+"""What `find` gives back: the tables, the texts behind them, and ways to look at them and to keep them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute  # pa.compute
+
+from ibidem.collection import Collection
+from ibidem.config import Config
+from ibidem.model import Passage, Skipped, Span
+from ibidem.reports.writing import check_output, write_result
+from ibidem.version import __version__
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """Passages, documents and repeats as Arrow tables. Iterating yields every `Passage` with its texts."""
+
+    passages: pa.Table
+    documents: pa.Table
+    repeats: pa.Table
+    skipped: Sequence[Skipped]
+    config: Config
+    collection: Collection
+    inputs: Sequence[Mapping[str, Any]]
+    counts: Mapping[str, int]
+    timings: Mapping[str, float]
+
+    def __len__(self) -> int:
+        return self.passages.num_rows  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"<Result: {len(self)} passages, {self.repeats.num_rows} repeats, {self.documents.num_rows} documents>"
+
+    def __iter__(self) -> Iterator[Passage]:
+        for batch in self.passages.to_batches(max_chunksize=10_000):
+            yield from self._passages_of(batch)
+
+    def longest(self, count: int) -> list[Passage]:
+        """Return the longest passages, by characters of both sides together."""
+        length = pa.compute.add(*(pa.compute.subtract(self.passages[f"{s}_end"], self.passages[f"{s}_start"]) for s in "ab"))
+        order = pa.compute.select_k_unstable(
+            pa.table({"length": length, "row": pa.array(range(len(self)), pa.int64())}),
+            count,
+            [("length", "descending"), ("row", "ascending")],
+        )
+        return [p for batch in self.passages.take(order).to_batches() for p in self._passages_of(batch)]
+
+    def with_texts(self) -> pa.Table:
+        """Return the passages with the columns `a_text` and `b_text`."""
+        table = self.passages
+        for side in ("a", "b"):
+            table = table.append_column(f"{side}_text", pa.array(list(self._texts(table, side)), pa.large_string()))
+        return table
+
+    def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
+        """Write all tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `keep_text`, `overwrite`."""
+        output = Config.of(self.config, **settings).output
+        path = Path(folder)
+        check_output(path, output.overwrite)
+        tables = {"passages": self.with_texts() if output.keep_text else self.passages}
+        tables |= {"documents": self.documents, "repeats": self.repeats}
+        cleaned = self._cleaned_texts()
+        if cleaned.num_rows:
+            tables["texts"] = cleaned
+        return write_result(path, tables, self.skipped, self.run(), output.format)
+
+    def run(self) -> dict[str, Any]:
+        """Return what `run.json` holds: version, settings, inputs, counts and timings of the run."""
+        return {
+            "version": __version__,
+            "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "settings": self.config.to_dict(),
+            "inputs": list(self.inputs),
+            "counts": {**self.counts, "passages": len(self), "repeats": self.repeats.num_rows, "skipped": len(self.skipped)},
+            "timings_seconds": {name: round(seconds, 3) for name, seconds in self.timings.items()},
+        }
+
+    def _passages_of(self, batch: pa.RecordBatch) -> Iterator[Passage]:
+        sides = [
+            [
+                Span(*columns)
+                for columns in zip(
+                    batch[f"{side}_id"].to_pylist(), batch[f"{side}_start"].to_pylist(), batch[f"{side}_end"].to_pylist(),
+                    self._texts(batch, side), strict=True,
+                )
+            ]
+            for side in "ab"
+        ]  # fmt: skip
+        rest = (batch[name].to_pylist() for name in ("n_sentences", "similarity", "kind", "direction"))
+        for a, b, n_sentences, similarity, kind, direction in zip(*sides, *rest, strict=True):
+            yield Passage(a, b, n_sentences, similarity, kind, direction)
+
+    def _texts(self, passages: pa.Table | pa.RecordBatch, side: str) -> Iterator[str]:
+        # The codes of the id column are document numbers: two documents of one id (with `against`) stay apart.
+        codes = passages[f"{side}_id"]
+        codes = codes.combine_chunks().indices if isinstance(codes, pa.ChunkedArray) else codes.indices
+        text_of = lru_cache(maxsize=64)(self.collection.text)
+        for document, start, end in zip(
+            codes.to_pylist(), passages[f"{side}_start"].to_pylist(), passages[f"{side}_end"].to_pylist(), strict=True
+        ):
+            yield text_of(document)[start:end]
+
+    def _cleaned_texts(self) -> pa.Table:
+        """Return the texts that were taken out of HTML: the passages' offsets count in them, and they stand nowhere else."""
+        batches = [b.filter(b.column("cleaned")).select(["id", "text"]) for b in self.collection.batches]
+        return pa.Table.from_batches(batches, schema=self.collection.batches[0].select(["id", "text"]).schema)

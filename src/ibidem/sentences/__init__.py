@@ -1,0 +1,13 @@
+"""Sentences: texts cut into spans, and the tokens and digests that sentences are known by."""
+
+from __future__ import annotations
+
+from ibidem.sentences.splitting import (
+    SPLITTER_VERSION,
+    digest_tokens,
+    split_sentences,
+    split_texts,
+    tokenise_spans,
+)
+
+__all__ = ["SPLITTER_VERSION", "digest_tokens", "split_sentences", "split_texts", "tokenise_spans"]

@@ -1,0 +1,18 @@
+"""Signatures: what a sentence type is known by."""
+
+from __future__ import annotations
+
+from ibidem.signatures.base import HashSets, KeySignature, SetSignature, load_signature
+from ibidem.signatures.types import SentenceTypes, TypeTokens, Vocabulary, collapse_sentences, count_vocabulary
+
+__all__ = [
+    "HashSets",
+    "KeySignature",
+    "SentenceTypes",
+    "SetSignature",
+    "TypeTokens",
+    "Vocabulary",
+    "collapse_sentences",
+    "count_vocabulary",
+    "load_signature",
+]

@@ -1,0 +1,54 @@
+"""The one interface of signatures: a file beside this one adds a signature, named like its file.
+
+A module `NAME.py` holds `SIGNATURE`, an object with `key` (one hash a type: equal keys match) or `hashes` (a set of hashes a
+type: sets match by Jaccard similarity). Both get the tokens of all types, the settings and, if the signature asks for it,
+the vocabulary with its document counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.config import SignaturesConfig
+from ibidem.signatures.types import TypeTokens, Vocabulary
+
+
+@dataclass(frozen=True)
+class HashSets:
+    """A set of hashes for each type, perhaps with repeats: type t has `hashes[first[t]:first[t + 1]]`."""
+
+    hashes: NDArray[np.uint64]
+    first: NDArray[np.int64]
+
+
+@runtime_checkable
+class KeySignature(Protocol):
+    """One hash a type; 0 means that the type is known by nothing and matches nothing."""
+
+    needs_vocabulary: bool
+
+    def key(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> NDArray[np.uint64]:
+        """Return the key of every type."""
+        ...
+
+
+@runtime_checkable
+class SetSignature(Protocol):
+    """A set of hashes a type; an empty set matches nothing."""
+
+    needs_vocabulary: bool
+
+    def hashes(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> HashSets:
+        """Return the hashes of every type."""
+        ...
+
+
+def load_signature(name: str) -> KeySignature | SetSignature:
+    """Return the signature of that name."""
+    signature: KeySignature | SetSignature = import_module(f"ibidem.signatures.{name}").SIGNATURE
+    return signature

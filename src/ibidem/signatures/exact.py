@@ -1,0 +1,28 @@
+"""`exact`: the canonical tokens in their order, nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.config import SignaturesConfig
+from ibidem.sentences import digest_tokens
+from ibidem.signatures.types import TypeTokens, Vocabulary
+
+
+class Exact:
+    """A type is known by itself: only equal sentences match."""
+
+    needs_vocabulary = False
+
+    def key(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> NDArray[np.uint64]:
+        """Return the digests of the types."""
+        return known_digests(digest_tokens(types.tokens, types.first))
+
+
+def known_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return digests as keys: 0 would mean that a sentence is known by nothing, and becomes 1."""
+    return np.maximum(digests, np.uint64(1))
+
+
+SIGNATURE = Exact()

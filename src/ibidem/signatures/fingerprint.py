@@ -1,0 +1,29 @@
+"""`fingerprint`: one hash of the sorted words, repeats kept, without the words of too many documents (Yoon et al.)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.config import SignaturesConfig
+from ibidem.signatures import kernels
+from ibidem.signatures.types import TypeTokens, Vocabulary
+
+
+class Fingerprint:
+    """A type is known by its sorted words less the common ones: it survives changed order and changed little words."""
+
+    needs_vocabulary = True
+
+    def key(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> NDArray[np.uint64]:
+        """Return the hash of the kept words; nothing where none is left."""
+        assert vocabulary is not None
+        # In a handful of documents every word is in most of them, and a share says nothing.
+        most = max(config.max_document_share * vocabulary.n_documents, 0 if config.paper else 10)
+        keep = vocabulary.document_counts <= most
+        keys = np.empty(len(types), np.uint64)
+        kernels.hash_kept_words(types.tokens, types.first, vocabulary.ids, keep, False, False, keys)
+        return keys
+
+
+SIGNATURE = Fingerprint()

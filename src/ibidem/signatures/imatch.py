@@ -1,0 +1,40 @@
+"""`imatch`: one hash of the distinct words whose idf lies in a range (PDC-MR: 0.1 to 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.config import SignaturesConfig
+from ibidem.signatures import kernels
+from ibidem.signatures.types import TypeTokens, Vocabulary
+
+
+class IMatch:
+    """A type is known by its distinct words that are neither too common nor too rare, idf = log(N/df) / log N over documents.
+
+    A type without such a word is known by nothing; taken as printed, all such types would share one key.
+    """
+
+    needs_vocabulary = True
+
+    def key(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> NDArray[np.uint64]:
+        """Return the hash of the kept words."""
+        assert vocabulary is not None
+        idf = normalised_idf(vocabulary)
+        keep = (idf >= config.min_idf) & (idf <= config.max_idf)
+        keys = np.empty(len(types), np.uint64)
+        kernels.hash_kept_words(types.tokens, types.first, vocabulary.ids, keep, True, config.paper, keys)
+        return keys
+
+
+def normalised_idf(vocabulary: Vocabulary) -> NDArray[np.float64]:
+    """Return log(N/df) / log N of every word, between 0 and 1; in a collection of one document every word has 1."""
+    n = vocabulary.n_documents
+    if n < 2:
+        return np.ones(len(vocabulary.hashes))
+    # Rounding must not push df = 1 above 1 or df = N below 0.
+    return np.clip(1 - np.log(vocabulary.document_counts) / np.log(n), 0.0, 1.0)
+
+
+SIGNATURE = IMatch()

@@ -1,0 +1,184 @@
+"""Kernels of the signatures: types, vocabulary, and the hashes that types are known by."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ibidem.sentences.hashing import SEED, mix
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True, nogil=True)
+def number_types(packed, digests, row_bits, type_of_row):
+    """Give all rows of one digest the same provisional type (the first row's number); `packed` holds sorted (digest, row) words."""
+    row_mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
+    n = len(packed)
+    i = 0
+    while i < n:
+        head = packed[i] & ~row_mask
+        j = i
+        while j < n and packed[j] & ~row_mask == head:
+            row = np.int64(packed[j] & row_mask)
+            type_of_row[row] = row
+            # Nearly always the first member; the loop tells apart digests that share their high bits.
+            for k in range(i, j):
+                other = np.int64(packed[k] & row_mask)
+                if type_of_row[other] == other and digests[other] == digests[row]:
+                    type_of_row[row] = other
+                    break
+            j += 1
+        i = j
+
+
+@njit(cache=True, nogil=True)
+def dense_types(type_of_row, first_rows):
+    """Renumber types 0, 1, … in reading order of their first rows; return how many there are."""
+    n_types = 0
+    for row in range(len(type_of_row)):
+        head = type_of_row[row]
+        if head == row:
+            first_rows[n_types] = row
+            type_of_row[row] = n_types
+            n_types += 1
+        else:
+            type_of_row[row] = type_of_row[head]  # the head comes earlier and is numbered already
+    return n_types
+
+
+@njit(cache=True, nogil=True)
+def number_tokens(tokens, part, part_bits, ids):
+    """Number the tokens whose top bits are `part` in order of appearance; write their numbers, return hashes and counts."""
+    capacity = 1 << 14
+    mask = np.uint64(capacity - 1)
+    slots = np.full(capacity, -1, np.int32)
+    hashes = np.empty(capacity // 2, np.uint64)
+    counts = np.empty(capacity // 2, np.int32)
+    n = 0
+    shift = np.uint64(64 - part_bits)
+    for i in range(len(tokens)):
+        token = tokens[i]
+        if token >> shift != part:
+            continue
+        slot = (token * _GOLDEN >> np.uint64(20)) & mask
+        while slots[slot] >= 0 and hashes[slots[slot]] != token:
+            slot = (slot + np.uint64(1)) & mask
+        number = slots[slot]
+        if number < 0:
+            number = n
+            slots[slot] = n
+            hashes[n] = token
+            counts[n] = 0
+            n += 1
+            if n == len(hashes):
+                capacity *= 4
+                mask = np.uint64(capacity - 1)
+                slots = np.full(capacity, -1, np.int32)
+                larger = np.empty(capacity // 2, np.uint64)
+                larger[:n] = hashes
+                hashes = larger
+                more = np.empty(capacity // 2, np.int32)
+                more[:n] = counts
+                counts = more
+                for k in range(n):
+                    slot = (hashes[k] * _GOLDEN >> np.uint64(20)) & mask
+                    while slots[slot] >= 0:
+                        slot = (slot + np.uint64(1)) & mask
+                    slots[slot] = k
+        counts[number] += 1
+        ids[i] = number
+    return hashes[:n].copy(), counts[:n].copy()
+
+
+@njit(cache=True, nogil=True)
+def count_documents(ids, first, type_of_sentence, document, counts, document_counts):
+    """Count by word the occurrences and the documents; sentences come in reading order."""
+    last_document = np.full(len(counts), -1, np.int32)
+    for sentence in range(len(type_of_sentence)):
+        t = type_of_sentence[sentence]
+        d = document[sentence]
+        for i in range(first[t], first[t + 1]):
+            word = ids[i]
+            counts[word] += 1
+            if last_document[word] != d:
+                last_document[word] = d
+                document_counts[word] += 1
+
+
+@njit(cache=True, nogil=True)
+def hash_kept_words(tokens, first, ids, keep, distinct, hash_empty, keys):
+    """One key a type: the hash of its kept words in sorted order, repeated words once if `distinct`; 0 where none is left.
+
+    Sorting by hash serves as well as by letters: it only has to be the same everywhere.
+    """
+    for t in range(len(first) - 1):
+        kept = np.empty(first[t + 1] - first[t], np.uint64)
+        n = 0
+        for i in range(first[t], first[t + 1]):
+            if keep[ids[i]]:
+                kept[n] = tokens[i]
+                n += 1
+        words = np.sort(kept[:n])
+        key = SEED
+        for i in range(n):
+            if not (distinct and i > 0 and words[i] == words[i - 1]):
+                key = mix(key, words[i])
+        keys[t] = key | np.uint64(1) if n > 0 or hash_empty else np.uint64(0)
+
+
+@njit(cache=True, nogil=True)
+def hash_shingles(tokens, first, size, short_whole, hashes, hash_first):
+    """Hashes of `size` tokens in a row; a shorter sentence gives one shingle of all its tokens, or none."""
+    n = 0
+    hash_first[0] = 0
+    for t in range(len(first) - 1):
+        length = first[t + 1] - first[t]
+        if length < size:
+            if short_whole and length > 0:
+                key = SEED
+                for i in range(first[t], first[t + 1]):
+                    key = mix(key, tokens[i])
+                hashes[n] = key
+                n += 1
+        else:
+            for i in range(first[t], first[t + 1] - size + 1):
+                key = SEED
+                for k in range(i, i + size):
+                    key = mix(key, tokens[k])
+                hashes[n] = key
+                n += 1
+        hash_first[t + 1] = n
+    return n
+
+
+@njit(cache=True, nogil=True)
+def hash_spots(tokens, first, ids, is_antecedent, distance, chain, hashes, hash_first):
+    """Hashes of an antecedent and the `chain` content words that follow it, each the `distance`-th after the one before.
+
+    Content words are those that are no antecedents; an antecedent without a whole chain in its sentence gives nothing.
+    """
+    n = 0
+    hash_first[0] = 0
+    for t in range(len(first) - 1):
+        for i in range(first[t], first[t + 1]):
+            if not is_antecedent[ids[i]]:
+                continue
+            key = mix(SEED, tokens[i])
+            links = 0
+            steps = 0
+            for k in range(i + 1, first[t + 1]):
+                if is_antecedent[ids[k]]:
+                    continue
+                steps += 1
+                if steps == distance:
+                    steps = 0
+                    links += 1
+                    key = mix(key, tokens[k])
+                    if links == chain:
+                        break
+            if links == chain:
+                hashes[n] = key
+                n += 1
+        hash_first[t + 1] = n
+    return n

@@ -1,0 +1,26 @@
+"""`shingles`: the set of n words in a row (PDC-MR: n = 2, 3 or 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.config import SignaturesConfig
+from ibidem.signatures import kernels
+from ibidem.signatures.base import HashSets
+from ibidem.signatures.types import TypeTokens, Vocabulary
+
+
+class Shingles:
+    """A type is known by its distinct shingles; one shorter than a shingle by all its words at once (as printed: by nothing)."""
+
+    needs_vocabulary = False
+
+    def hashes(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> HashSets:
+        """Return the hashes of the shingles."""
+        hashes = np.empty(len(types.tokens), np.uint64)
+        first = np.empty_like(types.first)
+        n = kernels.hash_shingles(types.tokens, types.first, config.shingle_size, not config.paper, hashes, first)
+        return HashSets(hashes[:n], first)
+
+
+SIGNATURE = Shingles()

@@ -1,0 +1,20 @@
+"""`words`: the set of words (for scripts without spaces, of character pairs)."""
+
+from __future__ import annotations
+
+from ibidem.config import SignaturesConfig
+from ibidem.signatures.base import HashSets
+from ibidem.signatures.types import TypeTokens, Vocabulary
+
+
+class Words:
+    """A type is known by its distinct words: order and repeats play no part."""
+
+    needs_vocabulary = False
+
+    def hashes(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> HashSets:
+        """Return the tokens themselves."""
+        return HashSets(types.tokens, types.first)
+
+
+SIGNATURE = Words()

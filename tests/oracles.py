@@ -1,0 +1,76 @@
+"""Slow and plain twins of the fast algorithms: they compare everything with everything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+
+
+def jaccard(a: frozenset[int], b: frozenset[int]) -> Fraction:
+    """Return the Jaccard similarity of two sets that are not both empty."""
+    return Fraction(len(a & b), len(a | b))
+
+
+def components(sets: list[frozenset[int]], limit: Fraction) -> list[int]:
+    """Return the smallest member of each set's component under Jaccard >= limit; -1 for empty sets."""
+    parent = list(range(len(sets)))
+
+    def root(x: int) -> int:
+        while parent[x] != x:
+            x = parent[x]
+        return x
+
+    for x, y in combinations(range(len(sets)), 2):
+        if sets[x] and sets[y] and jaccard(sets[x], sets[y]) >= limit:
+            x, y = sorted((root(x), root(y)))
+            parent[y] = x
+    return [root(x) if sets[x] else -1 for x in range(len(sets))]
+
+
+def maximal_runs(n: int, m: int, match) -> list[tuple[int, int, int]]:  # type: ignore[no-untyped-def]
+    """Return every maximal diagonal (i, j, length) of the cells for which `match(i, j)` holds."""
+    runs = []
+    for i in range(n):
+        for j in range(m):
+            if match(i, j) and not (i > 0 and j > 0 and match(i - 1, j - 1)):
+                length = 1
+                while i + length < n and j + length < m and match(i + length, j + length):
+                    length += 1
+                runs.append((i, j, length))
+    return runs
+
+
+def expected_diagonals(documents, words, size, min_words, max_places, max_quote_places, comparable, same_document=False):  # type: ignore[no-untyped-def]
+    """Return the diagonals that the gram join promises, as a set of (d, i, e, j, length).
+
+    `documents` are lists of classes, `words` the word counts beside them.
+    """
+    windows = Counter(
+        tuple(classes[i : i + size]) for classes in documents for i in range(len(classes) - size + 1)
+    )
+    long_sentences = Counter(
+        c for classes, counts in zip(documents, words, strict=True) for c, n in zip(classes, counts, strict=True) if n >= min_words
+    )
+    whole_texts = Counter(tuple(classes) for classes in documents if 0 < len(classes) < size)
+    found = set()
+    for d in range(len(documents)):
+        for e in range(d, len(documents)):
+            if (d == e and not same_document) or (d != e and not comparable(d, e)):
+                continue
+            a, b = documents[d], documents[e]
+            for i, j, length in maximal_runs(len(a), len(b), lambda i, j, a=a, b=b: a[i] == b[j]):
+                if d == e and i >= j:
+                    continue
+                if length >= size:
+                    wanted = any(windows[tuple(a[k : k + size])] <= max_places for k in range(i, i + length - size + 1))
+                else:
+                    wanted = size > 1 and any(
+                        words[d][i + k] >= min_words and words[e][j + k] >= min_words and long_sentences[a[i + k]] <= max_quote_places
+                        for k in range(length)
+                    )
+                    if d != e and length == len(a) == len(b) and whole_texts[tuple(a)] <= max_quote_places:
+                        wanted = True
+                if wanted:
+                    found.add((d, i, e, j, length))
+    return found
