@@ -41,7 +41,7 @@ def maximal_runs(n: int, m: int, match) -> list[tuple[int, int, int]]:  # type: 
     return runs
 
 
-def expected_diagonals(documents, words, size, min_words, max_places, max_quote_places, comparable, same_document=False):  # type: ignore[no-untyped-def]
+def expected_diagonals(documents, words, size, min_words, max_places, comparable, same_document=False):  # type: ignore[no-untyped-def]
     """Return the diagonals that the gram join promises, as a set of (d, i, e, j, length).
 
     `documents` are lists of classes, `words` the word counts beside them.
@@ -66,10 +66,10 @@ def expected_diagonals(documents, words, size, min_words, max_places, max_quote_
                     wanted = any(windows[tuple(a[k : k + size])] <= max_places for k in range(i, i + length - size + 1))
                 else:
                     wanted = size > 1 and any(
-                        words[d][i + k] >= min_words and words[e][j + k] >= min_words and long_sentences[a[i + k]] <= max_quote_places
+                        words[d][i + k] >= min_words and words[e][j + k] >= min_words and long_sentences[a[i + k]] <= max_places
                         for k in range(length)
                     )
-                    if d != e and length == len(a) == len(b) and whole_texts[tuple(a)] <= max_quote_places:
+                    if d != e and length == len(a) == len(b) and whole_texts[tuple(a)] <= max_places:
                         wanted = True
                 if wanted:
                     found.add((d, i, e, j, length))

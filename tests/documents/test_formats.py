@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,10 @@ def write_parquet(records: list[dict[str, Any]]) -> bytes:
     sink = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(records), sink, row_group_size=2)
     return sink.getvalue()
+
+
+def noise(n_bytes: int) -> bytes:
+    return random.Random(1).randbytes(n_bytes // 2).hex().encode()
 
 
 def zstd(data: bytes) -> bytes:
@@ -147,6 +152,12 @@ def test_html_in_the_text_field_is_cleaned(tmp_path: Path) -> None:
     assert [(record.id, record.reason) for record in skipped] == [("2", "empty text")]
 
 
+def test_cells_of_a_table_stay_apart(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("<table><tr><td>one</td><td>two</td></tr><tr><TH>three<td>four</table>", encoding="utf-8")
+    assert collect(path)[0][0]["text"] == "one two\nthree four"
+
+
 def test_main_content_leaves_navigation_out(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     body = (
@@ -215,7 +226,8 @@ def warc_record(
     http = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n{extra}\r\n".encode() + body
     head = (
         f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2020-01-02T03:04:05Z\r\n"
-        f"WARC-Record-ID: <urn:uuid:{number}>\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: {len(http)}\r\n\r\n"
+        f"WARC-Record-ID: <urn:uuid:{number}>\r\nContent-Type: application/http; msgtype=response\r\n"
+        f"Content-Length: {len(http)}\r\n\r\n"
     )
     return head.encode() + http + b"\r\n\r\n"
 
@@ -251,7 +263,9 @@ def test_a_broken_web_archive_gives_what_it_can(tmp_path: Path) -> None:
     rows, skipped = collect(path)
     assert [row["text"] for row in rows] == ["First page"]
     assert [(record.source, record.position) for record in skipped] == [(str(path), 0)]
-    packed = b"".join(gzip.compress(record) for record in WARC)
+    packed = b"".join(
+        gzip.compress(record) for record in [WARC[0], warc_record("http://one.example/n", noise(100_000))]
+    )
     (tmp_path / "cut.warc.gz").write_bytes(packed[: len(packed) - 40])
     rows, skipped = collect(tmp_path / "cut.warc.gz")
     assert rows[0]["text"] == "First page"
@@ -269,7 +283,7 @@ def test_read_passes_all_other_fields_through(tmp_path: Path) -> None:
     assert (first.id, first.text, first.fields) == ("1", "words", {"tags": [{"y": 1}], "n": 3})
     assert second.fields == {"n": None}
     pq.write_table(pa.Table.from_pylist(records), tmp_path / "docs.parquet")
-    assert [document.fields for document in read(tmp_path / "docs.parquet")][0]["n"] == 3
+    assert next(iter(read(tmp_path / "docs.parquet"))).fields["n"] == 3
     (tmp_path / "docs.csv").write_bytes(write_csv([{"text": "words", "n": "3", "empty": ""}]))
     assert [dict(document.fields) for document in read(tmp_path / "docs.csv")] == [{"n": "3", "empty": ""}]
 

@@ -51,14 +51,13 @@ NO_PAIRING = Pairing(False, np.empty(0, np.int8), np.empty(0, np.int32))
     st.integers(1, 4),
     st.integers(0, 4),
     st.integers(2, 12),
-    st.integers(2, 12),
     st.booleans(),
     st.sampled_from(["all", "against", "groups"]),
 )
-def test_diagonals_are_exactly_the_promised_ones(collection, size, min_words, max_places, max_quote_places, same_document, who) -> None:  # type: ignore[no-untyped-def]
+def test_diagonals_are_exactly_the_promised_ones(collection, size, min_words, max_places, same_document, who) -> None:  # type: ignore[no-untyped-def]
     documents, words = collection
     config = PassagesConfig(
-        min_sentences=size, min_quote_words=min_words, max_places=max_places, max_quote_places=max_quote_places
+        min_sentences=size, min_quote_words=min_words, max_places=max_places
     )
     pairing = replace(NO_PAIRING, same_document=same_document)
     comparable = lambda d, e: True  # noqa: E731
@@ -75,7 +74,7 @@ def test_diagonals_are_exactly_the_promised_ones(collection, size, min_words, ma
     result = located(found, rows)
     assert len(result) == len(set(result))
     expected = expected_diagonals(
-        documents, words, size, min_words or 99, max_places, max_quote_places, comparable, same_document
+        documents, words, size, min_words or 99, max_places, comparable, same_document
     )
     assert set(result) == expected
 
@@ -124,7 +123,7 @@ def test_workers_change_nothing() -> None:
     random = np.random.default_rng(3)
     documents = [random.integers(1, 30, random.integers(0, 60)).tolist() for _ in range(300)]
     rows = rows_of(documents, [[int(c) for c in d] for d in documents])
-    config = PassagesConfig(min_sentences=2, max_places=50, max_quote_places=40)
+    config = PassagesConfig(min_sentences=2, max_places=50)
     alone, _ = find_diagonals(rows, config, NO_PAIRING)
     with LocalEngine(3) as engine:
         shared, _ = find_diagonals(rows, config, NO_PAIRING, engine.map_parts)

@@ -11,6 +11,7 @@ from ibidem.documents.records import Job, Outcome
 
 N_WORKERS = 2
 MAX_JOBS_AHEAD = 4
+MAX_WAIT_SECONDS = 2
 
 
 def run_jobs(jobs: Iterator[Job]) -> Iterator[Outcome]:
@@ -46,4 +47,5 @@ def run_jobs(jobs: Iterator[Job]) -> Iterator[Outcome]:
         finally:
             closed.set()
             room.release()
-            feeder.join()
+            # Not for ever: it may wait for input that never comes.
+            feeder.join(MAX_WAIT_SECONDS)

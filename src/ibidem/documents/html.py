@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
+
+_CELL = re.compile(r"<t[dh]\b", re.IGNORECASE)
 
 
 def decode_html(data: bytes, charset: str | None = None) -> str:
@@ -17,7 +20,9 @@ def decode_html(data: bytes, charset: str | None = None) -> str:
 
 def extract_text(html: str, main_content: bool) -> str:
     """Return the text that a reader of the page sees."""
-    return str(extract_plain_text(html, main_content=main_content, alt_texts=False))
+    # The words of neighbouring cells would run together where no space stands between the tags.
+    spaced = _CELL.sub(r" \g<0>", html)
+    return str(extract_plain_text(spaced, main_content=main_content, alt_texts=False))
 
 
 def extract_texts(pages: Any, main_content: bool) -> Any:

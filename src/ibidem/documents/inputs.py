@@ -85,10 +85,8 @@ def resolve_inputs(inputs: Any) -> list[Source]:
 
 def input_size(inputs: Any) -> int | None:
     """Return the bytes of all input files together, or None if that cannot be known in advance."""
-    if not _is_reusable(inputs):
-        return None
     total = 0
-    for source in resolve_inputs(inputs):
+    for source in resolve_inputs(_without_iterators(inputs)):
         size = source.n_bytes if isinstance(source, FileSource) else None
         if size is None:
             return None
@@ -99,7 +97,7 @@ def input_size(inputs: Any) -> int | None:
 def describe_inputs(inputs: Any) -> list[dict[str, Any]]:
     """Return what `run.json` says of the inputs: path, bytes and time of change of each file."""
     described: list[dict[str, Any]] = []
-    for source in resolve_inputs(inputs) if _is_reusable(inputs) else [ObjectSource("records", inputs)]:
+    for source in resolve_inputs(_without_iterators(inputs)):
         if isinstance(source, ObjectSource):
             described.append({"kind": "python object"})
         elif source.n_bytes is None:
@@ -128,9 +126,11 @@ def _is_record(item: Any) -> bool:
     return isinstance(item, (Document, Mapping))
 
 
-def _is_reusable(inputs: Any) -> bool:
-    """Say whether inputs can be looked at now and read later."""
-    return not isinstance(inputs, Iterator)
+def _without_iterators(inputs: Any) -> Any:
+    """Return inputs with a stand-in for what can be read only once and must not be touched before."""
+    if isinstance(inputs, (list, tuple)):
+        return [_without_iterators(item) for item in inputs]
+    return {} if isinstance(inputs, Iterator) else inputs
 
 
 def _flatten(inputs: Any) -> list[Any]:
@@ -190,8 +190,14 @@ def _file_source(path: str) -> FileSource:
 
 def _walk(folder: str) -> list[str]:
     """Return the readable files below a folder, relative to it, in an order that no file system decides."""
+
+    def refuse(error: OSError) -> None:
+        raise InputError(
+            f"cannot read the folder {error.filename}: {error.strerror}", "Give folders that you may read."
+        )
+
     found: list[str] = []
-    for place, folders, files in os.walk(folder):
+    for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         relative = os.path.relpath(place, folder)
         found.extend(

@@ -39,7 +39,7 @@ def read_json(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Job]:
 
 
 def _values(stream: ByteStream, encoding: str) -> Iterator[Any]:
-    """Yield the values of the outermost array, or all values if there is none; raise JSONDecodeError where they break off."""
+    """Yield the values of the outermost array, or all values if there is none; raise JSONDecodeError at a break."""
     decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
     scanner = json.JSONDecoder(strict=False)
     chunks = stream.chunks(READ_BYTES, encoding)

@@ -95,7 +95,7 @@ def _parse_fast(block: bytes, first_line: int, source: str, wanted: Wanted, type
     (seen in pyarrow 26). If every line starts with { and ends with }, and there are as many rows as lines, then each
     line is one object: inside an object, a { can only follow a colon, comma or bracket.
     """
-    if len(block) > MAX_FAST_BYTES:
+    if not 0 < len(block) <= MAX_FAST_BYTES:
         return None
     data = np.frombuffer(block, np.uint8)
     ends = np.flatnonzero(data == _NEWLINE)

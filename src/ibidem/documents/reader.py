@@ -30,6 +30,8 @@ from ibidem.documents.streams import BOM, READ_ERRORS, ByteStream
 from ibidem.documents.text import read_text_files, read_text_stream
 from ibidem.model import Document, Skipped
 
+MIN_BATCH_BYTES = 1 << 20
+
 
 def read_batches(
     inputs: Any,
@@ -44,7 +46,7 @@ def read_batches(
     at once.
     """
     outcomes = _read_outcomes(resolve_inputs(inputs), Wanted(config))
-    return (batch for outcome in _report(outcomes, on_skip, on_bytes) for batch in outcome.batches)
+    return _merge_small(batch for outcome in _report(outcomes, on_skip, on_bytes) for batch in outcome.batches)
 
 
 def read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **settings: Any) -> Iterator[Document]:
@@ -55,6 +57,24 @@ def read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **set
     """
     config = Config.of(**settings).documents
     return _read_documents(_read_outcomes(resolve_inputs(inputs), Wanted(config, other_fields=True)), on_skip)
+
+
+def _merge_small(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Put neighbouring small batches together: each costs its user something, however little it holds."""
+    waiting: list[pa.RecordBatch] = []
+    n_waiting_bytes = 0
+    for batch in batches:
+        n_bytes = batch.column("text").nbytes
+        if n_bytes < MIN_BATCH_BYTES:
+            waiting.append(batch)
+            n_waiting_bytes += n_bytes
+        if waiting and max(n_bytes, n_waiting_bytes) >= MIN_BATCH_BYTES:
+            yield pa.concat_batches(waiting)
+            waiting, n_waiting_bytes = [], 0
+        if n_bytes >= MIN_BATCH_BYTES:
+            yield batch
+    if waiting:
+        yield pa.concat_batches(waiting)
 
 
 def _read_documents(outcomes: Iterator[Outcome], on_skip: Callable[[Skipped], None] | None) -> Iterator[Document]:

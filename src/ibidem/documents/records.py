@@ -6,6 +6,7 @@ side (`flow.py`), and nothing that a job finds out is told to the caller before 
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 
 from ibidem.config import DocumentsConfig
 from ibidem.documents import times
-from ibidem.errors import InputError
+from ibidem.errors import InputError, SettingsError
 from ibidem.model import DOCUMENT_BATCH, Skipped
 
 MAX_BATCH_BYTES = 16 << 20
@@ -32,6 +33,12 @@ class Wanted:
     config: DocumentsConfig
     other_fields: bool = False
     seen_urls: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        try:
+            codecs.lookup(self.config.encoding)
+        except LookupError:
+            raise SettingsError([f"encoding = '{self.config.encoding}' is not known to Python"]) from None
 
     @property
     def names(self) -> tuple[str, str, str, str]:

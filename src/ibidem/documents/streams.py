@@ -15,7 +15,7 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 BOM = codecs.BOM_UTF8
 STDIN = "-"
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
-_READ_BYTES = 1 << 18
+_READ_BYTES = 1 << 15
 # What a damaged input may raise while it is read.
 READ_ERRORS = (OSError, EOFError, UnicodeError, pa.ArrowException)
 
@@ -52,11 +52,19 @@ class _RawFile:
             self._file.close()
 
 
+def _open_stdin() -> BinaryIO:
+    """Return stdin without its buffer: a thread that waits inside the buffer would block the end of the program."""
+    try:
+        return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
+    except (OSError, ValueError):
+        return sys.stdin.buffer
+
+
 class ByteStream:
     """Decompressed bytes of one input. Compression is known by the first bytes, so a wrong name does no harm."""
 
     def __init__(self, path: str) -> None:
-        self._raw = _RawFile(sys.stdin.buffer if path == STDIN else open(path, "rb", buffering=0))  # noqa: SIM115
+        self._raw = _RawFile(_open_stdin() if path == STDIN else open(path, "rb", buffering=0))  # noqa: SIM115
         self._is_file = os.path.isfile(path)
         self._path = path
         self._taken = 0
@@ -96,14 +104,12 @@ class ByteStream:
         if n_bytes < 0:
             return b"".join(iter(lambda: self.read(_READ_BYTES), b""))
         if self._ahead:
-            data, self._ahead = self._ahead[:n_bytes], self._ahead[n_bytes:]
-            return data
-        if self._source is self._raw:
-            return self._raw.read(n_bytes)
-        return self._decompress(n_bytes)
+            taken, self._ahead = self._ahead[:n_bytes], self._ahead[n_bytes:]
+            return taken
+        return self._raw.read(n_bytes) if self._source is self._raw else self._decompress(n_bytes)
 
     def _decompress(self, n_bytes: int) -> bytes:
-        """Read in small pieces: what stands before a damaged place is handed out, and the error comes with the next call."""
+        """Read in small pieces: what stands well before a damaged place is handed out, the error with the next call."""
         if self._error is not None:
             raise self._error
         pieces: list[bytes] = []

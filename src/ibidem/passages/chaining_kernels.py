@@ -1,6 +1,7 @@
-"""Kernels that turn diagonals into passages: order, verification of every cell, chains across gaps.
+"""Kernels that turn diagonals into passages, document by document: order, verification of every cell, chains across gaps.
 
-A diagonal is (row in a, row in b, length). `words_before[row]` counts the words of all rows before it, so that the words
+A diagonal is (row in a, row in b, length), a run also has the number of its equal cells, a passage is (row a, end a, row b,
+end b, sentences, equal or not); all lie flat, one after the other. `words_before[row]` counts the words of all rows before it, so that the words
 of any stretch are one subtraction.
 """
 
@@ -16,161 +17,279 @@ _GAP_COST = 1.0  # words; prefers the nearer of two equal continuations
 
 
 @njit(cache=True, nogil=True)
-def order_diagonals(diagonals, column, key_of_row, n_keys, order, ordered):
-    """One pass of a radix sort: stable counting sort of `order` by the key of the row in `column`."""
-    starts = np.zeros(n_keys + 1, np.int64)
-    for i in range(len(order)):
-        starts[key_of_row[diagonals[order[i], column]] + 1] += 1
-    for k in range(n_keys):
-        starts[k + 1] += starts[k]
-    for i in range(len(order)):
-        key = key_of_row[diagonals[order[i], column]]
-        ordered[starts[key]] = order[i]
-        starts[key] += 1
+def group_by_document(diagonals, document, first, grouped):
+    """Counting sort of the diagonals (flat) by document a; document d's are rows [first[d], first[d + 1]) of `grouped`."""
+    n = len(diagonals) // 3
+    for i in range(n):
+        first[document[diagonals[3 * i]] + 1] += 1
+    for d in range(len(first) - 1):
+        first[d + 1] += first[d]
+    for i in range(n):
+        d = document[diagonals[3 * i]]
+        at = 3 * first[d]
+        grouped[at] = diagonals[3 * i]
+        grouped[at + 1] = diagonals[3 * i + 1]
+        grouped[at + 2] = diagonals[3 * i + 2]
+        first[d] += 1
+    for d in range(len(first) - 1, 0, -1):
+        first[d] = first[d - 1]
+    first[0] = 0
 
 
 @njit(cache=True, nogil=True)
-def verify_cells(diagonals, begin, end, types, start, size, values, p, q, size_min, n_words, min_words, document, document_first):
-    """Score every cell of diagonals [begin, end) and cut where the similarity of a cell is below p/q.
+def _sort(keys, ties, loads, n):
+    """Shell sort of three columns by (key, tie): small, in place, and the pieces are short."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            key = keys[i]
+            tie = ties[i]
+            load = loads[i]
+            j = i
+            while j >= gap and (keys[j - gap] > key or (keys[j - gap] == key and ties[j - gap] > tie)):
+                keys[j] = keys[j - gap]
+                ties[j] = ties[j - gap]
+                loads[j] = loads[j - gap]
+                j -= gap
+            keys[j] = key
+            ties[j] = tie
+            loads[j] = load
+        gap //= 3
 
-    Kept are runs of `size_min` cells, runs with a cell of `min_words` words on both sides, and runs over two whole documents.
-    Returns the runs, their scores (similarity times words, both sides) and how many of their cells are equal types.
+
+@njit(cache=True, nogil=True)
+def _similarity(types, x, y, start, size, values, p, q):
+    """Jaccard similarity of the types of two rows, or -1 below p/q."""
+    t = types[x]
+    u = types[y]
+    if t == u:
+        return 1.0
+    needed = (p * (size[t] + size[u]) + p + q - 1) // (p + q)
+    overlap = overlap_of(values, start[t], size[t], start[u], size[u], needed)
+    return overlap / (size[t] + size[u] - overlap) if overlap >= 0 else -1.0
+
+
+@njit(cache=True, nogil=True)
+def _twice(column):
+    """Return a copy of the column with twice the room. Columns are flat: numba compiles them far faster than matrices."""
+    larger = np.empty(2 * len(column), column.dtype)
+    for i in range(len(column)):
+        larger[i] = column[i]
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _whole(a, b, length, document, document_first):
+    """Whether a run covers both of its documents from end to end."""
+    d = document[a]
+    e = document[b]
+    return (
+        a == document_first[d] and a + length == document_first[d + 1] and b == document_first[e] and b + length == document_first[e + 1]
+    )
+
+
+@njit(cache=True, nogil=True)
+def _cut_runs(x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_words, document, document_first, runs, scores, n):
+    """Append the runs of one diagonal, cut at cells below p/q, from place n on; return the columns and the new n.
+
+    Kept are runs of `min_sentences` cells, runs with a cell of `min_words` words on both sides, and whole documents.
     """
-    runs = np.empty((max(16, end - begin), 3), np.int32)
-    scores = np.empty(len(runs), np.float64)
-    equal = np.empty(len(runs), np.int32)
-    n_runs = 0
-    for i in range(begin, end):
-        x = diagonals[i, 0]
-        y = diagonals[i, 1]
-        length = diagonals[i, 2]
-        run_begin = 0
+    begin = 0
+    score = 0.0
+    n_equal = 0
+    has_long = False
+    for k in range(length + 1):
+        similarity = _similarity(types, x + k, y + k, start, size, values, p, q) if k < length else -1.0
+        if similarity >= 0.0:
+            score += similarity * (n_words[x + k] + n_words[y + k])
+            n_equal += types[x + k] == types[y + k]
+            has_long |= n_words[x + k] >= min_words and n_words[y + k] >= min_words
+            continue
+        if k > begin and (k - begin >= min_sentences or has_long or _whole(x + begin, y + begin, k - begin, document, document_first)):
+            if n == len(scores):
+                runs = _twice(runs)
+                scores = _twice(scores)
+            runs[4 * n] = x + begin
+            runs[4 * n + 1] = y + begin
+            runs[4 * n + 2] = k - begin
+            runs[4 * n + 3] = n_equal
+            scores[n] = score
+            n += 1
+        begin = k + 1
         score = 0.0
         n_equal = 0
         has_long = False
-        for k in range(length + 1):
-            similarity = -1.0
-            if k < length:
-                t = types[x + k]
-                u = types[y + k]
-                if t == u:
-                    similarity = 1.0
-                else:
-                    needed = (p * (size[t] + size[u]) + p + q - 1) // (p + q)
-                    overlap = overlap_of(values, start[t], size[t], start[u], size[u], needed)
-                    if overlap >= 0:
-                        similarity = overlap / (size[t] + size[u] - overlap)
-            if similarity >= 0.0:
-                score += similarity * (n_words[x + k] + n_words[y + k])
-                n_equal += t == u
-                has_long |= n_words[x + k] >= min_words and n_words[y + k] >= min_words
-                continue
-            a = x + run_begin
-            b = y + run_begin
-            n = k - run_begin
-            d = document[x]
-            e = document[y]
-            whole = a == document_first[d] and a + n == document_first[d + 1] and b == document_first[e] and b + n == document_first[e + 1]
-            if n > 0 and (n >= size_min or has_long or whole):
-                if n_runs == len(runs):
-                    more_runs = np.empty((2 * n_runs, 3), np.int32)
-                    more_runs[:n_runs] = runs
-                    runs = more_runs
-                    more_scores = np.empty(2 * n_runs, np.float64)
-                    more_scores[:n_runs] = scores
-                    scores = more_scores
-                    more_equal = np.empty(2 * n_runs, np.int32)
-                    more_equal[:n_runs] = equal
-                    equal = more_equal
-                runs[n_runs, 0] = a
-                runs[n_runs, 1] = b
-                runs[n_runs, 2] = n
-                scores[n_runs] = score
-                equal[n_runs] = n_equal
-                n_runs += 1
-            run_begin = k + 1
-            score = 0.0
-            n_equal = 0
-            has_long = False
-    return runs[:n_runs].copy(), scores[:n_runs].copy(), equal[:n_runs].copy()
+    return runs, scores, n
 
 
 @njit(cache=True, nogil=True)
-def chain_runs(runs, scores, equal, document, words_before, max_gap, spans, counts, chain_scores):
-    """Chain the runs of each pair of documents across gaps of at most `max_gap` rows on either side; return the number of chains.
+def _link_runs(runs, scores, n, max_gap, scratch):
+    """Find for each run the best run before it, and the order in which chains are taken: the best one first.
 
-    `runs` are in order of (document a, document b, row a, row b). The best chain is taken first, then the best of what is left;
-    a chain that lies inside another on both sides is dropped. With `max_gap` 0 every run is a chain. `spans`: first and last row in a and in b, the last exclusive;
-    `counts`: matched sentences and equal ones.
+    `scratch` has four columns of room n: scores so far, run before, and two for the order; the order ends up in the last one.
     """
-    n = len(runs)
-    best = np.empty(n, np.float64)
-    before = np.empty(n, np.int64)
-    taken = np.zeros(n, np.bool_)
-    n_chains = 0
-    begin = 0
-    while begin < n:
-        d = document[runs[begin, 0]]
-        e = document[runs[begin, 1]]
-        end = begin + 1
-        while end < n and document[runs[end, 0]] == d and document[runs[end, 1]] == e:
-            end += 1
-        for i in range(begin, end):
-            best[i] = scores[i]
-            before[i] = -1
-            for j in range(i - 1, max(begin, i - _LOOK_BACK) - 1, -1):
-                gap_a = runs[i, 0] - runs[j, 0] - runs[j, 2]
-                gap_b = runs[i, 1] - runs[j, 1] - runs[j, 2]
-                if gap_a < 0 or gap_b < 0 or gap_a > max_gap or gap_b > max_gap:
-                    continue
-                total = best[j] + scores[i] - _GAP_COST * (gap_a + gap_b)
-                if total > best[i]:
-                    best[i] = total
-                    before[i] = j
-        ranked = np.argsort(-best[begin:end], kind="mergesort") if end - begin > 1 else np.zeros(1, np.int64)
-        pair_begin = n_chains
-        for k in range(end - begin):
-            i = begin + ranked[k]
-            if taken[i]:
+    best, before, rank, order = scratch
+    for i in range(n):
+        best[i] = np.int64(256 * scores[i])
+        before[i] = -1
+        for j in range(i - 1, max(0, i - _LOOK_BACK) - 1, -1):
+            gap_a = runs[4 * i] - runs[4 * j] - runs[4 * j + 2]
+            gap_b = runs[4 * i + 1] - runs[4 * j + 1] - runs[4 * j + 2]
+            if gap_a < 0 or gap_b < 0 or gap_a > max_gap or gap_b > max_gap or max_gap == 0:
                 continue
-            a_end = runs[i, 0] + runs[i, 2]
-            b_end = runs[i, 1] + runs[i, 2]
-            score = 0.0
-            n_sentences = 0
-            n_equal = 0
-            head = i
-            while i >= 0 and not taken[i]:
-                taken[i] = True
-                head = i
-                score += scores[i]
-                n_sentences += runs[i, 2]
-                n_equal += equal[i]
-                i = before[i]
-            a = runs[head, 0]
-            b = runs[head, 1]
-            inside = False
-            for c in range(pair_begin, min(n_chains, pair_begin + 4 * _LOOK_BACK) if max_gap > 0 else pair_begin):
-                if spans[c, 0] <= a and a_end <= spans[c, 1] and spans[c, 2] <= b and b_end <= spans[c, 3]:
-                    inside = True
-                    break
-            if inside:
-                continue
-            spans[n_chains, 0] = a
-            spans[n_chains, 1] = a_end
-            spans[n_chains, 2] = b
-            spans[n_chains, 3] = b_end
-            counts[n_chains, 0] = n_sentences
-            counts[n_chains, 1] = n_equal
-            # A gap counts as words without likeness: they are in the spans' words, not in the score.
-            words = words_before[a_end] - words_before[a] + words_before[b_end] - words_before[b]
-            chain_scores[n_chains] = score / words
-            n_chains += 1
-        if n_chains - pair_begin > 1:
-            # Chains came best first; readers want the order of the text.
-            chains = slice(pair_begin, n_chains)
-            by_place = np.argsort(spans[chains, 0] << 32 | spans[chains, 2], kind="mergesort")
-            spans[chains] = spans[chains][by_place]
-            counts[chains] = counts[chains][by_place]
-            chain_scores[chains] = chain_scores[chains][by_place]
-        begin = end
-    return n_chains
+            total = best[j] + np.int64(256 * (scores[i] - _GAP_COST * (gap_a + gap_b)))
+            if total > best[i]:
+                best[i] = total
+                before[i] = j
+        rank[i] = i
+        order[i] = i
+    for i in range(n):
+        best[i] = -best[i]
+    _sort(best, rank, order, n)
+
+
+@njit(cache=True, nogil=True)
+def _chain_pair(runs, scores, n, words_before, max_gap, min_words, document, document_first, passages, likeness, n_passages, scratch):
+    """Append the passages that the n runs of one pair of documents make; return the columns and their new number.
+
+    Runs come in the order of their rows. The best chain is taken first, then the best of what is left; a chain that lies
+    inside another on both sides is dropped. With `max_gap` 0 every run is a chain.
+    """
+    best, before, rank, order = scratch
+    if n == 1:
+        before[0] = -1
+        order[0] = 0
+    else:
+        _link_runs(runs, scores, n, max_gap, scratch)
+    pair_begin = n_passages
+    for k in range(n):
+        i = order[k]
+        if runs[4 * i + 2] < 0:  # taken
+            continue
+        a_end = runs[4 * i] + runs[4 * i + 2]
+        b_end = runs[4 * i + 1] + runs[4 * i + 2]
+        a = runs[4 * i]
+        b = runs[4 * i + 1]
+        score = 0.0
+        n_sentences = 0
+        n_equal = 0
+        while i >= 0 and runs[4 * i + 2] >= 0:
+            a = runs[4 * i]
+            b = runs[4 * i + 1]
+            score += scores[i]
+            n_sentences += runs[4 * i + 2]
+            n_equal += runs[4 * i + 3]
+            runs[4 * i + 2] = -1
+            i = before[i]
+        inside = False
+        for c in range(pair_begin, min(n_passages, pair_begin + 4 * _LOOK_BACK) if max_gap > 0 else pair_begin):
+            if passages[6 * c] <= a and a_end <= passages[6 * c + 1] and passages[6 * c + 2] <= b and b_end <= passages[6 * c + 3]:
+                inside = True
+                break
+        words_a = words_before[a_end] - words_before[a]
+        words_b = words_before[b_end] - words_before[b]
+        if inside or (min(words_a, words_b) < min_words and not _whole(a, b, a_end - a, document, document_first)):
+            continue
+        if n_passages == len(likeness):
+            passages = _twice(passages)
+            likeness = _twice(likeness)
+        at = 6 * n_passages
+        passages[at] = a
+        passages[at + 1] = a_end
+        passages[at + 2] = b
+        passages[at + 3] = b_end
+        passages[at + 4] = n_sentences
+        passages[at + 5] = n_equal == a_end - a and n_equal == b_end - b
+        # A gap counts as words without likeness: they are in the span's words, not in the score.
+        likeness[n_passages] = min(1.0, score / (words_a + words_b))
+        n_passages += 1
+    _put_in_reading_order(passages, likeness, pair_begin, n_passages, best, rank, order)
+    return passages, likeness, n_passages
+
+
+@njit(cache=True, nogil=True)
+def _put_in_reading_order(passages, likeness, begin, end, keys, ties, order):
+    """Sort passages [begin, end) by their rows: chains came best first, readers want the order of the text."""
+    sorted_already = True
+    for c in range(begin, end):
+        keys[c - begin] = passages[6 * c]
+        ties[c - begin] = passages[6 * c + 2]
+        order[c - begin] = c
+        if c > begin and passages[6 * c] <= passages[6 * c - 6]:
+            sorted_already = False
+    if sorted_already:
+        return
+    n = end - begin
+    _sort(keys, ties, order, n)
+    old_passages = passages[6 * begin : 6 * end].copy()
+    old_likeness = likeness[begin:end].copy()
+    for c in range(n):
+        old = order[c] - begin
+        likeness[begin + c] = old_likeness[old]
+        for k in range(6):
+            passages[6 * (begin + c) + k] = old_passages[6 * old + k]
+
+
+@njit(cache=True, nogil=True)
+def assemble(
+    document_from, document_to, first, diagonals, types, start, size, values, p, q, verify, min_sentences, min_words, min_quote_words,
+    max_gap, n_words, words_before, document, document_first,
+):  # fmt: skip
+    """Passages of the diagonals whose document a is in [document_from, document_to), in reading order.
+
+    Returns flat columns of (row a, end a, row b, end b, sentences, equal or not) and the similarities.
+    """
+    room = max(16, first[document_to] - first[document_from])
+    passages = np.empty(6 * room, np.int32)
+    likeness = np.empty(room, np.float64)
+    n_passages = 0
+    runs = np.empty(4 * 64, np.int64)
+    scores = np.empty(64, np.float64)
+    most = 0
+    for d in range(document_from, document_to):
+        most = max(most, first[d + 1] - first[d])
+    keys = np.empty(most, np.int64)
+    ties = np.empty(most, np.int64)
+    loads = np.empty(most, np.int64)
+    scratch = (np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64))
+    for d in range(document_from, document_to):
+        n = first[d + 1] - first[d]
+        for i in range(n):
+            at = 3 * (first[d] + i)
+            ties[i] = diagonals[at + 1]
+            keys[i] = np.int64(document[ties[i]]) << 32 | (np.int64(diagonals[at]) - document_first[d])
+            loads[i] = diagonals[at + 2]
+        _sort(keys, ties, loads, n)
+        i = 0
+        while i < n:
+            e = keys[i] >> 32
+            n_runs = 0
+            while i < n and keys[i] >> 32 == e:
+                x = document_first[d] + (keys[i] & 0xFFFFFFFF)
+                y = ties[i]
+                length = loads[i]
+                if verify:
+                    runs, scores, n_runs = _cut_runs(
+                        x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_quote_words, document, document_first,
+                        runs, scores, n_runs,
+                    )  # fmt: skip
+                else:
+                    if n_runs == len(scores):
+                        runs = _twice(runs)
+                        scores = _twice(scores)
+                    runs[4 * n_runs] = x
+                    runs[4 * n_runs + 1] = y
+                    runs[4 * n_runs + 2] = length
+                    runs[4 * n_runs + 3] = length
+                    scores[n_runs] = words_before[x + length] - words_before[x] + words_before[y + length] - words_before[y]
+                    n_runs += 1
+                i += 1
+            if n_runs > len(scratch[0]):
+                scratch = (np.empty(2 * n_runs, np.int64), np.empty(2 * n_runs, np.int64), np.empty(2 * n_runs, np.int64), np.empty(2 * n_runs, np.int64))
+            if n_runs > 0:
+                passages, likeness, n_passages = _chain_pair(
+                    runs, scores, n_runs, words_before, max_gap, min_words, document, document_first, passages, likeness, n_passages, scratch
+                )
+    return passages[: 6 * n_passages], likeness[:n_passages]

@@ -57,8 +57,8 @@ def find_diagonals(
     """Return the diagonals (row in a, row in b, length), in no particular order, and the groups of places too many to pair.
 
     Promised: each maximal run of at least `min_sentences` equal classes that holds a window of at most `max_places` places;
-    each shorter run that holds a sentence of `min_quote_words` words with at most `max_quote_places` places; and each pair of
-    shorter documents that are alike from end to end, unless their text has more than `max_quote_places` places. Each once.
+    each shorter run that holds a sentence of `min_quote_words` words with at most `max_places` places; and each pair of
+    shorter documents that are alike from end to end, unless their text has more than `max_places` places. Each one once.
     """
     size = config.min_sentences
     flags = np.zeros(len(rows.classes), np.uint8)
@@ -83,32 +83,34 @@ def find_diagonals(
         return _joined(found), repeats
 
     min_words = config.min_quote_words or np.iinfo(np.int32).max
-    sentences = group_equal(np.where(rows.n_words >= min_words, rows.classes, np.uint64(0)))
-    kernels.mark_rows(sentences.rows, sentences.first, config.max_quote_places + 1, flags, _HOT_SENTENCE)
+    keys = np.empty(len(rows.classes), np.uint64)
+    kernels.sentence_keys(rows.classes, rows.n_words, min_words, keys)
+    sentences = group_equal(keys)
+    kernels.mark_rows(sentences.rows, sentences.first, config.max_places + 1, flags, _HOT_SENTENCE)
 
     def pair_sentences(part: tuple[int, int]) -> NDArray[np.int32]:
         return kernels.pair_sentences(  # type: ignore[no-any-return]
-            sentences.rows, sentences.first, *part, config.max_quote_places, size, flags, rows.n_words, min_words,
+            sentences.rows, sentences.first, *part, config.max_places, size, flags, rows.n_words, min_words,
             rows.classes, rows.document, *filters,
         )  # fmt: skip
 
-    found.extend(map_parts(pair_sentences, split_by_cost(sentences.costs(config.max_quote_places), _N_PARTS)))
+    found.extend(map_parts(pair_sentences, split_by_cost(sentences.costs(config.max_places), _N_PARTS)))
 
     texts = group_equal(_whole_text_keys(rows, size))
     found.append(
         kernels.pair_documents(
-            texts.rows, texts.first, 0, len(texts.first) - 1, config.max_quote_places, flags, rows.n_words, min_words,
+            texts.rows, texts.first, 0, len(texts.first) - 1, config.max_places, flags, rows.n_words, min_words,
             rows.document, rows.document_first, *filters,
         )  # fmt: skip
     )
     covered = _covered_by_windows(flags, size)
-    repeats += _hot_groups(sentences, config.max_quote_places, rows, 1, ~covered)
-    repeats += _hot_groups(texts, config.max_quote_places, rows, 0, (flags & _HOT_SENTENCE) == 0)
+    repeats += _hot_groups(sentences, config.max_places, rows, 1, ~covered)
+    repeats += _hot_groups(texts, config.max_places, rows, 0, (flags & _HOT_SENTENCE) == 0)
     return _joined(found), repeats
 
 
 def _joined(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:
-    return np.concatenate(found) if found else np.empty((0, 3), np.int32)
+    return (np.concatenate(found) if found else np.empty(0, np.int32)).reshape(-1, 3)
 
 
 def _whole_text_keys(rows: Rows, size: int) -> NDArray[np.uint64]:

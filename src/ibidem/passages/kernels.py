@@ -32,6 +32,13 @@ def window_keys(classes, document, size, keys):
 
 
 @njit(cache=True, nogil=True)
+def sentence_keys(classes, n_words, min_words, keys):
+    """Write the key of each long sentence by itself, 0 for the others. Classes may be small numbers: a key's high bits must vary."""
+    for row in range(len(classes)):
+        keys[row] = mix(SEED, classes[row]) | _ONE if n_words[row] >= min_words else np.uint64(0)
+
+
+@njit(cache=True, nogil=True)
 def count_slots(keys, counts):
     """Count the keys by slot, up to 2: a key alone in its slot stands nowhere else and needs no sorting."""
     mask = np.uint64(len(counts) - 1)
@@ -121,8 +128,9 @@ def comparable(d, e, same_document, side, kin):
 
 @njit(cache=True, nogil=True)
 def _grow(pairs):
-    larger = np.empty((2 * len(pairs), 3), np.int32)
-    larger[: len(pairs)] = pairs
+    larger = np.empty(2 * len(pairs), np.int32)
+    for i in range(len(pairs)):
+        larger[i] = pairs[i]
     return larger
 
 
@@ -145,7 +153,7 @@ def pair_windows(rows, first, group_from, group_to, max_places, size, hot, class
     Each maximal run of equal classes with a cold window comes out once: from its first cold window. A pair is passed over
     when the rows before it are alike too and their window is cold, for then that window is the seed.
     """
-    found = np.empty((1024, 3), np.int32)
+    found = np.empty(3 * 1024, np.int32)
     n_found = 0
     before = np.empty(max_places + 1, np.uint64)
     for group in range(group_from, group_to):
@@ -187,13 +195,13 @@ def pair_windows(rows, first, group_from, group_to, max_places, size, hot, class
                 length = _extend(classes, document, a, b)
                 if length < x - a + size:  # two windows of one key that are not alike
                     continue
-                if n_found == len(found):
+                if 3 * n_found == len(found):
                     found = _grow(found)
-                found[n_found, 0] = a
-                found[n_found, 1] = b
-                found[n_found, 2] = length
+                found[3 * n_found] = a
+                found[3 * n_found + 1] = b
+                found[3 * n_found + 2] = length
                 n_found += 1
-    return found[:n_found].copy()
+    return found[: 3 * n_found]
 
 
 @njit(cache=True, nogil=True)
@@ -202,7 +210,7 @@ def pair_documents(rows, first, group_from, group_to, max_places, hot, n_words, 
 
     A pair with a long cold cell is passed over: `pair_sentences` finds it.
     """
-    found = np.empty((1024, 3), np.int32)
+    found = np.empty(3 * 1024, np.int32)
     n_found = 0
     for group in range(group_from, group_to):
         begin = first[group]
@@ -224,13 +232,13 @@ def pair_documents(rows, first, group_from, group_to, max_places, hot, n_words, 
                         break
                 if found_by_sentence:
                     continue
-                if n_found == len(found):
+                if 3 * n_found == len(found):
                     found = _grow(found)
-                found[n_found, 0] = x
-                found[n_found, 1] = y
-                found[n_found, 2] = length
+                found[3 * n_found] = x
+                found[3 * n_found + 1] = y
+                found[3 * n_found + 2] = length
                 n_found += 1
-    return found[:n_found].copy()
+    return found[: 3 * n_found]
 
 
 @njit(cache=True, nogil=True)
@@ -242,7 +250,7 @@ def pair_sentences(
     A pair is passed over when the run it lies in is `size` long (the windows find that one), or when a long cold cell
     stands before it in the same run (that cell is the seed).
     """
-    found = np.empty((1024, 3), np.int32)
+    found = np.empty(3 * 1024, np.int32)
     n_found = 0
     total = len(classes)
     context = np.empty(max_places + 1, np.uint64)
@@ -270,6 +278,8 @@ def pair_sentences(
                     continue
                 y = rows[begin + j]
                 e = document[y]
+                if classes[x] != classes[y]:  # two sentences of one key that are not alike
+                    continue
                 if not comparable(d, e, same_document, side, kin):
                     continue
                 a = x
@@ -293,10 +303,10 @@ def pair_sentences(
                     length += 1
                 if length >= size:
                     continue
-                if n_found == len(found):
+                if 3 * n_found == len(found):
                     found = _grow(found)
-                found[n_found, 0] = a
-                found[n_found, 1] = b
-                found[n_found, 2] = length
+                found[3 * n_found] = a
+                found[3 * n_found + 1] = b
+                found[3 * n_found + 2] = length
                 n_found += 1
-    return found[:n_found].copy()
+    return found[: 3 * n_found]

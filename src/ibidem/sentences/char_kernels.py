@@ -1,12 +1,13 @@
 """Kernels that count characters in UTF-8."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from ibidem.sentences.hashing import inner_kernel, outer_kernel
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def count_chars(data, start, end):
     """Return the number of characters in a byte span that begins and ends between characters."""
     n_chars = 0
@@ -15,11 +16,9 @@ def count_chars(data, start, end):
     return n_chars
 
 
-@njit(cache=True, nogil=True)
-def char_offsets(data, offsets, documents, starts, ends):
-    """Return the character offsets of byte spans that are in reading order, counted from their documents' starts."""
-    start_chars = np.empty(len(starts), dtype=np.uint32)
-    end_chars = np.empty(len(starts), dtype=np.uint32)
+@outer_kernel
+def count_offsets(data, offsets, documents, starts, ends, start_chars, end_chars):
+    """Write the character offsets of byte spans that are in reading order, counted from their documents' starts."""
     document, at_byte, at_char = -1, 0, 0
     for span in range(len(starts)):
         if documents[span] != document:
@@ -30,4 +29,3 @@ def char_offsets(data, offsets, documents, starts, ends):
         at_char += count_chars(data, starts[span], ends[span])
         end_chars[span] = at_char
         at_byte = ends[span]
-    return start_chars, end_chars

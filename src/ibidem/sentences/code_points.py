@@ -1,15 +1,14 @@
 """The code-point tables as one array, loaded when first needed.
 
-One array, because every array that a kernel takes costs compile time in every function that hands it on. Its parts:
+One array, because every array that a kernel takes costs compile time wherever it is handed on. Its parts:
 
-    [BYTE_FOLDS + byte]               the lower-case letter or digit that an ASCII byte stands for, 0 for all other bytes
-    [EVENT_BYTES + byte]              whether the splitter has to look at the byte
+    [BYTE_FOLDS + byte]               the lower-case letter or digit that a byte stands for, 0 for all other bytes
     [KIND_PAGES + (code_point >> 8)]  where the page of kinds begins; add code_point & 255
     [FOLD_PAGES + (code_point >> 8)]  where the page of canonical forms begins; add code_point & 255
     [KINDS + byte]                    the first page of kinds: those of ASCII
 
-A form is 0 for a character that is its own, positive for a code point, negative for minus the place of an expansion, which
-is its length and then its code points.
+A form is 0 for a character that is its own, a code point, or minus the place of an expansion: its length and then its
+code points.
 """
 
 from __future__ import annotations
@@ -22,12 +21,9 @@ from numpy.typing import NDArray
 
 N_PAGES = 0x1100
 BYTE_FOLDS = 0
-EVENT_BYTES = 256
-KIND_PAGES = 512
+KIND_PAGES = 256
 FOLD_PAGES = KIND_PAGES + N_PAGES
 KINDS = FOLD_PAGES + N_PAGES
-
-_EVENTS = "\n\f.!?)"
 
 
 @lru_cache(maxsize=1)
@@ -42,13 +38,9 @@ def load_code_points() -> NDArray[np.int32]:
     byte_folds = np.zeros(256, dtype=np.int32)
     for character in "abcdefghijklmnopqrstuvwxyz0123456789":
         byte_folds[ord(character)] = byte_folds[ord(character.upper())] = ord(character)
-    event_bytes = np.zeros(256, dtype=np.int32)
-    event_bytes[[ord(character) for character in _EVENTS]] = 1
-    event_bytes[0x80:] = 1
     return np.concatenate(
         [
             byte_folds,
-            event_bytes,
             kind_pages * 256 + KINDS,
             fold_pages * 256 + folds_start,
             kinds,

@@ -1,65 +1,73 @@
 """Kernels for what lines tell: paragraphs, list items, headings, and whether text is wrapped by hand."""
 
+# ruff: noqa: SIM109 (tests against a tuple compile slowly)
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ibidem.sentences.hashing import inner_kernel
 from ibidem.sentences.kinds import (
     BLANK,
     BULLET,
-    CLOSER,
+    CONTINUATION,
     FIRST_TOKEN_KIND,
-    LOWER,
     NEWLINE,
     PARAGRAPH,
     UNSPACED,
 )
-from ibidem.sentences.scan_kernels import find_next_word, kind_at, skip_blanks
+from ibidem.sentences.scan_kernels import kind_at, skip_blanks
 
 _MIN_WRAPPED_COLUMNS = 40
 _MAX_WRAPPED_COLUMNS = 160
 _SLACK_COLUMNS = 4  # lines of unspaced scripts end a character early for the sake of punctuation
 
 
-@njit(cache=True, nogil=True)
-def find_token_line(data, i, end, code_points):
+@inner_kernel
+def find_token_line(kinds, i, end):
     """Return the start of the first line from `i` on that holds a token character, or `end`."""
     line = i
     while i < end:
-        if data[i] == 10:
-            i += 1
-            line = i
-            continue
-        found = kind_at(data, i, end, code_points)
-        if found >> 3 >= FIRST_TOKEN_KIND:
+        kind = kinds[i]
+        if kind >= FIRST_TOKEN_KIND:
             return line
-        i += found & 7
-        if found >> 3 == PARAGRAPH:
+        i += 1
+        if kind == NEWLINE or kind == PARAGRAPH:
+            while i < end and kinds[i] == CONTINUATION:
+                i += 1
             line = i
     return end
 
 
-@njit(cache=True, nogil=True)
-def skip_quote_markers(data, i, end, code_points):
+@inner_kernel
+def skip_quote_markers(data, kinds, i, end):
     """Return the place where a line's own text starts, past blanks and mail quote markers."""
     while True:
-        i = skip_blanks(data, i, end, code_points)
+        i = skip_blanks(kinds, i, end)
         if i >= end or data[i] != 62:
             return i
         i += 1
 
 
-@njit(cache=True, nogil=True)
-def read_marker(data, i, end, code_points):
+@inner_kernel
+def count_quote_markers(data, start, end):
+    """Return the number of mail quote markers in the stretch before a line's own text."""
+    n_markers = 0
+    for i in range(start, end):
+        n_markers += data[i] == 62
+    return n_markers
+
+
+@inner_kernel
+def read_marker(data, kinds, i, end):
     """Return `style << 32 | value << 8 | n_bytes` of the list marker at `i`, or 0 if there is none.
 
     Markers are `1.` `1)` `1.)` `(1)` with up to three digits, or one ASCII letter; a bullet may stand before them.
     """
     start = i
-    found = kind_at(data, i, end, code_points)
-    if found >> 3 == BULLET:
-        i = skip_blanks(data, i + (found & 7), end, code_points)
+    if kind_at(kinds, i, end) == BULLET:
+        i = skip_blanks(kinds, i + 1, end)
     bracketed = i < end and data[i] == 40
     if bracketed:
         i += 1
@@ -87,38 +95,36 @@ def read_marker(data, i, end, code_points):
         return 0
     if bracketed:
         style |= 4
-    kind = kind_at(data, i, end, code_points) >> 3
-    if not BLANK <= kind <= PARAGRAPH:
+    if not BLANK <= kind_at(kinds, i, end) <= PARAGRAPH:
         return 0
     return style << 32 | value << 8 | min(i - start, 255)
 
 
-@njit(cache=True, nogil=True)
-def is_heading(data, i, end, code_points):
+@inner_kernel
+def is_heading(data, kinds, i, end):
     """Whether the line's text at `i` starts as a Markdown heading."""
     k = i
     while k < end and data[k] == 35 and k - i < 7:
         k += 1
-    return 0 < k - i < 7 and kind_at(data, k, end, code_points) >> 3 == BLANK
+    return 0 < k - i < 7 and kind_at(kinds, k, end) == BLANK
 
 
-@njit(cache=True, nogil=True)
-def is_item(data, i, end, code_points):
+@inner_kernel
+def is_item(data, kinds, i, end):
     """Whether the line's text at `i` starts as a list item or a heading."""
-    found = kind_at(data, i, end, code_points)
-    if found >> 3 == BULLET:
+    if kind_at(kinds, i, end) == BULLET:
         return True
     first = data[i] if i < end else 0
     if first == 42 or first == 45 or first == 43:
-        return kind_at(data, i + 1, end, code_points) >> 3 == BLANK
+        return kind_at(kinds, i + 1, end) == BLANK
     if first == 35:
-        return is_heading(data, i, end, code_points)
-    marker = read_marker(data, i, end, code_points)
+        return is_heading(data, kinds, i, end)
+    marker = read_marker(data, kinds, i, end)
     # "J." at the start of a line is an initial more often than a marker.
     return marker != 0 and marker >> 32 != 8 | 1
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def count_columns(data, start, end):
     """Return the width of a stretch in columns: two for the wide characters of East Asia, one for all others."""
     columns = 0
@@ -129,59 +135,51 @@ def count_columns(data, start, end):
     return columns
 
 
-@njit(cache=True, nogil=True)
-def measure_block(data, i, end, code_points):
+@inner_kernel
+def measure_block(data, kinds, i, end):
     """Return the width of the widest line of the block of lines at `i`, and the end of the block.
 
-    A block ends before a line without token characters. Lines of one word, such as addresses, say nothing about wrapping.
+    A block ends before a line without token characters. Lines of one or two words, such as addresses, do not count.
     """
     widest = 0
     while i < end:
         line = i
         has_token = False
         words, in_word = 0, False
-        while i < end and data[i] != 10:
-            found = kind_at(data, i, end, code_points)
-            kind = found >> 3
-            if kind == PARAGRAPH:
-                break
+        while i < end and kinds[i] != NEWLINE and kinds[i] != PARAGRAPH:
+            kind = kinds[i]
             if kind == BLANK:
                 in_word = False
             elif not in_word or kind == UNSPACED:
                 in_word = True
                 words += 1
             has_token = has_token or kind >= FIRST_TOKEN_KIND
-            i += found & 7
+            i += 1
         if not has_token:
             return widest, line
         if words > 2:
             widest = max(widest, count_columns(data, line, i))
-        if i < end and data[i] != 10:
+        if i < end and kinds[i] == PARAGRAPH:
             return widest, i
         i += 1
     return widest, end
 
 
-@njit(cache=True, nogil=True)
-def ends_at_newline(data, line, i, text, end, width, code_points):
+@inner_kernel
+def ends_at_newline(data, kinds, line, own_text, i, text, end, width):
     """Whether the newline at `i` was meant as a break: the next line's first word, at `text`, would have fitted.
 
-    `line` is the start of the line that ends at `i`; `width` is the width of its block.
+    Asked only if that word is not in lower case.
+    `line` is the start of the line that ends at `i`, `own_text` that of its text; `width` is the width of its block.
     """
-    word = find_next_word(data, text, end, code_points)
-    found = kind_at(data, word, end, code_points)
-    kind = found >> 3
-    if kind == LOWER:
-        return False
     if width < _MIN_WRAPPED_COLUMNS or width > _MAX_WRAPPED_COLUMNS:
         return True
+    if count_quote_markers(data, line, own_text) != count_quote_markers(data, i + 1, text):
+        return True
     columns = count_columns(data, line, i)
-    if kind == UNSPACED:
+    if kind_at(kinds, text, end) == UNSPACED:
         return columns + _SLACK_COLUMNS <= width
     k = text
-    while k < end and k - text < _MAX_WRAPPED_COLUMNS:
-        found = kind_at(data, k, end, code_points)
-        if BLANK <= found >> 3 <= PARAGRAPH:
-            break
-        k += found & 7
+    while k < end and k - text < _MAX_WRAPPED_COLUMNS and not BLANK <= kinds[k] <= PARAGRAPH:
+        k += 1
     return columns + 1 + count_columns(data, text, k) <= width

@@ -74,7 +74,8 @@ def kind_of(character: str) -> int:
         return kinds.CLUSTER
     by_category = {
         "Zs": kinds.BLANK, "Pe": kinds.CLOSER, "Pf": kinds.CLOSER, "Ps": kinds.OPENER, "Pi": kinds.OPENER,
-        "Lu": kinds.UPPER, "Lt": kinds.UPPER, "Ll": kinds.LOWER, "Nd": kinds.DIGIT, "Nl": kinds.DIGIT, "No": kinds.DIGIT,
+        "Lu": kinds.UPPER, "Lt": kinds.UPPER, "Ll": kinds.LOWER,
+        "Nd": kinds.DIGIT, "Nl": kinds.DIGIT, "No": kinds.DIGIT,
     }  # fmt: skip
     return by_category.get(category, kinds.CASELESS if category[0] == "L" else kinds.SEPARATOR)
 
@@ -125,7 +126,8 @@ def make_tables() -> dict[str, NDArray[Any]]:
 
 def main() -> None:
     """Write the tables next to this module."""
-    np.savez_compressed(TABLE_PATH, **make_tables())
+    tables: dict[str, Any] = make_tables()
+    np.savez_compressed(TABLE_PATH, **tables)
 
 
 if __name__ == "__main__":

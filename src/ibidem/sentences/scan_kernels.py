@@ -1,14 +1,20 @@
-"""Kernels that read characters and words around a place in UTF-8; every scan is bounded."""
+"""Kernels that look around a place in UTF-8; every scan is bounded, or never passes a byte twice.
+
+`kinds` holds the kind of the character at its first byte and CONTINUATION at its other bytes, so scans go byte by byte.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ibidem.sentences.code_points import FOLD_PAGES, KIND_PAGES, KINDS
-from ibidem.sentences.hashing import SEED, mix
+from ibidem.sentences.code_points import KIND_PAGES, KINDS
+from ibidem.sentences.hashing import SEED, inner_kernel, mix, outer_kernel
 from ibidem.sentences.kinds import (
     BLANK,
+    CASELESS,
+    CONTINUATION,
     DASH,
     FIRST_TOKEN_KIND,
     FULL_STOP,
@@ -18,172 +24,179 @@ from ibidem.sentences.kinds import (
     OPENER,
     PARAGRAPH,
     QUOTE,
-    UNSPACED,
 )
 from ibidem.sentences.token_kernels import decode
 
 _MAX_WORD_BYTES = 64
 _MAX_OPENER_BYTES = 24
-_DEGREE = 0xB0
 _CATEGORY_BITS = np.uint64(8)
 
-
-@njit(cache=True, nogil=True)
-def kind_at(data, i, end, code_points):
-    """Return `kind << 3 | n_bytes` of the character at `i`; at the end it is a newline of no bytes."""
-    if i >= end:
-        return NEWLINE << 3
-    if data[i] < 0x80:
-        return np.int64(code_points[KINDS + data[i]]) << 3 | 1
-    decoded = decode(data, i, end)
-    code_point = decoded >> 3
-    kind = np.int64(code_points[code_points[KIND_PAGES + (code_point >> 8)] + (code_point & 255)])
-    return kind << 3 | decoded & 7
+# Sets of kinds, as bits.
+_GAPS = 1 << BLANK | 1 << IGNORED | 1 << CONTINUATION
+_BREAKS = 1 << NEWLINE | 1 << PARAGRAPH
+_BEFORE_WORDS = _GAPS | 1 << OPENER | 1 << QUOTE | 1 << DASH
+_IN_WORDS = 1 << IGNORED | 1 << MARK | 1 << CONTINUATION
 
 
-@njit(cache=True, nogil=True)
-def kind_before(data, i, low, code_points):
-    """Return `kind << 3 | n_bytes` of the character that ends at `i`; at the start it is a newline of no bytes."""
-    if i <= low:
-        return NEWLINE << 3
-    k = i - 1
-    while k > low and (data[k] & 0xC0) == 0x80 and i - k < 4:
-        k -= 1
-    return kind_at(data, k, i, code_points) & ~7 | (i - k)
-
-
-@njit(cache=True, nogil=True)
-def skip_blanks(data, i, end, code_points):
-    """Return the place of the first character from `i` on that is neither blank nor ignored; newlines are not blank."""
+@outer_kernel
+def mark_kinds(data, code_points, kinds):
+    """Write the kind of every character at its first byte, CONTINUATION at its others."""
+    end = len(data)
+    i = 0
     while i < end:
-        found = kind_at(data, i, end, code_points)
-        if found >> 3 != BLANK and found >> 3 != IGNORED:
-            break
-        i += found & 7
+        if data[i] < 0x80:
+            kinds[i] = code_points[KINDS + data[i]]
+            i += 1
+            continue
+        decoded = decode(data, i, end)
+        code_point = decoded >> 3
+        kinds[i] = code_points[code_points[KIND_PAGES + (code_point >> 8)] + (code_point & 255)]
+        for k in range(i + 1, i + (decoded & 7)):
+            kinds[k] = CONTINUATION
+        i += decoded & 7
+
+
+@inner_kernel
+def find_before(kinds, i, low):
+    """Return the first byte of the character that ends at `i`, or `low`."""
+    i -= 1
+    while i > low and kinds[i] == CONTINUATION:
+        i -= 1
     return i
 
 
-@njit(cache=True, nogil=True)
-def find_token(data, i, end, code_points):
+@inner_kernel
+def kind_before(kinds, i, low):
+    """Return the kind of the character that ends at `i`; the start of the text is a newline."""
+    return np.int64(kinds[find_before(kinds, i, low)]) if i > low else NEWLINE
+
+
+@inner_kernel
+def kind_at(kinds, i, end):
+    """Return the kind of the character at `i`; the end of the text is a newline."""
+    return np.int64(kinds[i]) if i < end else NEWLINE
+
+
+@inner_kernel
+def skip_kinds(kinds, i, end, passed):
+    """Return the first place from `i` on whose kind is not in the set `passed`."""
+    while i < end and (passed >> kinds[i]) & 1:
+        i += 1
+    return i
+
+
+@inner_kernel
+def skip_blanks(kinds, i, end):
+    """Return the place of the first character from `i` on that is neither blank nor ignored; newlines are not blank."""
+    return skip_kinds(kinds, i, end, _GAPS)
+
+
+@inner_kernel
+def find_next_word(kinds, i, end):
+    """Return the place of the next word's first letter, past opening quotes, brackets, dashes and blanks, if near."""
+    return skip_kinds(kinds, i, min(end, i + _MAX_OPENER_BYTES), _BEFORE_WORDS)
+
+
+@inner_kernel
+def find_token(kinds, i, end):
     """Return the place of the first token character in [i, end), or `end`."""
-    while i < end:
-        found = kind_at(data, i, end, code_points)
-        if found >> 3 >= FIRST_TOKEN_KIND:
-            return i
-        i += found & 7
-    return end
+    while i < end and kinds[i] < FIRST_TOKEN_KIND:
+        i += 1
+    return i
 
 
-@njit(cache=True, nogil=True)
-def find_content(data, i, end, low, code_points):
-    """Return the first place in [i, end) that is neither blank, newline nor a mail quote marker at the start of a line."""
+@inner_kernel
+def find_content(data, kinds, i, end, low):
+    """Return the first place in [i, end) that is neither blank, newline nor a mail quote marker at a line's start."""
     line_starts = i == low or data[i - 1] == 10
     while i < end:
-        found = kind_at(data, i, end, code_points)
-        kind = found >> 3
-        if kind == NEWLINE or kind == PARAGRAPH:
+        if (_BREAKS >> kinds[i]) & 1:
             line_starts = True
-        elif not (kind == BLANK or kind == IGNORED or (line_starts and data[i] == 62)):
-            return i
-        i += found & 7
-    return end
-
-
-@njit(cache=True, nogil=True)
-def trim_end(data, start, end, code_points):
-    """Return the end of [start, end) without the blanks and newlines at its end."""
-    while end > start:
-        found = kind_before(data, end, start, code_points)
-        if not BLANK <= found >> 3 <= PARAGRAPH:
+        elif not ((_GAPS >> kinds[i]) & 1 or (line_starts and data[i] == 62)):
             break
-        end -= found & 7
-    return end
-
-
-@njit(cache=True, nogil=True)
-def find_next_word(data, i, end, code_points):
-    """Return the place of the next word's first letter, past opening quotes, brackets, dashes and blanks, if it is near."""
-    limit = min(end, i + _MAX_OPENER_BYTES)
-    while i < limit:
-        found = kind_at(data, i, end, code_points)
-        kind = found >> 3
-        if not (kind == OPENER or kind == QUOTE or kind == DASH or kind == BLANK or kind == IGNORED):
-            break
-        i += found & 7
+        i += 1
     return i
 
 
-@njit(cache=True, nogil=True)
-def find_word_start(data, i, low, code_points):
+@inner_kernel
+def trim_end(kinds, start, end):
+    """Return the end of [start, end) without the blanks and newlines at its end."""
+    while end > start:
+        k = find_before(kinds, end, start)
+        if not BLANK <= kinds[k] <= PARAGRAPH:
+            break
+        end = k
+    return end
+
+
+@inner_kernel
+def find_word_start(data, kinds, i, low):
     """Return the start of the word that ends at `i`, inner periods included; `i` if there is none or it is too long."""
     k = i
     limit = max(low, i - _MAX_WORD_BYTES)
     while k > limit:
-        found = kind_before(data, k, low, code_points)
-        kind = found >> 3
+        kind = kinds[k - 1]
         if kind == FULL_STOP:
             # A period is inside a word only if a letter or a digit stands before it.
-            before = kind_before(data, k - 1, low, code_points) >> 3
-            if before < FIRST_TOKEN_KIND or before >= UNSPACED:
+            before = kind_before(kinds, k - 1, low)
+            if before < FIRST_TOKEN_KIND or before > CASELESS:
                 break
-        elif kind < FIRST_TOKEN_KIND and kind != MARK and kind != IGNORED:
-            if not (data[k - 1] == _DEGREE and data[k - 2] == 0xC2):
-                break
-        elif kind >= UNSPACED:
+        elif kind == CONTINUATION:
+            k = find_before(kinds, k, low)
+            is_degree = data[k] == 0xC2 and data[k + 1] == 0xB0
+            if not (FIRST_TOKEN_KIND <= kinds[k] <= CASELESS or (_IN_WORDS >> kinds[k]) & 1 or is_degree):
+                while kinds[k + 1] == CONTINUATION:
+                    k += 1
+                return k + 1
+            continue
+        elif not (FIRST_TOKEN_KIND <= kind <= CASELESS):
             break
-        k -= found & 7
+        k -= 1
     return i if k <= limit and k > low else k
 
 
-@njit(cache=True, nogil=True)
-def find_word_end(data, i, end, code_points):
+@inner_kernel
+def find_word_end(kinds, i, end):
     """Return the end of the word that starts at `i`: letters, digits, marks; at most 64 bytes of it."""
     limit = min(end, i + _MAX_WORD_BYTES)
-    while i < limit:
-        found = kind_at(data, i, end, code_points)
-        kind = found >> 3
-        if (kind < FIRST_TOKEN_KIND and kind != MARK and kind != IGNORED) or kind >= UNSPACED:
-            break
-        i += found & 7
+    while i < limit and (FIRST_TOKEN_KIND <= kinds[i] <= CASELESS or (_IN_WORDS >> kinds[i]) & 1):
+        i += 1
     return i
 
 
-@njit(cache=True, nogil=True)
-def hash_word(data, start, end, code_points):
-    """Return the caseless hash of a word."""
+@inner_kernel
+def hash_word(data, start, end):
+    """Return the hash of a word, ASCII letters without case; blanks in it do not count, so that "z. B" is "z.B"."""
     h = SEED
-    i = start
-    while i < end:
-        decoded = decode(data, i, end)
-        code_point = decoded >> 3
-        i += decoded & 7
-        form = np.int64(code_points[code_points[FOLD_PAGES + (code_point >> 8)] + (code_point & 255)])
-        h = mix(h, np.uint64(form if form != 0 else code_point))
+    for i in range(start, end):
+        byte = data[i]
+        if byte != 32:
+            h = mix(h, np.uint64(byte | 32 if 65 <= byte <= 90 else byte))
     return h
 
 
-@njit(cache=True, nogil=True)
-def look_up(h, words):
-    """Return the categories of a word's hash, 0 for an unknown word.
+@inner_kernel
+def look_up(data, start, end, words):
+    """Return the categories of a word, 0 for an unknown word.
 
-    Open addressing: an entry is the hash with the categories in place of its last byte; 0 is a free slot.
+    Open addressing: an entry is the word's hash with the categories in place of its last byte; 0 is a free slot.
     """
     mask = len(words) - 1
-    key = h >> _CATEGORY_BITS
+    key = hash_word(data, start, end) >> _CATEGORY_BITS
     slot = np.int64(key & np.uint64(mask))
     while words[slot] != 0:
         if words[slot] >> _CATEGORY_BITS == key:
             return np.int64(words[slot] & np.uint64(255))
         slot = (slot + 1) & mask
-    return 0
+    return np.int64(0)
 
 
-@njit(cache=True, nogil=True)
-def fill_word_table(data, first, categories, code_points, words):
+@outer_kernel
+def fill_word_table(data, first, categories, words):
     """Enter words into an empty table that is larger than their number."""
     mask = len(words) - 1
     for word in range(len(first) - 1):
-        key = hash_word(data, first[word], first[word + 1], code_points) >> _CATEGORY_BITS
+        key = hash_word(data, first[word], first[word + 1]) >> _CATEGORY_BITS
         slot = np.int64(key & np.uint64(mask))
         while words[slot] != 0 and words[slot] >> _CATEGORY_BITS != key:
             slot = (slot + 1) & mask

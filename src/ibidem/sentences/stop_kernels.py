@@ -1,16 +1,18 @@
-"""Kernels that judge a terminator: does a sentence end here, or is it an abbreviation, a number, an ellipsis, a quotation?"""
+"""Kernels that judge a terminator: the end of a sentence, or an abbreviation, a number, an ellipsis, a quotation?"""
+
+# ruff: noqa: SIM109 (tests against a tuple compile slowly)
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
 from __future__ import annotations
 
-from numba import njit
-
-from ibidem.sentences.code_points import BYTE_FOLDS
+from ibidem.sentences.hashing import inner_kernel
 from ibidem.sentences.kinds import (
     BARE_STOP,
     BLANK,
     CASELESS,
     CLOSER,
     COMMA,
+    CONTINUATION,
     DIGIT,
     ELLIPSIS,
     FIRST_TOKEN_KIND,
@@ -23,33 +25,35 @@ from ibidem.sentences.kinds import (
     UNSPACED,
     UPPER,
 )
-from ibidem.sentences.line_kernels import find_token_line, is_item, read_marker, skip_quote_markers
+from ibidem.sentences.line_kernels import read_marker, skip_quote_markers
 from ibidem.sentences.scan_kernels import (
     find_next_word,
+    find_token,
     find_word_end,
     find_word_start,
-    hash_word,
     kind_at,
     kind_before,
     look_up,
     skip_blanks,
+    skip_kinds,
 )
 
 # The categories of ibidem.sentences.abbreviations, which imports kernels itself.
 BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL = 1, 2, 4, 8, 16
 
+_MAX_MARKER_BYTES = 16
+_MAX_TITLE_BYTES = 60
 
-@njit(cache=True, nogil=True)
-def _shape_of_word(data, start, end, code_points):
-    """Return what an abbreviation looks like: 1 a letter, 2 letters with inner periods, 3 digits (and periods), 0 others.
+
+@inner_kernel
+def _shape_of_word(kinds, start, end):
+    """Return the shape of a word: 1 a letter, 2 letters with inner periods, 3 digits (and periods), 0 others.
 
     Shape 2 asks for one or two letters between the periods, as in "U.S", "Ph.D", "z.B"; "example.com" is a name.
     """
     letters = digits = periods = longest = part = 0
-    i = start
-    while i < end:
-        found = kind_at(data, i, end, code_points)
-        kind = found >> 3
+    for i in range(start, end):
+        kind = kinds[i]
         if kind == FULL_STOP:
             periods += 1
             part = 0
@@ -59,7 +63,6 @@ def _shape_of_word(data, start, end, code_points):
             letters += 1
             part += 1
             longest = max(longest, part)
-        i += found & 7
     if letters == 0:
         return 3 if digits > 0 else 0
     if digits > 0:
@@ -69,19 +72,19 @@ def _shape_of_word(data, start, end, code_points):
     return 2 if longest <= 2 else 0
 
 
-@njit(cache=True, nogil=True)
-def _is_opener(data, word, end, code_points, words):
+@inner_kernel
+def _is_opener(data, kinds, word, end, words):
     """Whether the word at `word` is one that sentences often start with, and not an initial."""
-    word_end = find_word_end(data, word, end, code_points)
+    word_end = find_word_end(kinds, word, end)
     if word_end == word or (word_end < end and data[word_end] == 46 and word_end - word <= 2):
         return False
-    return look_up(hash_word(data, word, word_end, code_points), words) & OPENER_WORD != 0
+    return look_up(data, word, word_end, words) & OPENER_WORD != 0
 
 
-@njit(cache=True, nogil=True)
-def _is_roman(data, word, end, code_points):
+@inner_kernel
+def _is_roman(data, kinds, word, end):
     """Whether the word at `word` is a Roman numeral in capitals."""
-    word_end = find_word_end(data, word, end, code_points)
+    word_end = find_word_end(kinds, word, end)
     for i in range(word, word_end):
         byte = data[i]
         if not (byte == 73 or byte == 86 or byte == 88 or byte == 76 or byte == 67):
@@ -89,25 +92,26 @@ def _is_roman(data, word, end, code_points):
     return word < word_end < word + 8
 
 
-@njit(cache=True, nogil=True)
-def _is_abbreviation(data, sentence, i, word, end, code_points, words):
+@inner_kernel
+def _is_abbreviation(data, kinds, sentence, i, word, end, words):
     """Whether the single period at `i` belongs to its word only. `word` is where the next word starts."""
-    start = find_word_start(data, i, sentence, code_points)
+    start = find_word_start(data, kinds, i, sentence)
     if start == i:
         return False
-    shape = _shape_of_word(data, start, i, code_points)
-    next_kind = kind_at(data, word, end, code_points) >> 3
+    shape = _shape_of_word(kinds, start, i)
+    next_kind = kind_at(kinds, word, end)
     if shape == 3:
-        if start == sentence or (start - sentence <= 8 and read_marker(data, sentence, end, code_points) != 0):
-            return i - start <= 8
+        # "2.1. Method", "§ 12. Rent": a number before all words belongs to what follows.
+        if i - sentence <= _MAX_MARKER_BYTES and find_token(kinds, sentence, start) == start:
+            return True
         if i - start > 2 or next_kind != UPPER:
             return False
-        word_end = find_word_end(data, word, end, code_points)
-        return look_up(hash_word(data, word, word_end, code_points), words) & ORDINAL != 0
-    categories = look_up(hash_word(data, start, i, code_points), words)
+        word_end = find_word_end(kinds, word, end)
+        return look_up(data, word, word_end, words) & ORDINAL != 0
+    categories = look_up(data, start, i, words)
     if categories & AFTER == 0 and categories & BEFORE != 0:
         return True
-    if categories & NUMBER != 0 and (next_kind == DIGIT or _is_roman(data, word, end, code_points)):
+    if categories & NUMBER != 0 and (next_kind == DIGIT or _is_roman(data, kinds, word, end)):
         return True
     if categories & AFTER == 0 and shape == 0:
         return False
@@ -115,26 +119,22 @@ def _is_abbreviation(data, sentence, i, word, end, code_points, words):
         return next_kind != CASELESS and next_kind < UNSPACED
     if shape == 1:
         # "z. B. Der": the two letters are one abbreviation.
-        if i - start == 1 and start - 3 >= sentence and data[start - 1] == 32 and data[start - 2] == 46:
-            first = find_word_start(data, start - 2, sentence, code_points)
-            if first == start - 3:
-                joined = hash_word(data, first, i, code_points)
-                if look_up(joined, words) & BEFORE != 0:
-                    return True
-        marker = read_marker(data, sentence, end, code_points)
-        if marker != 0 and i < sentence + (marker & 255):
-            return True
+        if start - 3 >= sentence and data[start - 1] == 32 and data[start - 2] == 46:
+            first = find_word_start(data, kinds, start - 2, sentence)
+            categories = look_up(data, first, i, words)
+            if categories & BEFORE != 0 and categories & AFTER == 0:
+                return True
     if shape == 2 and next_kind == UPPER and i - start == 3 and (data[start] == 65 or data[start] == 80):
         if data[start + 1] == 46 and data[start + 2] == 77:
             return False
-    return not _is_opener(data, word, end, code_points, words)
+    return not _is_opener(data, kinds, word, end, words)
 
 
-@njit(cache=True, nogil=True)
-def _skip_spaced_dots(data, i, end, code_points):
+@inner_kernel
+def _skip_spaced_dots(data, kinds, i, end):
     """Return the end of the dots " . . ." that follow `i`."""
     while i + 1 < end and data[i] == 32 and data[i + 1] == 46:
-        kind = kind_at(data, i + 2, end, code_points) >> 3
+        kind = kind_at(kinds, i + 2, end)
         if not (BLANK <= kind <= FULL_STOP or kind == CLOSER or kind == QUOTE):
             break
         i += 2
@@ -143,51 +143,64 @@ def _skip_spaced_dots(data, i, end, code_points):
     return i
 
 
-@njit(cache=True, nogil=True)
-def _skip_closers(data, i, end, code_points):
+@inner_kernel
+def _skip_closers(data, kinds, i, end):
     """Return the place after closing quotes and brackets, stops that follow them, and reference marks like [12]."""
     closed = False
     while i < end:
-        found = kind_at(data, i, end, code_points)
-        kind = found >> 3
-        if kind == CLOSER or kind == QUOTE:
+        kind = kinds[i]
+        if kind == CLOSER or kind == QUOTE or (closed and FULL_STOP <= kind <= BARE_STOP):
             closed = True
-            i += found & 7
-        elif closed and FULL_STOP <= kind <= BARE_STOP:
-            i += found & 7
         elif data[i] == 91 and i + 2 < end and 48 <= data[i + 1] <= 57:
             k = i + 2
             while k < end and k - i < 6 and 48 <= data[k] <= 57:
                 k += 1
             if k >= end or data[k] != 93:
                 break
-            i = k + 1
+            i = k
         elif kind == BLANK:
             # French: a blank stands before the closing guillemet.
-            k = i + (found & 7)
-            if k + 1 < end and data[k] == 0xC2 and data[k + 1] == 0xBB:
-                after = kind_at(data, k + 2, end, code_points) >> 3
-                if BLANK <= after <= BARE_STOP or after == COMMA:
-                    closed = True
-                    i = k + 2
-                    continue
-            break
+            k = skip_kinds(kinds, i + 1, end, 1 << CONTINUATION)
+            if k + 1 >= end or data[k] != 0xC2 or data[k + 1] != 0xBB:
+                break
+            after = kind_at(kinds, k + 2, end)
+            if not (BLANK <= after <= BARE_STOP or after == COMMA):
+                break
+            closed = True
+            i = k
         else:
             break
+        i = skip_kinds(kinds, i + 1, end, 1 << CONTINUATION)
     return i
 
 
-@njit(cache=True, nogil=True)
-def judge_stop(data, low, sentence, i, end, code_points, words):
-    """Return `place << 1 | ends` for the terminator at `i`: whether the sentence ends at `place`, or goes on from there."""
-    if data[i] == 46 and i + 1 < end and code_points[BYTE_FOLDS + data[i + 1]] != 0:
+@inner_kernel
+def _is_in_title(data, i, end):
+    """Whether the title bracket 》 or 〉 closes soon after `i`, in the same clause: 《你好！世界》 is one name."""
+    for k in range(i, min(end - 2, i + _MAX_TITLE_BYTES)):
+        if data[k] == 10:
+            return False
+        if data[k] == 0xE3 and data[k + 1] == 0x80:
+            last = data[k + 2]
+            if 0x88 <= last <= 0x8B or last == 0x82:
+                return last == 0x89 or last == 0x8B
+    return False
+
+
+@inner_kernel
+def judge_stop(data, kinds, low, sentence, i, end, words):
+    """Return `place << 1 | ends` for the terminator at `i`: whether the sentence ends at `place` or goes on there."""
+    if data[i] == 46 and i + 1 < end and DIGIT <= kinds[i + 1] < UNSPACED:
         return (i + 1) << 1
+    if i - sentence < _MAX_MARKER_BYTES:
+        marker = read_marker(data, kinds, sentence, end)
+        if i < sentence + (marker & 255):
+            return (sentence + (marker & 255)) << 1
     dots = 0
     bare = strong = False
     k = i
     while k < end:
-        found = kind_at(data, k, end, code_points)
-        kind = found >> 3
+        kind = kinds[k]
         if kind == FULL_STOP:
             dots += 1
         elif kind == ELLIPSIS:
@@ -198,22 +211,24 @@ def judge_stop(data, low, sentence, i, end, code_points, words):
             bare = True
         else:
             break
-        k += found & 7
+        k = skip_kinds(kinds, k + 1, end, 1 << CONTINUATION)
     run_end = k
     only_dots = not strong and not bare
     if only_dots:
-        k = _skip_spaced_dots(data, k, end, code_points)
+        k = _skip_spaced_dots(data, kinds, k, end)
         for place in range(run_end, k):
             dots += data[place] == 46
-    before = kind_before(data, i, low, code_points) >> 3
+    before = kind_before(kinds, i, low)
     if before == OPENER:
         return k << 1
     stop_end = k
-    k = _skip_closers(data, k, end, code_points)
-    kind = kind_at(data, k, end, code_points) >> 3
+    k = _skip_closers(data, kinds, k, end)
+    kind = kind_at(kinds, k, end)
     blank_follows = BLANK <= kind <= PARAGRAPH
     if bare:
         if kind == COMMA or (k > stop_end and not blank_follows and kind != OPENER):
+            return k << 1
+        if data[i] == 0xEF and k == stop_end and not blank_follows and _is_in_title(data, k, end):
             return k << 1
         # The full-width period is a decimal point too.
         if data[i] == 0xEF and data[i + 2] == 0x8E and DIGIT <= kind < UNSPACED:
@@ -221,26 +236,26 @@ def judge_stop(data, low, sentence, i, end, code_points, words):
         return k << 1 | 1
     if not blank_follows:
         return k << 1 | (strong and k == stop_end and kind == UNSPACED and before == UNSPACED)
-    text = skip_blanks(data, k, end, code_points)
-    if text < end and BLANK <= kind_at(data, text, end, code_points) >> 3 <= PARAGRAPH:
-        # The end of a line: paragraphs and list items are the newline's business.
-        if find_token_line(data, text + 1, end, code_points) != text + 1:
-            return k << 1
-        text = skip_quote_markers(data, text + 1, end, code_points)
-        if is_item(data, text, end, code_points):
-            return k << 1
-    found = kind_at(data, text, end, code_points)
-    if found >> 3 == COMMA or found >> 3 == CLOSER or FULL_STOP <= found >> 3 <= ELLIPSIS:
+    text = skip_blanks(kinds, k, end)
+    if text >= end:
         return k << 1
-    word = find_next_word(data, text, end, code_points)
-    found = kind_at(data, word, end, code_points)
-    if found >> 3 == LOWER and kind_at(data, word + (found & 7), end, code_points) >> 3 != UPPER:
+    # Paragraphs and list items are the newline's business; here it is but a blank.
+    wrapped = BLANK <= kinds[text] <= PARAGRAPH
+    if wrapped:
+        text = skip_quote_markers(data, kinds, text + 1, end)
+    kind = kind_at(kinds, text, end)
+    if kind == COMMA or kind == CLOSER or FULL_STOP <= kind <= ELLIPSIS:
         return k << 1
+    word = find_next_word(kinds, text, end)
+    if kind_at(kinds, word, end) == LOWER:
+        second = skip_kinds(kinds, word + 1, end, 1 << CONTINUATION)
+        if kind_at(kinds, second, end) != UPPER:
+            return k << 1
     if only_dots:
-        if BLANK <= before <= PARAGRAPH:
+        if BLANK <= before <= PARAGRAPH and dots > 1:
             return k << 1 | (dots > 3)
-        if run_end == i + 1 and stop_end > run_end and dots >= 3:
+        if run_end == i + 1 and stop_end > run_end and dots >= 3 and not wrapped:
             return run_end << 1 | 1
-        if dots == 1 and k == stop_end and _is_abbreviation(data, sentence, i, word, end, code_points, words):
+        if dots == 1 and k == stop_end and _is_abbreviation(data, kinds, sentence, i, word, end, words):
             return k << 1
     return k << 1 | 1

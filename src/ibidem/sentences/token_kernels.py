@@ -1,12 +1,14 @@
 """Kernels that turn byte spans into token hashes and token hashes into digests."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
 from ibidem.sentences.code_points import BYTE_FOLDS, FOLD_PAGES, KIND_PAGES
-from ibidem.sentences.hashing import SEED, mix
+from ibidem.sentences.hashing import SEED, inner_kernel, mix
 from ibidem.sentences.kinds import CLUSTER, FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
 
 _NO_MARKS = np.uint64(0)
@@ -14,7 +16,7 @@ _NO_MARKS = np.uint64(0)
 _NOTHING, _WORD, _RUN_OF_TWOS, _RUN_OF_THREES = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def decode(data, i, end):
     """Return `code_point << 3 | n_bytes` of the character at `i`; broken UTF-8 gives U+FFFD of one byte."""
     lead = np.int64(data[i])
@@ -32,7 +34,7 @@ def decode(data, i, end):
     return 0xFFFD << 3 | 1
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _run_token(units, order, before, previous, current):
     """Return the hash of the last `order` units of a run, or of all of them if there are fewer."""
     h = SEED
@@ -43,9 +45,9 @@ def _run_token(units, order, before, previous, current):
     return mix(h, current)
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def tokenise_span(data, start, end, code_points, tokens, n):
-    """Write the tokens of one span to `tokens[n:]` and return the new n; `tokens` has room for a token a byte and one more.
+    """Write the tokens of one span to `tokens[n:]`, which has room for a token a byte and one more; return the new n.
 
     Marks are summed up, not chained, so that their order, which normal forms differ in, has no part in the hash.
     """
@@ -60,7 +62,9 @@ def tokenise_span(data, start, end, code_points, tokens, n):
             if letter != 0:
                 if mode != _WORD:
                     if mode != _NOTHING:
-                        tokens[n] = _run_token(units, mode, before, previous, h if marks == _NO_MARKS else mix(h, marks))
+                        tokens[n] = _run_token(
+                            units, mode, before, previous, h if marks == _NO_MARKS else mix(h, marks)
+                        )
                         n += 1
                     mode, h, marks = _WORD, SEED, _NO_MARKS
                 elif marks != _NO_MARKS:
@@ -148,22 +152,23 @@ def tokenise_span(data, start, end, code_points, tokens, n):
 
 @njit(cache=True, nogil=True)
 def tokenise(data, starts, ends, code_points):
-    """Return the tokens of all spans, one after the other, and where each span's tokens begin."""
-    n_bytes = 0
+    """Return the tokens of all spans, with room left over after them, and where each span's tokens begin."""
+    n_bytes = np.int64(0)
     for span in range(len(starts)):
         n_bytes += ends[span] - starts[span]
     tokens = np.empty(n_bytes // 5 + 64, dtype=np.uint64)
     first = np.zeros(len(starts) + 1, dtype=np.int64)
-    n = 0
+    n = np.int64(0)
     for span in range(len(starts)):
         room = n + ends[span] - starts[span] + 1
         if room > len(tokens):
             grown = np.empty(room + len(tokens) // 2, dtype=np.uint64)
-            grown[:n] = tokens[:n]
+            for k in range(n):
+                grown[k] = tokens[k]
             tokens = grown
         n = tokenise_span(data, starts[span], ends[span], code_points, tokens, n)
         first[span + 1] = n
-    return tokens[:n].copy(), first
+    return tokens, first
 
 
 @njit(cache=True, nogil=True)
@@ -176,7 +181,7 @@ def count_and_digest(data, starts, ends, code_points):
         room = ends[span] - starts[span] + 1
         if room > len(tokens):
             tokens = np.empty(room * 2, dtype=np.uint64)
-        n = tokenise_span(data, starts[span], ends[span], code_points, tokens, 0)
+        n = tokenise_span(data, starts[span], ends[span], code_points, tokens, np.int64(0))
         h = SEED
         for k in range(n):
             h = mix(h, tokens[k])

@@ -1,0 +1,5 @@
+"""`python -m ibidem`."""
+
+from ibidem.cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""The command line: one file a verb, each a thin call into the library."""

@@ -1,0 +1,51 @@
+"""`ibidem find`: passages shared inside a collection, or of a collection against another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ibidem.cli.options import resolve_settings, setting_options
+
+
+@click.command()
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.option("--against", "references", metavar="REF", multiple=True, help="Compare INPUT with REF only, not with itself (repeatable).")
+@click.option("-o", "--output", metavar="OUT", type=click.Path(path_type=Path), required=True, help="Folder for the results.")
+@setting_options("documents", "sentences", "signatures", "matches", "passages", "engine", "output")
+@click.option("--progress", type=click.Choice(["auto", "on", "off"]), default="auto", help="Progress bars; auto: on a terminal.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+def find(
+    inputs: tuple[str, ...],
+    references: tuple[str, ...],
+    output: Path,
+    config_file: str | None,
+    progress: str,
+    quiet: bool,
+    **flags: Any,
+) -> None:
+    """Find every passage that stands in two documents.
+
+    INPUT is a file, a folder, a glob pattern or - for standard input; formats by extension: txt, md, html, jsonl, json,
+    csv, tsv, parquet, warc, each also .gz or .zst.
+
+    \b
+    ibidem find articles/*.jsonl -o out
+    ibidem find new.parquet --against archive/ -o out --signature exact
+    """
+    config = resolve_settings(config_file, flags)
+    from ibidem.reports.writing import check_output
+
+    check_output(output, config.output.overwrite)  # before the work, not after it
+    from ibidem.api import find as find_in
+    from ibidem.cli.display import open_display
+    from ibidem.reports.summary import summarise
+
+    with open_display(progress, quiet) as display:
+        result = find_in(list(inputs), against=list(references) or None, config=config, progress=display)
+        with display.stage("writing"):
+            result.write(output)
+    if not quiet:
+        click.echo(summarise(result, output), err=True)

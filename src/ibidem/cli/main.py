@@ -1,0 +1,76 @@
+"""The command `ibidem`: verbs are loaded when they are called, so that `--help` answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from ibidem.errors import IbidemError
+from ibidem.version import __version__
+
+# Verb → module in this folder and the line that `ibidem --help` shows, kept here so that help loads no verb.
+VERBS = {
+    "find": "Find passages that stand in two documents, located to the character.",
+}
+
+
+class Verbs(click.Group):
+    """A group whose verbs are modules of the same name."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the verbs."""
+        return list(VERBS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Load a verb."""
+        if name not in VERBS:
+            return None
+        command: click.Command = getattr(import_module(f"ibidem.cli.{name}"), name)
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs without loading them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="ibidem")
+def ibidem() -> None:
+    """Find text that stands elsewhere too, and say where.
+
+    Exact, near and partial duplicates, located to the character in both documents.
+
+    \b
+    Exit codes: 0 done, 2 usage, 3 input (or skipped records with --strict),
+    4 index, 5 resources, 130 interrupted.
+    """
+
+
+def main() -> None:
+    """Run the command line; errors become one message on stderr and their exit code."""
+    try:
+        code = ibidem.main(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except IbidemError as error:
+        click.echo(f"ibidem: {error.message}", err=True)
+        if error.next_step:
+            click.echo(error.next_step, err=True)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("ibidem: interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has gone: nothing to say, and nothing to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except MemoryError:
+        click.echo("ibidem: not enough memory\nGive a smaller input, or run on a machine with more memory.", err=True)
+        sys.exit(5)

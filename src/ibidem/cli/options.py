@@ -1,0 +1,63 @@
+"""Flags made of the settings: each is defined once, in `config.py`, and is the same word everywhere."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import click
+
+from ibidem.config import Config, setting_fields, setting_type, settings_from_toml
+
+
+class NumberType(click.ParamType):
+    """A number as the user writes it, kept exact: 0.8 or 4/5."""
+
+    name = "number"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the fraction that is meant."""
+        try:
+            return Fraction(str(value))
+        except (ValueError, ZeroDivisionError):
+            self.fail(f"{value!r} is not a number", parameter, context)
+
+
+def setting_options(*stages: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the flags of the given stages, and `--config`, to a command. Unset flags stay None: the file or the default holds."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        options = [_option(setting) for stage, setting in setting_fields() if stage in stages]
+        options.append(
+            click.option("--config", "config_file", type=click.Path(dir_okay=False), help="TOML file with settings, by stage.")
+        )
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def resolve_settings(config_file: str | None, flags: dict[str, Any]) -> Config:
+    """Return defaults, overlaid by the file, overlaid by the flags."""
+    settings = settings_from_toml(config_file) if config_file else {}
+    settings |= {name: value for name, value in flags.items() if value is not None}
+    return Config.of(**settings)
+
+
+def flag(name: str) -> str:
+    """Return the flag of a setting."""
+    return "--" + name.replace("_", "-")
+
+
+def _option(setting: dataclasses.Field[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    kind = setting_type(setting)
+    help_text = setting.metadata["help"]
+    if kind is bool:
+        return click.option(f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}", default=None, help=help_text)
+    choices = setting.metadata["choices"]
+    click_type: Any = click.Choice(choices) if choices else {Fraction: NumberType(), int: int, float: float, str: str}[kind]
+    default = float(setting.default) if kind is Fraction else setting.default
+    return click.option(flag(setting.name), type=click_type, default=None, help=f"{help_text}  [default: {default}]")
