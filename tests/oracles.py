@@ -74,3 +74,28 @@ def expected_diagonals(documents, words, size, min_words, max_places, comparable
                 if wanted:
                     found.add((d, i, e, j, length))
     return found
+
+
+def expected_passages(documents, size, likeness, limit, min_quote_words=0, same_document=False):  # type: ignore[no-untyped-def]
+    """Return every passage without gaps, as a dictionary of (d, i, e, j, length) to (similarity, kind).
+
+    `documents` are lists of sentences, each a tuple of words; `likeness` gives the similarity of two of them. A run shorter
+    than `size` counts if a cell has `min_quote_words` words on both sides, or if it is both documents from end to end.
+    """
+    found = {}
+    for d in range(len(documents)):
+        for e in range(d if same_document else d + 1, len(documents)):
+            a, b = documents[d], documents[e]
+            for i, j, length in maximal_runs(len(a), len(b), lambda i, j, a=a, b=b: likeness(a[i], b[j]) >= limit):
+                if d == e and i >= j:
+                    continue
+                cells = [(a[i + k], b[j + k]) for k in range(length)]
+                has_quote = min_quote_words and any(len(x) >= min_quote_words <= len(y) for x, y in cells)
+                is_whole = d != e and length == len(a) == len(b)
+                if length < size and not has_quote and not is_whole:
+                    continue
+                weights = [len(x) + len(y) for x, y in cells]
+                score = sum(likeness(x, y) * weight for (x, y), weight in zip(cells, weights, strict=True))
+                same = "exact" if all(x == y for x, y in cells) else "near"
+                found[d, i, e, j, length] = (Fraction(score) / sum(weights), "quote" if length < size else same)
+    return found

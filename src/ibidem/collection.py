@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +17,12 @@ from ibidem.parts import MapParts
 from ibidem.sentences import split_texts, tokenise_spans
 from ibidem.signatures import SentenceTypes, TypeTokens
 
-_NO_TIME = np.iinfo(np.int64).min
+NO_TIME = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Documents in reading order and their sentences. Documents from `n_input` on are the reference side of `against`."""
+    """Documents in reading order and their sentences. Digests are never 0. Documents from `n_input` on are the reference side of `against`."""
 
     batches: Sequence[pa.RecordBatch]
     n_chars: NDArray[np.int64]
@@ -50,7 +49,7 @@ class Collection:
     def times(self) -> NDArray[np.int64]:
         """Microseconds since 1970 by document; the smallest number where there is no time."""
         column = _joined([batch.column("time") for batch in self.batches], pa.timestamp("us", tz="UTC"))
-        return column.cast(pa.int64()).fill_null(_NO_TIME).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        return column.cast(pa.int64()).fill_null(NO_TIME).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
     @cached_property
     def kin(self) -> NDArray[np.int32]:
@@ -107,25 +106,29 @@ def gather(
 
     kept: list[pa.RecordBatch] = []
     lengths: list[NDArray[np.int64]] = []
-    columns: dict[str, list[NDArray[Any]]] = {field.name: [] for field in SENTENCE_BATCH}
-    n_documents = n_input = 0
+    columns = {field.name: np.empty(1 << 16, field.type.to_pandas_dtype()) for field in SENTENCE_BATCH}
+    n_documents = n_sentences = n_input = 0
     for stream in (batches, reference_batches):
         for batch, sentences, n_chars in map_parts(split, stream):
             kept.append(batch)
             lengths.append(n_chars)
-            for name, parts in columns.items():
-                parts.append(sentences.column(name).to_numpy())
-            columns["document"][-1] = columns["document"][-1] + np.int32(n_documents)
+            end = n_sentences + sentences.num_rows
+            for name, column in columns.items():
+                if end > len(column):
+                    # One block that grows, instead of many parts to be joined at the end: nothing is ever there twice.
+                    column.resize(max(end, len(column) * 3 // 2), refcheck=False)
+                column[n_sentences:end] = sentences.column(name).to_numpy()
+            columns["document"][n_sentences:end] += n_documents
             n_documents += batch.num_rows
+            n_sentences = end
             on_batch(batch.num_rows, sentences.num_rows)
         if stream is batches:
             n_input = n_documents
-    whole = {
-        name: np.concatenate(parts) if parts else np.empty(0, SENTENCE_BATCH.field(name).type.to_pandas_dtype())
-        for name, parts in columns.items()
-    }
-    n_chars = np.concatenate(lengths) if lengths else np.empty(0, np.int64)
-    return Collection(kept, n_chars.astype(np.int64), n_input, **whole)
+    pa.default_memory_pool().release_unused()
+    whole = {name: column[:n_sentences] for name, column in columns.items()}
+    np.maximum(whole["digest"], np.uint64(1), out=whole["digest"])
+    n_chars = np.concatenate([np.empty(0, np.int64), *lengths], dtype=np.int64)
+    return Collection(kept, n_chars, n_input, **whole)
 
 
 def text_buffers(texts: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

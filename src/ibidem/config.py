@@ -77,8 +77,8 @@ class PassagesConfig:
 
     min_sentences: int = _setting(3, "Sentences that a passage needs.", at_least=1)
     min_words: int = _setting(8, "Words that a passage needs.", at_least=1)
-    min_quote_words: int = _setting(12, "A single sentence of this many words is a passage too (kind: quote); 0 for none.", at_least=0)
-    max_gap_sentences: int = _setting(2, "Differing sentences in a row, on either side, that a passage may hold; 0 for none.", at_least=0)
+    min_quote_words: int = _setting(10, "A single sentence of this many words is a passage too (kind: quote); 0 for none.", at_least=0)
+    max_gap_sentences: int = _setting(4, "Differing sentences in a row, on either side, that a passage may hold; 0 for none.", at_least=0)
     max_places: int = _setting(100, "Text standing in more places than this becomes a repeat group instead of pairs.", at_least=2)
     same_document: bool = _setting(False, "Also report passages that stand twice in one document.")
     skip_same_group: bool = _setting(False, "Leave out pairs of documents of one group.")

@@ -19,7 +19,6 @@ from ibidem.progress import Progress
 from ibidem.reports import SkippedRecords, documents_table, passages_table, repeats_table
 from ibidem.result import Result
 from ibidem.signatures import SetSignature, collapse_sentences, count_vocabulary, load_signature
-from ibidem.signatures.exact import known_digests
 from ibidem.signatures.words import SIGNATURE as WORDS
 
 
@@ -44,6 +43,7 @@ def find_passages(inputs: Any, against: Any, config: Config, progress: Progress)
             limits = passage_limits(config)
             diagonals, groups = find_diagonals(rows, limits, pairing(collection, config), engine.map_parts)
             passages = assemble_passages(diagonals, rows, limits, cells, engine.map_parts)
+            del diagonals, cells
         with progress.stage("tables"):
             return Result(
                 passages=passages_table(passages, rows, collection, limits.min_sentences),
@@ -64,7 +64,7 @@ def classify(collection: Collection, config: Config, engine: LocalEngine, progre
     The cells say how to score two sentences of one class; None where equal classes are equal sentences.
     """
     if config.signatures.signature == "exact":
-        return rows_of(collection, known_digests(collection.digest)), None
+        return rows_of(collection, collection.digest), None
     signature = load_signature(config.signatures.signature)
     types = collapse_sentences(collection.digest)
     tokens = collection.type_tokens(types, engine.map_parts)
@@ -89,7 +89,7 @@ def classify(collection: Collection, config: Config, engine: LocalEngine, progre
 
 def rows_of(collection: Collection, classes: NDArray[np.uint64]) -> Rows:
     """Return the sentences that have a class."""
-    known = np.flatnonzero(classes)
+    known = np.flatnonzero(classes).astype(np.int32)
     if len(known) == len(classes):
         return Rows(classes, collection.document, collection.document_first, collection.n_words, known)
     document = collection.document[known]

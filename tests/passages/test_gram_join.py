@@ -22,7 +22,7 @@ def rows_of(documents: list[list[int]], words: list[list[int]]) -> Rows:
         np.repeat(np.arange(len(documents), dtype=np.int32), lengths),
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         np.array([n for d in words for n in d], np.int32),
-        np.arange(len(classes), dtype=np.int64),
+        np.arange(len(classes), dtype=np.int32),
     )
 
 

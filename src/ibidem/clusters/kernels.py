@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from ibidem.matches.kernels import unite
+from ibidem.sentences.hashing import outer_kernel
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def unite_edges(parent, a, b):
     """Join the components of every edge's two ends."""
     for i in range(len(a)):

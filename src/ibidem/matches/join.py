@@ -38,29 +38,33 @@ def join_types(sets: TypeSets, min_similarity: Fraction, map_parts: MapParts = i
     known = np.flatnonzero(sets.size > 0)
     order = np.empty(len(known), np.int64)
     largest_size = int(sets.size.max(initial=0))
-    kernels.order_by_count(sets.size, largest_size + 1, known, order)
+    kernels.order_by_count(sets.size, np.zeros(largest_size + 2, np.int64), known, order)
 
     posting_first = np.zeros(sets.n_values + 1, np.int64)
-    kernels.count_postings(order, sets.size, sets.start, sets.values, p, q, posting_first)
+    kernels.count_postings(order, sets.size, sets.start, sets.values, sets.n_single, p, q, posting_first)
     n_postings = int(posting_first[-1])
     who = np.empty(n_postings, np.int32)
     who_size = np.empty(n_postings, np.int32)
     who_bitmap = np.empty(n_postings, np.uint64)
     cursor = posting_first[:-1].copy()
-    kernels.fill_postings(order, sets.size, sets.start, sets.values, sets.bitmaps, p, q, cursor, who, who_size, who_bitmap)
+    kernels.fill_postings(
+        order, sets.size, sets.start, sets.values, sets.bitmaps, sets.n_single, p, q, cursor, who, who_size, who_bitmap
+    )
     del cursor
 
-    mine = local()  # each thread keeps a forest of its own; they are united at the end
+    # Each thread keeps a forest of its own (they are united at the end), and cursors: its parts come in rising order.
+    mine = local()
     forests: list[NDArray[np.int32]] = []
 
     def join(part: tuple[int, int]) -> NDArray[np.int64]:
         if not hasattr(mine, "parent"):
             mine.parent = np.arange(n_types, dtype=np.int32)
+            mine.cursor = posting_first[:-1].copy()
             forests.append(mine.parent)
         counts = np.zeros(3, np.int64)
         kernels.join_sets(
-            order, sets.size, sets.start, sets.values, sets.bitmaps, posting_first, who, who_size, who_bitmap, p, q,
-            *part, mine.parent, counts,
+            order, sets.size, sets.start, sets.values, sets.bitmaps, sets.n_single, posting_first, who, who_size, who_bitmap,
+            p, q, *part, mine.parent, mine.cursor, counts,
         )  # fmt: skip
         return counts
 

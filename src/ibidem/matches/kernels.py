@@ -7,8 +7,10 @@ The limit is the fraction p/q; every bound below is whole-number arithmetic (`AL
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from ibidem.sentences.hashing import inner_kernel, outer_kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -23,7 +25,7 @@ def popcount(typing_context, word):
     return types.uint64(types.uint64), generate
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def sort_sets(tokens, ids, start, type_from, type_to, part_bits, part_start, rank, size, bitmaps):
     """Turn token numbers into sorted distinct ranks, in place, for types [type_from, type_to); also their parity bitmaps.
 
@@ -37,16 +39,18 @@ def sort_sets(tokens, ids, start, type_from, type_to, part_bits, part_start, ran
         segment = ids[begin : begin + n]
         for i in range(n):
             segment[i] = rank[part_start[np.int64(tokens[begin + i] >> shift)] + segment[i]]
-        if n <= 48:
-            for i in range(1, n):
+        gap = 1
+        while gap < n // 3:
+            gap = 3 * gap + 1
+        while gap > 0:  # shell sort: sentences are short
+            for i in range(gap, n):
                 value = segment[i]
-                j = i - 1
-                while j >= 0 and segment[j] > value:
-                    segment[j + 1] = segment[j]
-                    j -= 1
-                segment[j + 1] = value
-        else:
-            segment.sort()
+                j = i
+                while j >= gap and segment[j - gap] > value:
+                    segment[j] = segment[j - gap]
+                    j -= gap
+                segment[j] = value
+            gap //= 3
         distinct = 0
         bitmap = np.uint64(0)
         for i in range(n):
@@ -58,13 +62,12 @@ def sort_sets(tokens, ids, start, type_from, type_to, part_bits, part_start, ran
         bitmaps[t] = bitmap
 
 
-@njit(cache=True, nogil=True)
-def order_by_count(keys, n_keys, items, ordered):
-    """Stable counting sort: write `items` in rising order of `keys[item]`."""
-    starts = np.zeros(n_keys + 1, np.int64)
+@outer_kernel
+def order_by_count(keys, starts, items, ordered):
+    """Stable counting sort: write `items` in rising order of `keys[item]`; `starts` is a zero for each key and one more."""
     for i in range(len(items)):
         starts[keys[items[i]] + 1] += 1
-    for k in range(n_keys):
+    for k in range(len(starts) - 1):
         starts[k + 1] += starts[k]
     for i in range(len(items)):
         key = keys[items[i]]
@@ -72,26 +75,32 @@ def order_by_count(keys, n_keys, items, ordered):
         starts[key] += 1
 
 
-@njit(cache=True, nogil=True)
-def count_postings(order, size, start, values, p, q, posting_first):
-    """Count, by rank, the postings of the indexing prefixes: |y| - ceil(2 p |y| / (p + q)) + 1 elements of each set."""
+@outer_kernel
+def count_postings(order, size, start, values, n_single, p, q, posting_first):
+    """Count, by rank, the postings of the indexing prefixes: |y| - ceil(2 p |y| / (p + q)) + 1 elements of each set.
+
+    The first `n_single` ranks stand in one set only and lead nowhere: they have no postings.
+    """
     for i in range(len(order)):
         t = order[i]
         prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1
         for k in range(prefix):
-            posting_first[values[start[t] + k] + 1] += 1
+            if values[start[t] + k] >= n_single:
+                posting_first[values[start[t] + k] + 1] += 1
     for r in range(len(posting_first) - 1):
         posting_first[r + 1] += posting_first[r]
 
 
-@njit(cache=True, nogil=True)
-def fill_postings(order, size, start, values, bitmaps, p, q, cursor, who, who_size, who_bitmap):
+@outer_kernel
+def fill_postings(order, size, start, values, bitmaps, n_single, p, q, cursor, who, who_size, who_bitmap):
     """Write the postings of every rank in rising order of set size; bitmaps and sizes lie beside them for sequential reading."""
     for i in range(len(order)):
         t = order[i]
         prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1
         for k in range(prefix):
             r = values[start[t] + k]
+            if r < n_single:
+                continue
             at = cursor[r]
             who[at] = i
             who_size[at] = size[t]
@@ -99,7 +108,7 @@ def fill_postings(order, size, start, values, bitmaps, p, q, cursor, who, who_si
             cursor[r] = at + 1
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def overlap_of(values, start_a, size_a, start_b, size_b, needed):
     """Size of the intersection of two sorted sets, or -1 as soon as it cannot reach `needed`."""
     i = 0
@@ -121,7 +130,7 @@ def overlap_of(values, start_a, size_a, start_b, size_b, needed):
     return overlap if overlap >= needed else -1
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def find_root(parent, x):
     """Root of x, halving the path on the way."""
     while parent[x] != x:
@@ -130,7 +139,7 @@ def find_root(parent, x):
     return x
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def unite(parent, x, y):
     """Join two components; the smaller number is the root, so the outcome does not depend on the order of joins."""
     x = find_root(parent, x)
@@ -141,7 +150,7 @@ def unite(parent, x, y):
         parent[x] = y
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def unite_all(parent, other):
     """Join the components of two forests over the same nodes into the first."""
     for x in range(len(parent)):
@@ -149,18 +158,22 @@ def unite_all(parent, other):
             unite(parent, x, other[x])
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def flatten(parent):
     """Let every node point at its root."""
     for x in range(len(parent)):
         parent[x] = parent[parent[x]]  # roots have the smallest numbers, so the parent is flat already
 
 
-@njit(cache=True, nogil=True)
-def join_sets(order, size, start, values, bitmaps, posting_first, who, who_size, who_bitmap, p, q, probe_from, probe_to, parent, counts):
+@outer_kernel
+def join_sets(
+    order, size, start, values, bitmaps, n_single, posting_first, who, who_size, who_bitmap, p, q, probe_from, probe_to,
+    parent, cursor, counts,
+):  # fmt: skip
     """Unite every set of `order[probe_from:probe_to]` with each smaller or equal one whose Jaccard similarity is at least p/q.
 
     Only components are wanted, so a pair that is joined already is not verified, and no edge is stored.
+    Probes come in rising order of size, so `cursor`, the first posting of admissible size by rank, only moves forward.
     `counts`: postings visited, pairs verified, pairs found similar.
     """
     for x in range(probe_from, probe_to):
@@ -171,16 +184,14 @@ def join_sets(order, size, start, values, bitmaps, posting_first, who, who_size,
         prefix = size_x - smallest + 1
         for k in range(prefix):
             r = values[start[t] + k]
+            if r < n_single:
+                continue
             end = posting_first[r + 1]
-            # Postings lie in size order: begin at the first admissible size, end where the rest of x cannot suffice.
-            low = posting_first[r]
-            high = end
-            while low < high:
-                middle = (low + high) >> 1
-                if who_size[middle] < smallest:
-                    low = middle + 1
-                else:
-                    high = middle
+            low = cursor[r]
+            while low < end and who_size[low] < smallest:
+                low += 1
+            cursor[r] = low
+            # Postings lie in size order: they end where the rest of x cannot suffice any more.
             largest = (size_x - k) * (p + q) // p - size_x
             size_y = np.int64(-1)
             needed = np.int64(0)

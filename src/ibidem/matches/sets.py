@@ -18,13 +18,17 @@ _N_PARTS = 16
 
 @dataclass(frozen=True)
 class TypeSets:
-    """The set of type t is `values[start[t] : start[t] + size[t]]`, rising; `bitmaps` are their 64-bit parity sketches."""
+    """The set of type t is `values[start[t] : start[t] + size[t]]`, rising; `bitmaps` are their 64-bit parity sketches.
+
+    Values are ranks below `n_values`, rarest first; those below `n_single` stand once in all sets together.
+    """
 
     start: NDArray[np.int64]
     size: NDArray[np.int32]
     values: NDArray[np.int32]
     bitmaps: NDArray[np.uint64]
     n_values: int
+    n_single: int
 
 
 def sort_sets(sets: HashSets, map_parts: MapParts = in_turn) -> TypeSets:
@@ -51,4 +55,4 @@ def sort_sets(sets: HashSets, map_parts: MapParts = in_turn) -> TypeSets:
         kernels.sort_sets(sets.hashes, ids, sets.first, *part, VOCABULARY_PART_BITS, part_start, rank, size, bitmaps)
 
     list(map_parts(sort, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)))
-    return TypeSets(sets.first, size, ids, bitmaps, len(rank))
+    return TypeSets(sets.first, size, ids, bitmaps, len(rank), int(np.count_nonzero(counts == 1)))

@@ -11,12 +11,13 @@ import numpy as np
 from numba import njit
 
 from ibidem.matches.kernels import overlap_of
+from ibidem.sentences.hashing import inner_kernel, outer_kernel
 
 _LOOK_BACK = 50
 _GAP_COST = 1.0  # words; prefers the nearer of two equal continuations
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def group_by_document(diagonals, document, first, grouped):
     """Counting sort of the diagonals (flat) by document a; document d's are rows [first[d], first[d + 1]) of `grouped`."""
     n = len(diagonals) // 3
@@ -36,7 +37,7 @@ def group_by_document(diagonals, document, first, grouped):
     first[0] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _sort(keys, ties, loads, n):
     """Shell sort of three columns by (key, tie): small, in place, and the pieces are short."""
     gap = 1
@@ -59,7 +60,7 @@ def _sort(keys, ties, loads, n):
         gap //= 3
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _similarity(types, x, y, start, size, values, p, q):
     """Jaccard similarity of the types of two rows, or -1 below p/q."""
     t = types[x]
@@ -80,7 +81,7 @@ def _twice(column):
     return larger
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _whole(a, b, length, document, document_first):
     """Whether a run covers both of its documents from end to end."""
     d = document[a]
@@ -90,9 +91,9 @@ def _whole(a, b, length, document, document_first):
     )
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _cut_runs(x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_words, document, document_first, runs, scores, n):
-    """Append the runs of one diagonal, cut at cells below p/q, from place n on; return the columns and the new n.
+    """Append the runs of one diagonal, cut at cells below p/q, from place n on; return the new n.
 
     Kept are runs of `min_sentences` cells, runs with a cell of `min_words` words on both sides, and whole documents.
     """
@@ -108,9 +109,6 @@ def _cut_runs(x, y, length, types, start, size, values, p, q, min_sentences, n_w
             has_long |= n_words[x + k] >= min_words and n_words[y + k] >= min_words
             continue
         if k > begin and (k - begin >= min_sentences or has_long or _whole(x + begin, y + begin, k - begin, document, document_first)):
-            if n == len(scores):
-                runs = _twice(runs)
-                scores = _twice(scores)
             runs[4 * n] = x + begin
             runs[4 * n + 1] = y + begin
             runs[4 * n + 2] = k - begin
@@ -121,16 +119,16 @@ def _cut_runs(x, y, length, types, start, size, values, p, q, min_sentences, n_w
         score = 0.0
         n_equal = 0
         has_long = False
-    return runs, scores, n
+    return n
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _link_runs(runs, scores, n, max_gap, scratch):
     """Find for each run the best run before it, and the order in which chains are taken: the best one first.
 
-    `scratch` has four columns of room n: scores so far, run before, and two for the order; the order ends up in the last one.
+    `scratch` has four columns of n: scores so far, run before, and two for the order, which ends up in the last one.
     """
-    best, before, rank, order = scratch
+    best, before, rank, order = scratch[:n], scratch[n : 2 * n], scratch[2 * n : 3 * n], scratch[3 * n : 4 * n]
     for i in range(n):
         best[i] = np.int64(256 * scores[i])
         before[i] = -1
@@ -150,14 +148,14 @@ def _link_runs(runs, scores, n, max_gap, scratch):
     _sort(best, rank, order, n)
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _chain_pair(runs, scores, n, words_before, max_gap, min_words, document, document_first, passages, likeness, n_passages, scratch):
-    """Append the passages that the n runs of one pair of documents make; return the columns and their new number.
+    """Append the passages that the n runs of one pair of documents make; return their new number.
 
     Runs come in the order of their rows. The best chain is taken first, then the best of what is left; a chain that lies
     inside another on both sides is dropped. With `max_gap` 0 every run is a chain.
     """
-    best, before, rank, order = scratch
+    best, before, rank, order = scratch[:n], scratch[n : 2 * n], scratch[2 * n : 3 * n], scratch[3 * n : 4 * n]
     if n == 1:
         before[0] = -1
         order[0] = 0
@@ -192,9 +190,6 @@ def _chain_pair(runs, scores, n, words_before, max_gap, min_words, document, doc
         words_b = words_before[b_end] - words_before[b]
         if inside or (min(words_a, words_b) < min_words and not _whole(a, b, a_end - a, document, document_first)):
             continue
-        if n_passages == len(likeness):
-            passages = _twice(passages)
-            likeness = _twice(likeness)
         at = 6 * n_passages
         passages[at] = a
         passages[at + 1] = a_end
@@ -206,10 +201,10 @@ def _chain_pair(runs, scores, n, words_before, max_gap, min_words, document, doc
         likeness[n_passages] = min(1.0, score / (words_a + words_b))
         n_passages += 1
     _put_in_reading_order(passages, likeness, pair_begin, n_passages, best, rank, order)
-    return passages, likeness, n_passages
+    return n_passages
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _put_in_reading_order(passages, likeness, begin, end, keys, ties, order):
     """Sort passages [begin, end) by their rows: chains came best first, readers want the order of the text."""
     sorted_already = True
@@ -223,13 +218,19 @@ def _put_in_reading_order(passages, likeness, begin, end, keys, ties, order):
         return
     n = end - begin
     _sort(keys, ties, order, n)
-    old_passages = passages[6 * begin : 6 * end].copy()
-    old_likeness = likeness[begin:end].copy()
+    # In place, cycle by cycle: order[c] says which passage belongs at place c.
     for c in range(n):
-        old = order[c] - begin
-        likeness[begin + c] = old_likeness[old]
-        for k in range(6):
-            passages[6 * (begin + c) + k] = old_passages[6 * old + k]
+        source = order[c] - begin
+        while source < c:  # it has been moved away; follow it
+            source = order[source] - begin
+        if source != c:
+            x = likeness[begin + c]
+            likeness[begin + c] = likeness[begin + source]
+            likeness[begin + source] = x
+            for k in range(6):
+                y = passages[6 * (begin + c) + k]
+                passages[6 * (begin + c) + k] = passages[6 * (begin + source) + k]
+                passages[6 * (begin + source) + k] = y
 
 
 @njit(cache=True, nogil=True)
@@ -253,7 +254,7 @@ def assemble(
     keys = np.empty(most, np.int64)
     ties = np.empty(most, np.int64)
     loads = np.empty(most, np.int64)
-    scratch = (np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64))
+    scratch = np.empty(4 * 64, np.int64)
     for d in range(document_from, document_to):
         n = first[d + 1] - first[d]
         for i in range(n):
@@ -270,15 +271,15 @@ def assemble(
                 x = document_first[d] + (keys[i] & 0xFFFFFFFF)
                 y = ties[i]
                 length = loads[i]
+                while n_runs + length > len(scores):
+                    runs = _twice(runs)
+                    scores = _twice(scores)
                 if verify:
-                    runs, scores, n_runs = _cut_runs(
+                    n_runs = _cut_runs(
                         x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_quote_words, document, document_first,
                         runs, scores, n_runs,
                     )  # fmt: skip
                 else:
-                    if n_runs == len(scores):
-                        runs = _twice(runs)
-                        scores = _twice(scores)
                     runs[4 * n_runs] = x
                     runs[4 * n_runs + 1] = y
                     runs[4 * n_runs + 2] = length
@@ -286,10 +287,13 @@ def assemble(
                     scores[n_runs] = words_before[x + length] - words_before[x] + words_before[y + length] - words_before[y]
                     n_runs += 1
                 i += 1
-            if n_runs > len(scratch[0]):
-                scratch = (np.empty(2 * n_runs, np.int64), np.empty(2 * n_runs, np.int64), np.empty(2 * n_runs, np.int64), np.empty(2 * n_runs, np.int64))
+            if len(scratch) < 4 * len(scores):
+                scratch = np.empty(4 * len(scores), np.int64)
+            while n_passages + n_runs > len(likeness):
+                passages = _twice(passages)
+                likeness = _twice(likeness)
             if n_runs > 0:
-                passages, likeness, n_passages = _chain_pair(
+                n_passages = _chain_pair(
                     runs, scores, n_runs, words_before, max_gap, min_words, document, document_first, passages, likeness, n_passages, scratch
                 )
     return passages[: 6 * n_passages], likeness[:n_passages]

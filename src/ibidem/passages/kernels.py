@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ibidem.sentences.hashing import SEED, mix
+from ibidem.sentences.hashing import SEED, inner_kernel, mix, outer_kernel
 
 _ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def window_keys(classes, document, size, keys):
     """Write the key of the window that starts at each row; rows too close to their document's end get 0, no key."""
     n = len(classes)
@@ -31,14 +31,14 @@ def window_keys(classes, document, size, keys):
         keys[row] = key | _ONE
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def sentence_keys(classes, n_words, min_words, keys):
     """Write the key of each long sentence by itself, 0 for the others. Classes may be small numbers: a key's high bits must vary."""
     for row in range(len(classes)):
         keys[row] = mix(SEED, classes[row]) | _ONE if n_words[row] >= min_words else np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def count_slots(keys, counts):
     """Count the keys by slot, up to 2: a key alone in its slot stands nowhere else and needs no sorting."""
     mask = np.uint64(len(counts) - 1)
@@ -50,7 +50,7 @@ def count_slots(keys, counts):
                 counts[slot] += 1
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def pack_repeated(keys, counts, row_bits, packed):
     """Pack (high key bits, row) of every key that shares its slot into one word for sorting; return how many there are."""
     mask = np.uint64(len(counts) - 1)
@@ -64,7 +64,7 @@ def pack_repeated(keys, counts, row_bits, packed):
     return n
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def group_windows(packed, keys, row_bits, rows, first):
     """Unpack sorted words into groups of equal keys with two or more rows: `rows` grouped, rising inside a group; `first` bounds them.
 
@@ -107,7 +107,7 @@ def group_windows(packed, keys, row_bits, rows, first):
     return n_groups
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def mark_rows(rows, first, min_places, flags, bit):
     """Set `bit` in the flag of every row whose group has at least `min_places` rows."""
     for group in range(len(first) - 1):
@@ -116,7 +116,7 @@ def mark_rows(rows, first, min_places, flags, bit):
                 flags[rows[i]] |= bit
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def comparable(d, e, same_document, side, kin):
     """Whether two documents may be paired: not the same one unless asked for, not one side of `--against`, not kin."""
     if d == e:
@@ -134,7 +134,7 @@ def _grow(pairs):
     return larger
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel
 def _extend(classes, document, x, y):
     """Length of the common run of classes that starts at rows x < y."""
     n = len(classes)

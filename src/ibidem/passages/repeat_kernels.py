@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numba import njit
+from ibidem.sentences.hashing import outer_kernel
 
 _UNSEEN = -2
 _NONE = -1
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def link_groups(group_of_row, document, following, preceding):
     """Write for every group the one group that follows (precedes) each of its windows, or -1 where there is no such one."""
     for row in range(len(document)):

@@ -16,7 +16,7 @@ class Rows:
     document: NDArray[np.int32]
     document_first: NDArray[np.int64]
     n_words: NDArray[np.int32]
-    sentence: NDArray[np.int64]
+    sentence: NDArray[np.int32]
 
     def words_before(self) -> NDArray[np.int64]:
         """Return, for each row and the end, the number of words in all rows before it."""

@@ -16,13 +16,8 @@ class Exact:
     needs_vocabulary = False
 
     def key(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> NDArray[np.uint64]:
-        """Return the digests of the types."""
-        return known_digests(digest_tokens(types.tokens, types.first))
-
-
-def known_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return digests as keys: 0 would mean that a sentence is known by nothing, and becomes 1."""
-    return np.maximum(digests, np.uint64(1))
+        """Return the digests of the types; 0 would mean that a type is known by nothing, and becomes 1."""
+        return np.maximum(digest_tokens(types.tokens, types.first), np.uint64(1))
 
 
 SIGNATURE = Exact()

@@ -1,0 +1,75 @@
+"""Kernels of the tables: passages from rows to characters, and what of each document stands elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.sentences.hashing import outer_kernel
+
+_EXACT, _NEAR, _QUOTE = 0, 1, 2
+_UNKNOWN, _A_TO_B, _B_TO_A = 0, 1, 2
+_NO_TIME = np.iinfo(np.int64).min
+
+
+@outer_kernel
+def locate(spans, equal, n_sentences, min_sentences, document, sentence, start_char, end_char, times, names, places, kinds, directions):
+    """Write for every passage its two documents, its four offsets, its kind and its direction."""
+    for i in range(len(equal)):
+        for side in range(2):
+            first = spans[i, 2 * side]
+            last = spans[i, 2 * side + 1] - 1
+            names[side, i] = document[first]
+            places[2 * side, i] = start_char[sentence[first]]
+            places[2 * side + 1, i] = end_char[sentence[last]]
+        if n_sentences[i] < min_sentences:
+            kinds[i] = _QUOTE
+        else:
+            kinds[i] = _EXACT if equal[i] else _NEAR
+        time_a = times[names[0, i]]
+        time_b = times[names[1, i]]
+        if time_a == time_b or time_a == _NO_TIME or time_b == _NO_TIME:
+            directions[i] = _UNKNOWN
+        else:
+            directions[i] = _A_TO_B if time_a < time_b else _B_TO_A
+
+
+@outer_kernel
+def mark_passages(spans, document, sentence, times, a_is_first, chars_before, document_first, min_coverage, elsewhere, before, copies_a, copies_b):
+    """Mark what stands elsewhere and what stands somewhere before; return how many pairs of documents are copies of one another.
+
+    Marks are +1 at the first sentence and -1 after the last, to be summed up. Passages come pair by pair; a pair is a copy
+    if its passages cover the share `min_coverage` of both documents.
+    """
+    n_copies = 0
+    covered_a = 0
+    covered_b = 0
+    for i in range(len(spans)):
+        a = sentence[spans[i, 0]]
+        a_end = sentence[spans[i, 1] - 1] + 1
+        b = sentence[spans[i, 2]]
+        b_end = sentence[spans[i, 3] - 1] + 1
+        d = document[spans[i, 0]]
+        e = document[spans[i, 2]]
+        elsewhere[a] += 1
+        elsewhere[a_end] -= 1
+        elsewhere[b] += 1
+        elsewhere[b_end] -= 1
+        a_first = a_is_first
+        if times[d] != _NO_TIME and times[e] != _NO_TIME and times[d] != times[e]:
+            a_first = times[d] < times[e]
+        later = b if a_first else a
+        later_end = b_end if a_first else a_end
+        before[later] += 1
+        before[later_end] -= 1
+        covered_a += chars_before[a_end] - chars_before[a]
+        covered_b += chars_before[b_end] - chars_before[b]
+        if i + 1 == len(spans) or document[spans[i + 1, 0]] != d or document[spans[i + 1, 2]] != e:
+            whole_a = chars_before[document_first[d + 1]] - chars_before[document_first[d]]
+            whole_b = chars_before[document_first[e + 1]] - chars_before[document_first[e]]
+            if d != e and covered_a >= min_coverage * whole_a and covered_b >= min_coverage * whole_b:
+                copies_a[n_copies] = d
+                copies_b[n_copies] = e
+                n_copies += 1
+            covered_a = 0
+            covered_b = 0
+    return n_copies
