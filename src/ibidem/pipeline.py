@@ -70,7 +70,9 @@ def classify(collection: Collection, config: Config, engine: LocalEngine, progre
     tokens = collection.type_tokens(types, engine.map_parts)
     vocabulary = None
     if signature.needs_vocabulary:
-        vocabulary = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents)
+        vocabulary = count_vocabulary(
+            tokens, types.of_sentence, collection.document, collection.n_documents, engine.map_parts
+        )
     progress.count(types=len(types))
     if isinstance(signature, SetSignature):
         sets = sort_sets(signature.hashes(tokens, vocabulary, config.signatures), engine.map_parts)

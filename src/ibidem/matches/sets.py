@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from ibidem.matches import kernels
 from ibidem.parts import MapParts, in_turn, split_by_cost
 from ibidem.signatures import HashSets
-from ibidem.signatures.kernels import number_tokens
-from ibidem.signatures.types import VOCABULARY_PART_BITS
+from ibidem.signatures.types import PART_BITS, number_hashes
 
 _N_PARTS = 16
 
@@ -33,16 +32,8 @@ class TypeSets:
 
 def sort_sets(sets: HashSets, map_parts: MapParts = in_turn) -> TypeSets:
     """Number the hashes by rising frequency and sort every set; the outcome does not depend on how the work is shared."""
-    ids = np.empty(len(sets.hashes), np.int32)
-
-    def number(part: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        return number_tokens(sets.hashes, np.uint64(part), VOCABULARY_PART_BITS, ids)  # type: ignore[no-any-return]
-
-    numbered = list(map_parts(number, range(1 << VOCABULARY_PART_BITS)))
-    part_start = np.zeros(len(numbered) + 1, np.int64)
-    np.cumsum([len(hashes) for hashes, _ in numbered], out=part_start[1:])
-    counts = np.concatenate([counts for _, counts in numbered])
-    hashes = np.concatenate([hashes for hashes, _ in numbered])
+    numbered = number_hashes(sets.hashes, map_parts)
+    hashes, counts = numbered.hashes, numbered.counts
     # Rare first; among equally rare ones the hash decides, which is as good as any order that is always the same.
     order = np.argsort(np.minimum(counts, 1 << 24).astype(np.uint64) << np.uint64(39) | hashes >> np.uint64(25), kind="stable")
     rank = np.empty(len(order), np.int32)
@@ -52,7 +43,9 @@ def sort_sets(sets: HashSets, map_parts: MapParts = in_turn) -> TypeSets:
     bitmaps = np.empty(n_types, np.uint64)
 
     def sort(part: tuple[int, int]) -> None:
-        kernels.sort_sets(sets.hashes, ids, sets.first, *part, VOCABULARY_PART_BITS, part_start, rank, size, bitmaps)
+        kernels.sort_sets(
+            sets.hashes, numbered.ids, sets.first, *part, PART_BITS, numbered.part_start, rank, size, bitmaps
+        )
 
     list(map_parts(sort, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)))
-    return TypeSets(sets.first, size, ids, bitmaps, len(rank), int(np.count_nonzero(counts == 1)))
+    return TypeSets(sets.first, size, numbered.ids, bitmaps, len(rank), int(np.count_nonzero(counts == 1)))

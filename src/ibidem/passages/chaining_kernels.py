@@ -245,7 +245,7 @@ def assemble(
     room = max(16, first[document_to] - first[document_from])
     passages = np.empty(6 * room, np.int32)
     likeness = np.empty(room, np.float64)
-    n_passages = 0
+    n_passages = np.int64(0)
     runs = np.empty(4 * 64, np.int64)
     scores = np.empty(64, np.float64)
     most = 0
@@ -266,7 +266,7 @@ def assemble(
         i = 0
         while i < n:
             e = keys[i] >> 32
-            n_runs = 0
+            n_runs = np.int64(0)
             while i < n and keys[i] >> 32 == e:
                 x = document_first[d] + (keys[i] & 0xFFFFFFFF)
                 y = ties[i]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ibidem.sentences.hashing import SEED, mix
+from ibidem.sentences.hashing import SEED, inner_kernel, mix, outer_kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def number_types(packed, digests, row_bits, type_of_row):
     """Give all rows of one digest the same provisional type (the first row's number); `packed` holds sorted (digest, row) words."""
     row_mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
@@ -32,7 +32,7 @@ def number_types(packed, digests, row_bits, type_of_row):
         i = j
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def dense_types(type_of_row, first_rows):
     """Renumber types 0, 1, … in reading order of their first rows; return how many there are."""
     n_types = 0
@@ -48,22 +48,39 @@ def dense_types(type_of_row, first_rows):
 
 
 @njit(cache=True, nogil=True)
+def _twice(column):
+    """Return a copy of the column with twice the room. A loop: slices would take numba seconds to compile."""
+    larger = np.empty(2 * len(column), column.dtype)
+    for i in range(len(column)):
+        larger[i] = column[i]
+    return larger
+
+
+@inner_kernel
+def _slot_of(token, slots, hashes):
+    """Slot of a token in a table of open addressing, or the free slot where it belongs; -1 marks a free slot."""
+    mask = np.uint64(len(slots) - 1)
+    slot = (token * _GOLDEN >> np.uint64(20)) & mask
+    while slots[slot] >= 0 and hashes[slots[slot]] != token:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@njit(cache=True, nogil=True)
 def number_tokens(tokens, part, part_bits, ids):
-    """Number the tokens whose top bits are `part` in order of appearance; write their numbers, return hashes and counts."""
-    capacity = 1 << 14
-    mask = np.uint64(capacity - 1)
-    slots = np.full(capacity, -1, np.int32)
-    hashes = np.empty(capacity // 2, np.uint64)
-    counts = np.empty(capacity // 2, np.int32)
+    """Number the tokens whose top bits are `part` in order of appearance; write their numbers, return hashes, counts and how many."""
+    hashes = np.empty(1 << 13, np.uint64)
+    counts = np.empty(1 << 13, np.int32)
+    slots = np.empty(1 << 14, np.int32)
+    for k in range(len(slots)):
+        slots[k] = -1
     n = 0
     shift = np.uint64(64 - part_bits)
     for i in range(len(tokens)):
         token = tokens[i]
         if token >> shift != part:
             continue
-        slot = (token * _GOLDEN >> np.uint64(20)) & mask
-        while slots[slot] >= 0 and hashes[slots[slot]] != token:
-            slot = (slot + np.uint64(1)) & mask
+        slot = _slot_of(token, slots, hashes)
         number = slots[slot]
         if number < 0:
             number = n
@@ -72,29 +89,21 @@ def number_tokens(tokens, part, part_bits, ids):
             counts[n] = 0
             n += 1
             if n == len(hashes):
-                capacity *= 4
-                mask = np.uint64(capacity - 1)
-                slots = np.full(capacity, -1, np.int32)
-                larger = np.empty(capacity // 2, np.uint64)
-                larger[:n] = hashes
-                hashes = larger
-                more = np.empty(capacity // 2, np.int32)
-                more[:n] = counts
-                counts = more
+                hashes = _twice(hashes)
+                counts = _twice(counts)
+                slots = np.empty(2 * len(hashes), np.int32)
+                for k in range(len(slots)):
+                    slots[k] = -1
                 for k in range(n):
-                    slot = (hashes[k] * _GOLDEN >> np.uint64(20)) & mask
-                    while slots[slot] >= 0:
-                        slot = (slot + np.uint64(1)) & mask
-                    slots[slot] = k
+                    slots[_slot_of(hashes[k], slots, hashes)] = k
         counts[number] += 1
         ids[i] = number
-    return hashes[:n].copy(), counts[:n].copy()
+    return hashes, counts, n
 
 
-@njit(cache=True, nogil=True)
-def count_documents(ids, first, type_of_sentence, document, counts, document_counts):
-    """Count by word the occurrences and the documents; sentences come in reading order."""
-    last_document = np.full(len(counts), -1, np.int32)
+@outer_kernel
+def count_documents(ids, first, type_of_sentence, document, counts, document_counts, last_document):
+    """Count by word the occurrences and the documents; sentences come in reading order. `last_document` is -1 for every word."""
     for sentence in range(len(type_of_sentence)):
         t = type_of_sentence[sentence]
         d = document[sentence]
@@ -127,7 +136,7 @@ def hash_kept_words(tokens, first, ids, keep, distinct, hash_empty, keys):
         keys[t] = key | np.uint64(1) if n > 0 or hash_empty else np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def hash_shingles(tokens, first, size, short_whole, hashes, hash_first):
     """Hashes of `size` tokens in a row; a shorter sentence gives one shingle of all its tokens, or none."""
     n = 0
@@ -152,7 +161,7 @@ def hash_shingles(tokens, first, size, short_whole, hashes, hash_first):
     return n
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def hash_spots(tokens, first, ids, is_antecedent, distance, chain, hashes, hash_first):
     """Hashes of an antecedent and the `chain` content words that follow it, each the `distance`-th after the one before.
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.parts import MapParts, in_turn
 from ibidem.signatures import kernels
 
-VOCABULARY_PART_BITS = 2  # fixed, so that numbers do not depend on how many workers count
+PART_BITS = 2  # fixed, so that numbers do not depend on how many workers count
 
 
 @dataclass(frozen=True)
@@ -61,18 +62,39 @@ def collapse_sentences(digests: NDArray[np.uint64]) -> SentenceTypes:
     return SentenceTypes(of_sentence, first_sentence[:n_types].copy())
 
 
-def count_vocabulary(types: TypeTokens, of_sentence: NDArray[np.int32], document: NDArray[np.int32], n_documents: int) -> Vocabulary:
+@dataclass(frozen=True)
+class NumberedHashes:
+    """Distinct hashes. Occurrence i is number `ids[i]` of its part (its top bits); part p begins at `part_start[p]` of the columns."""
+
+    ids: NDArray[np.int32]
+    part_start: NDArray[np.int32]
+    hashes: NDArray[np.uint64]
+    counts: NDArray[np.int32]
+
+
+def number_hashes(hashes: NDArray[np.uint64], map_parts: MapParts = in_turn) -> NumberedHashes:
+    """Number the distinct hashes, part by part, in order of appearance."""
+    ids = np.empty(len(hashes), np.int32)
+
+    def number(part: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        distinct, counts, n = kernels.number_tokens(hashes, np.uint64(part), PART_BITS, ids)
+        return distinct[:n], counts[:n]
+
+    parts = list(map_parts(number, range(1 << PART_BITS)))
+    part_start = np.cumsum([0, *(len(distinct) for distinct, _ in parts)]).astype(np.int32)
+    return NumberedHashes(
+        ids, part_start, np.concatenate([distinct for distinct, _ in parts]), np.concatenate([counts for _, counts in parts])
+    )
+
+
+def count_vocabulary(
+    types: TypeTokens, of_sentence: NDArray[np.int32], document: NDArray[np.int32], n_documents: int, map_parts: MapParts = in_turn
+) -> Vocabulary:
     """Number the distinct tokens and count how often, and in how many documents, each one stands in the collection."""
-    ids = np.empty(len(types.tokens), np.int32)
-    parts = [
-        kernels.number_tokens(types.tokens, np.uint64(part), VOCABULARY_PART_BITS, ids)
-        for part in range(1 << VOCABULARY_PART_BITS)
-    ]
-    sizes = np.array([len(hashes) for hashes, _ in parts], np.int64)
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    ids += starts[(types.tokens >> np.uint64(64 - VOCABULARY_PART_BITS)).astype(np.int64)]
-    hashes = np.concatenate([hashes for hashes, _ in parts])
-    counts = np.zeros(len(hashes), np.int64)
-    document_counts = np.zeros(len(hashes), np.int32)
-    kernels.count_documents(ids, types.first, of_sentence, document, counts, document_counts)
-    return Vocabulary(ids, hashes, counts, document_counts, n_documents)
+    numbered = number_hashes(types.tokens, map_parts)
+    ids = numbered.ids
+    ids += numbered.part_start[(types.tokens >> np.uint64(64 - PART_BITS)).astype(np.int64)]
+    n = len(numbered.hashes)
+    counts, document_counts = np.zeros(n, np.int64), np.zeros(n, np.int32)
+    kernels.count_documents(ids, types.first, of_sentence, document, counts, document_counts, np.full(n, -1, np.int32))
+    return Vocabulary(ids, numbered.hashes, counts, document_counts, n_documents)
