@@ -46,11 +46,12 @@ def expected_diagonals(documents, words, size, min_words, max_places, comparable
 
     `documents` are lists of classes, `words` the word counts beside them.
     """
-    windows = Counter(
-        tuple(classes[i : i + size]) for classes in documents for i in range(len(classes) - size + 1)
-    )
+    windows = Counter(tuple(classes[i : i + size]) for classes in documents for i in range(len(classes) - size + 1))
     long_sentences = Counter(
-        c for classes, counts in zip(documents, words, strict=True) for c, n in zip(classes, counts, strict=True) if n >= min_words
+        c
+        for classes, counts in zip(documents, words, strict=True)
+        for c, n in zip(classes, counts, strict=True)
+        if n >= min_words
     )
     whole_texts = Counter(tuple(classes) for classes in documents if 0 < len(classes) < size)
     found = set()
@@ -64,9 +65,11 @@ def expected_diagonals(documents, words, size, min_words, max_places, comparable
                     continue
                 if length >= size:
                     wanted = any(windows[tuple(a[k : k + size])] <= max_places for k in range(i, i + length - size + 1))
+                elif min_words == 0:
+                    continue
                 else:
-                    wanted = size > 1 and any(
-                        words[d][i + k] >= min_words and words[e][j + k] >= min_words and long_sentences[a[i + k]] <= max_places
+                    wanted = any(
+                        words[d][i + k] >= min_words <= words[e][j + k] and long_sentences[a[i + k]] <= max_places
                         for k in range(length)
                     )
                     if d != e and length == len(a) == len(b) and whole_texts[tuple(a)] <= max_places:
@@ -79,8 +82,9 @@ def expected_diagonals(documents, words, size, min_words, max_places, comparable
 def expected_passages(documents, size, likeness, limit, min_quote_words=0, same_document=False):  # type: ignore[no-untyped-def]
     """Return every passage without gaps, as a dictionary of (d, i, e, j, length) to (similarity, kind).
 
-    `documents` are lists of sentences, each a tuple of words; `likeness` gives the similarity of two of them. A run shorter
-    than `size` counts if a cell has `min_quote_words` words on both sides, or if it is both documents from end to end.
+    `documents` are lists of sentences, each a tuple of words; `likeness` gives the similarity of two of them. A run
+    shorter than `size` counts if a cell has `min_quote_words` words on both sides, or if it is both documents from end
+    to end; neither if `min_quote_words` is 0.
     """
     found = {}
     for d in range(len(documents)):
@@ -91,11 +95,14 @@ def expected_passages(documents, size, likeness, limit, min_quote_words=0, same_
                     continue
                 cells = [(a[i + k], b[j + k]) for k in range(length)]
                 has_quote = min_quote_words and any(len(x) >= min_quote_words <= len(y) for x, y in cells)
-                is_whole = d != e and length == len(a) == len(b)
+                is_whole = min_quote_words > 0 and d != e and length == len(a) == len(b)
                 if length < size and not has_quote and not is_whole:
                     continue
                 weights = [len(x) + len(y) for x, y in cells]
                 score = sum(likeness(x, y) * weight for (x, y), weight in zip(cells, weights, strict=True))
                 same = "exact" if all(x == y for x, y in cells) else "near"
-                found[d, i, e, j, length] = (Fraction(score) / sum(weights), "quote" if length < size else same)
+                found[d, i, e, j, length] = (
+                    Fraction(score) / sum(weights),
+                    "quote" if length < size and not is_whole else same,
+                )
     return found

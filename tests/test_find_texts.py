@@ -16,21 +16,26 @@ from tests.texts import documents, only, text
 PARAGRAPHS = {
     "English": "The harbour was closed on Monday. Two ferries stayed in port over night. The mayor asked for patience.",
     "emoji": "🌊🌊 The harbour 🚢 was closed. Two ferries 👩‍👩‍👧 stayed in port. The mayor 🇩🇪 asked for patience 🙏.",
-    "combining marks": "Le\u0301a a mange\u0301 ta\u0302che. Zoe\u0308 e\u0301tait la\u0300 aussi. Rene\u0301 n\u2019a rien dit a\u0300 personne.",
+    "combining marks": "Le\u0301a mange ta\u0302che. Zoe\u0308 e\u0301tait la\u0300 aussi. Rene\u0301 ne dit rien.",
     "Chinese": "港口昨晚因为风暴而关闭。两艘渡轮整夜停在码头。市长请大家留在家里！",
     "Chinese, rare characters": "𠮷野家昨晚关闭了大门。𡈽地的主人整夜没有睡觉。𠀋夫请大家留在家里。",
     "Japanese": "港は昨夜の嵐で閉鎖された。フェリー二隻が一晩中停泊した。市長は家にいるよう求めた。",
     "Korean": "항구는 어젯밤 폭풍으로 닫혔다. 여객선 두 척이 밤새 머물렀다. 시장은 집에 있으라고 했다.",
     "Thai": "เมื่อคืนท่าเรือปิดเพราะพายุใหญ่มาก เรือสองลำจอดอยู่ที่ท่าเรือตลอดทั้งคืน นายกเทศมนตรีขอให้ทุกคนอยู่แต่ในบ้าน",
-    "Arabic": "أُغلق الميناء ليلة أمس بسبب العاصفة. بقيت عبارتان في الميناء طوال الليل. طلب العمدة من الجميع البقاء في البيت.",
+    "Arabic": "أُغلق الميناء ليلة أمس بسبب العاصفة. بقيت عبارتان في الميناء طوال الليل. طلب العمدة من الجميع البقاء.",
     "Hindi": "कल रात तूफ़ान से बंदरगाह बंद रहा। दो नावें रात भर किनारे रहीं। महापौर ने सबको घर पर रहने को कहा।",
     "Russian": "Порт был закрыт из-за бури. Два парома остались на ночь. Мэр попросил всех остаться дома.",
-    "German": "Der Hafen war wegen des Sturms geschlossen. Zwei Fähren blieben über Nacht. Die Bürgermeisterin bat um Geduld.",
-    "CRLF": "The harbour was closed on\r\nMonday. Two ferries stayed\r\nin port over night.\r\nThe mayor asked for patience.",
-    "soft hyphens": "The har\u00adbour was closed. Two fer\u00adries stayed\u200b in port. The mayor asked for pa\u00adtience.",
+    "German": "Der Hafen war wegen des Sturms geschlossen. Zwei Fähren blieben über Nacht. Die Stadt bat um Geduld.",
+    "CRLF": "The harbour was closed on\r\nMonday. Two ferries stayed\r\nin port.\r\nThe mayor asked for patience.",
+    "soft hyphens": "The har\u00adbour was closed. Two fer\u00adries stayed\u200b in port. The mayor asked\u00ad us.",
     "wide letters": "Ｔｈｅ ｈａｒｂｏｕｒ was closed. Two ﬁshing boats stayed. The mayor asked for patience.",
 }
-AROUND = [("", ""), ("\ufeff", "\n"), ("  \t\n", " \n\n "), ("😀 Other words come first here.\r\n\r\n", "\r\n\r\nAnd others come last 😀")]
+AROUND = [
+    ("", ""),
+    ("\ufeff", "\n"),
+    ("  \t\n", " \n\n "),
+    ("😀 Other words come first here.\r\n\r\n", "\r\n\r\nAnd others come last 😀"),
+]
 
 
 @pytest.mark.parametrize("paragraph", PARAGRAPHS.values(), ids=PARAGRAPHS.keys())
@@ -45,11 +50,29 @@ def test_a_passage_is_its_slice_of_the_text(paragraph: str, signature: str) -> N
         for side in (passage.a, passage.b):
             assert side.text == by_id[side.id][side.start : side.end]
             assert side.text == side.text.strip()
-            assert side.text.rstrip(".!。！।🙏") == paragraph.lstrip("🌊 ").rstrip(".!。！।🙏") or side.text == paragraph
+            assert (
+                side.text.rstrip(".!。！।🙏") == paragraph.lstrip("🌊 ").rstrip(".!。！।🙏") or side.text == paragraph
+            )
         assert (passage.kind, passage.similarity) == ("exact", 1.0)
 
 
-PIECES = ["Velmo tarrin", "quovex 😀", "e\u0301te\u0301", "港口昨晚关闭", "ท่าเรือปิด", "الميناء مغلق", "𠮷", "\r\n", "\n\n", ". ", "。", "! ", " ", "한국", "\u200d"]
+PIECES = [
+    "Velmo tarrin",
+    "quovex 😀",
+    "e\u0301te\u0301",
+    "港口昨晚关闭",
+    "ท่าเรือปิด",
+    "الميناء مغلق",
+    "𠮷",
+    "\r\n",
+    "\n\n",
+    ". ",
+    "。",
+    "! ",
+    " ",
+    "한국",
+    "\u200d",
+]
 
 
 @settings(max_examples=250, deadline=None)
@@ -70,7 +93,10 @@ def test_offsets_come_back_in_any_mixture(shared: str, before: str, signature: s
                 assert side.text == side.text.strip()
     sentences = len(ibidem.split_sentences(shared))
     if sentences:
-        assert ibidem.find(records, min_sentences=1, min_words=1, workers=1).documents["reused_share"].to_pylist()[0] == 1.0
+        assert (
+            ibidem.find(records, min_sentences=1, min_words=1, workers=1).documents["reused_share"].to_pylist()[0]
+            == 1.0
+        )
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -126,6 +152,8 @@ def test_records_of_any_kind_give_the_same_passage(kind: str) -> None:
 
 
 def test_fields_may_have_other_names() -> None:
-    records = [{"url": name, "body": text(1, 2, 3), "when": time} for name, time in (("x", "2024-02-02"), ("y", "2024-01-01"))]
+    records = [
+        {"url": name, "body": text(1, 2, 3), "when": time} for name, time in (("x", "2024-02-02"), ("y", "2024-01-01"))
+    ]
     passage = only(ibidem.find(records, id_field="url", text_field="body", time_field="when"))
     assert (passage.a.id, passage.direction) == ("x", "b_to_a")

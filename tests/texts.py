@@ -1,4 +1,4 @@
-"""Invented sentences for tests: every word is made of syllables, so that no abbreviation or real phrase gets in the way."""
+"""Invented sentences for tests: made of syllables, so that no abbreviation or real phrase gets in the way."""
 
 from __future__ import annotations
 

@@ -40,6 +40,11 @@ class Collection:
         """Number of documents on both sides."""
         return len(self.n_chars)
 
+    @property
+    def has_reference(self) -> bool:
+        """Whether there is a reference side."""
+        return self.n_input < self.n_documents
+
     @cached_property
     def ids(self) -> pa.LargeStringArray:
         """The users' ids by document."""
@@ -85,10 +90,12 @@ class Collection:
             begins = offsets[self.document[chosen] - self.batch_first[number]]
             return tokenise_spans(data, begins + self.start_byte[chosen], begins + self.end_byte[chosen])
 
-        parts = list(map_parts(tokenise, range(len(self.batches))))
         first = np.zeros(len(sentences) + 1, np.int64)
-        np.cumsum(np.concatenate([np.diff(part_first) for _, part_first in parts]), out=first[1:])
-        return TypeTokens(np.concatenate([tokens for tokens, _ in parts]), first)
+        np.cumsum(self.n_words[sentences], out=first[1:])
+        tokens = np.empty(int(first[-1]), np.uint64)
+        for number, (part, _) in enumerate(map_parts(tokenise, range(len(self.batches)))):
+            tokens[first[bounds[number]] : first[bounds[number + 1]]] = part
+        return TypeTokens(tokens, first)
 
 
 def gather(

@@ -7,6 +7,8 @@ section named after its stage. Field names are unique over all stages, so a flat
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -76,8 +78,10 @@ class PassagesConfig:
     """Which runs of matches are passages."""
 
     min_sentences: int = _setting(3, "Sentences that a passage needs.", at_least=1)
-    min_words: int = _setting(8, "Words that a passage needs.", at_least=1)
-    min_quote_words: int = _setting(10, "A single sentence of this many words is a passage too (kind: quote); 0 for none.", at_least=0)
+    min_words: int = _setting(1, "Words that a passage needs on each side.", at_least=1)
+    min_quote_words: int = _setting(
+        10, "Fewer sentences are a passage too (quote) if one has this many words, or if they are all of both texts; 0: never.", at_least=0
+    )
     max_gap_sentences: int = _setting(4, "Differing sentences in a row, on either side, that a passage may hold; 0 for none.", at_least=0)
     max_places: int = _setting(100, "Text standing in more places than this becomes a repeat group instead of pairs.", at_least=2)
     same_document: bool = _setting(False, "Also report passages that stand twice in one document.")
@@ -139,7 +143,7 @@ class Config:
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Config:
-        """Read settings from a TOML file whose sections are the stages."""
+        """Read settings from a TOML file whose sections are the stages; all that is wrong in it is named at once."""
         return cls.of(**settings_from_toml(path))
 
     def to_toml(self) -> str:
@@ -158,6 +162,14 @@ class Config:
             value = getattr(getattr(self, stage), setting.name)
             plain.setdefault(stage, {})[setting.name] = str(value) if isinstance(value, Fraction) else value
         return plain
+
+
+def passage_limits(config: Config) -> PassagesConfig:
+    """Return the limits of passages; taken as printed, PDC-MR wants more than `min_sentences`, and nothing shorter or gapped."""
+    if not config.signatures.paper:
+        return config.passages
+    strict = config.passages.min_sentences + 1
+    return dataclasses.replace(config.passages, min_sentences=strict, min_words=1, min_quote_words=0, max_gap_sentences=0)
 
 
 def setting_fields() -> Iterator[tuple[str, dataclasses.Field[Any]]]:
@@ -183,17 +195,23 @@ def settings_from_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
             sections: Mapping[str, Any] = tomllib.load(file)
     except OSError as error:
         raise SettingsError([f"cannot read the settings file {os.fspath(path)}: {error.strerror}"]) from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError([f"{os.fspath(path)}: {error}"]) from error
-    known = {(stage, setting.name) for stage, setting in setting_fields()}
+    stages = {setting.name: stage for stage, setting in setting_fields()}
     problems, flat = [], {}
-    for stage, values in sections.items():
-        for name, value in values.items() if isinstance(values, dict) else [("", values)]:
-            if (stage, name) in known:
+    for section, values in sections.items():
+        for name, value in values.items() if isinstance(values, dict) else [(section, values)]:
+            if stages.get(name) == section:
                 flat[name] = value
+            elif name in stages:
+                problems.append(f"{os.fspath(path)}: '{name}' stands in [{section}] and belongs into the section [{stages[name]}]")
             else:
-                problems.append(f"{os.fspath(path)}: there is no setting '{name}' in a section [{stage}]")
+                problems.append(f"{os.fspath(path)}: there is no setting '{name}' in a section [{section}]")
     if problems:
+        try:
+            Config.of(**flat)
+        except SettingsError as error:
+            problems.extend(error.problems)
         raise SettingsError(problems)
     return flat
 
@@ -203,15 +221,18 @@ def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
     if wanted is Fraction:
         # repr, not the binary value: 0.8 means 4/5, and limits are compared as integers.
         return Fraction(str(value)) if isinstance(value, (int, float, str)) else Fraction(value)
-    if wanted is bool:
-        if not isinstance(value, bool):
+    if wanted is bool or wanted is str:
+        if wanted is str and isinstance(value, (list, tuple)):
+            value = ",".join(map(str, value))
+        if wanted is str and setting.name == "antecedents" and isinstance(value, int):
+            value = str(value)
+        if not isinstance(value, wanted):
             raise TypeError
         return value
-    if wanted is int and (isinstance(value, bool) or int(value) != float(value)):
+    number = float(value)
+    if isinstance(value, bool) or not math.isfinite(number) or (wanted is int and number != int(number)):
         raise TypeError
-    if wanted is str and isinstance(value, (list, tuple)):
-        return ",".join(map(str, value))
-    return wanted(value)
+    return int(value) if wanted is int else number
 
 
 def _type_word(setting: dataclasses.Field[Any]) -> str:
@@ -223,6 +244,8 @@ def _problems(config: Config) -> Iterator[str]:
     for stage, setting in setting_fields():
         value = getattr(getattr(config, stage), setting.name)
         choices, at_least = setting.metadata["choices"], setting.metadata["at_least"]
+        if value == "":
+            yield f"{setting.name} is empty"
         if choices and value not in choices:
             yield f"{setting.name} = {value!r} is none of {', '.join(choices)}"
         if at_least is not None and value < at_least:
@@ -240,6 +263,6 @@ def _toml_value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return repr(value)
-    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML's strings are JSON's, but for DEL
 
 

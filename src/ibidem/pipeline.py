@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.collection import Collection, gather
-from ibidem.config import Config, PassagesConfig
+from ibidem.config import Config, passage_limits
 from ibidem.documents import describe_inputs, find_repeated_id, input_size, read_batches
 from ibidem.engines import LocalEngine
 from ibidem.errors import NoDocumentsError
@@ -34,9 +33,7 @@ def find_passages(inputs: Any, against: Any, config: Config, progress: Progress)
                 engine.map_parts,
                 progress.add_documents,
             )
-            if collection.n_input == 0:
-                raise no_documents(skipped)
-            find_repeated_id([b for b, n in zip(collection.batches, collection.batch_first, strict=False) if n < collection.n_input])
+            check_documents(collection, against is not None, skipped)
         with progress.stage("matches"):
             rows, cells = classify(collection, config, engine, progress)
         with progress.stage("passages"):
@@ -45,9 +42,10 @@ def find_passages(inputs: Any, against: Any, config: Config, progress: Progress)
             passages = assemble_passages(diagonals, rows, limits, cells, engine.map_parts)
             del diagonals, cells
         with progress.stage("tables"):
+            documents = documents_table(passages, groups, rows, collection)
             return Result(
                 passages=passages_table(passages, rows, collection, limits.min_sentences),
-                documents=documents_table(passages, groups, rows, collection),
+                documents=documents,
                 repeats=repeats_table(groups, rows, collection),
                 skipped=skipped.records,
                 config=config,
@@ -63,8 +61,9 @@ def classify(collection: Collection, config: Config, engine: LocalEngine, progre
 
     The cells say how to score two sentences of one class; None where equal classes are equal sentences.
     """
+    max_gap = passage_limits(config).max_gap_sentences
     if config.signatures.signature == "exact":
-        return rows_of(collection, collection.digest), None
+        return rows_of(collection, collection.digest, max_gap), None
     signature = load_signature(config.signatures.signature)
     types = collapse_sentences(collection.digest)
     tokens = collection.type_tokens(types, engine.map_parts)
@@ -80,48 +79,49 @@ def classify(collection: Collection, config: Config, engine: LocalEngine, progre
         limit = config.matches.min_similarity
         classes = join_types(sets, limit, engine.map_parts)
         progress.count(largest_class=classes.largest_class, pairs_verified=classes.n_pairs_verified)
-        rows = rows_of(collection, (classes.of_type + 1).astype(np.uint64)[types.of_sentence])
+        rows = rows_of(collection, (classes.of_type + 1).astype(np.uint64)[types.of_sentence], max_gap)
         return rows, Cells(types.of_sentence[rows.sentence], sets, limit.as_integer_ratio())
     keys = signature.key(tokens, vocabulary, config.signatures)
-    rows = rows_of(collection, keys[types.of_sentence])
+    rows = rows_of(collection, keys[types.of_sentence], max_gap)
     # Equal keys match whatever their words; the words only tell how alike they are.
     word_sets = sort_sets(WORDS.hashes(tokens, None, config.signatures), engine.map_parts)
     return rows, Cells(types.of_sentence[rows.sentence], word_sets, (0, 1))
 
 
-def rows_of(collection: Collection, classes: NDArray[np.uint64]) -> Rows:
-    """Return the sentences that have a class."""
-    known = np.flatnonzero(classes).astype(np.int32)
-    if len(known) == len(classes):
-        return Rows(classes, collection.document, collection.document_first, collection.n_words, known)
-    document = collection.document[known]
+def rows_of(collection: Collection, classes: NDArray[np.uint64], max_gap_sentences: int) -> Rows:
+    """Return the sentences that have a class. Up to `max_gap_sentences` without one are stepped over.
+
+    More of them in a row interrupt: one of them stays, with a class of its own.
+    """
+    n = len(classes)
+    words_before = np.cumsum(collection.n_words) - collection.n_words
+    if classes.all():
+        every = np.arange(n, dtype=np.int32)
+        return Rows(classes, collection.document, collection.document_first, collection.n_words, words_before, every)
+    numbers = np.arange(n)
+    last_known = np.maximum.accumulate(np.where(classes != 0, numbers, -1))
+    last_known = np.maximum(last_known, collection.document_first[collection.document] - 1)
+    interrupts = numbers - last_known == max_gap_sentences + 1
+    classes = np.where(interrupts, numbers.astype(np.uint64) + np.uint64(1 << 63), classes)
+    rows = np.flatnonzero(classes).astype(np.int32)
+    document = collection.document[rows]
     document_first = np.searchsorted(document, np.arange(collection.n_documents + 1)).astype(np.int64)
-    return Rows(classes[known], document, document_first, collection.n_words[known], known)
+    return Rows(classes[rows], document, document_first, collection.n_words[rows], words_before[rows], rows)
 
 
 def pairing(collection: Collection, config: Config) -> Pairing:
     """Say which documents are compared."""
     side = np.empty(0, np.int8)
-    if collection.n_input < collection.n_documents:
+    if collection.has_reference:
         side = (np.arange(collection.n_documents) >= collection.n_input).astype(np.int8)
     kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
     return Pairing(config.passages.same_document, side, kin)
 
 
-def passage_limits(config: Config) -> PassagesConfig:
-    """Return the limits of passages; taken as printed, PDC-MR wants more than `min_sentences`, and nothing shorter or gapped."""
-    if not config.signatures.paper:
-        return config.passages
-    strict = config.passages.min_sentences + 1
-    return replace(config.passages, min_sentences=strict, min_words=1, min_quote_words=0, max_gap_sentences=0)
-
-
-def no_documents(skipped: SkippedRecords) -> NoDocumentsError:
-    """Say why there is nothing to work on."""
-    if not skipped.records:
-        return NoDocumentsError("the inputs hold no documents", "Known formats: txt, md, html, jsonl, json, csv, tsv, parquet, warc.")
-    first = skipped.records[0]
-    return NoDocumentsError(
-        f"all {len(skipped.records)} records were skipped; the first, {first.source}:{first.position}: {first.reason}",
-        "If the text is in another field, name it with --text-field.",
-    )
+def check_documents(collection: Collection, has_reference: bool, skipped: SkippedRecords) -> None:
+    """Raise where a side has no documents, or two of one id."""
+    sides = {"the inputs": (0, collection.n_input), "the reference": (collection.n_input, collection.n_documents)}
+    for name, (begin, end) in sides.items():
+        if begin == end and (has_reference or name == "the inputs"):
+            raise NoDocumentsError(f"{name} hold{'s' * (name != 'the inputs')} no documents", skipped.explain())
+        find_repeated_id([b for b, first in zip(collection.batches, collection.batch_first, strict=False) if begin <= first < end])

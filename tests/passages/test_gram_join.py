@@ -17,11 +17,13 @@ from tests.oracles import expected_diagonals
 def rows_of(documents: list[list[int]], words: list[list[int]]) -> Rows:
     lengths = [len(d) for d in documents]
     classes = np.array([c for d in documents for c in d], np.uint64)
+    n_words = np.array([n for d in words for n in d], np.int32)
     return Rows(
         classes,
         np.repeat(np.arange(len(documents), dtype=np.int32), lengths),
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        np.array([n for d in words for n in d], np.int32),
+        n_words,
+        np.cumsum(n_words) - n_words,
         np.arange(len(classes), dtype=np.int32),
     )
 
@@ -74,7 +76,7 @@ def test_diagonals_are_exactly_the_promised_ones(collection, size, min_words, ma
     result = located(found, rows)
     assert len(result) == len(set(result))
     expected = expected_diagonals(
-        documents, words, size, min_words or 99, max_places, comparable, same_document
+        documents, words, size, min_words, max_places, comparable, same_document
     )
     assert set(result) == expected
 

@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.config import SIGNATURES, SignaturesConfig
-from ibidem.signatures import KeySignature, SetSignature, Vocabulary, collapse_sentences, count_vocabulary, load_signature
+from ibidem.signatures import (
+    KeySignature,
+    SetSignature,
+    Vocabulary,
+    collapse_sentences,
+    count_vocabulary,
+    load_signature,
+)
 from ibidem.signatures.fingerprint import SIGNATURE as FINGERPRINT
 from ibidem.signatures.types import TypeTokens
 from tests.signatures import twins
@@ -22,7 +29,9 @@ VOCABULARY = [word(37 * i) for i in range(12)]
 # Some words are in nearly every sentence, others are rare.
 WORDS = st.one_of(st.sampled_from(VOCABULARY[:3]), st.sampled_from(VOCABULARY))
 SENTENCES = st.lists(WORDS, min_size=1, max_size=9).map(tuple)
-CORPORA = st.lists(st.lists(SENTENCES, min_size=0, max_size=4), min_size=1, max_size=14).map(Corpus).filter(lambda c: c.types)
+CORPORA = (
+    st.lists(st.lists(SENTENCES, min_size=0, max_size=4), min_size=1, max_size=14).map(Corpus).filter(lambda c: c.types)
+)
 
 
 def config(**settings: object) -> SignaturesConfig:
@@ -96,7 +105,6 @@ def test_fingerprint_keeps_repeats_and_forgets_the_order() -> None:
     assert keys[0] == keys[1] != keys[2] == keys[3]
 
 
-@pytest.mark.xfail(strict=True, reason="0.58 × 50 is a little below 29 in floating point: a word in exactly that share is dropped")
 def test_the_share_of_a_fingerprint_is_inclusive() -> None:
     tokens = twins.tokens_of([(VOCABULARY[0],)])
     vocabulary = Vocabulary(np.zeros(1, np.int32), tokens.tokens, np.array([29]), np.array([29], np.int32), 50)
@@ -114,7 +122,13 @@ def test_spots_of_the_most_frequent_words(corpus: Corpus, count: int, distance: 
 
 
 @settings(max_examples=150, deadline=None)
-@given(CORPORA, st.sets(st.sampled_from([*VOCABULARY, "nowhere"])), st.integers(1, 2), st.integers(1, 3), st.sampled_from([" ", ",", ", "]))
+@given(
+    CORPORA,
+    st.sets(st.sampled_from([*VOCABULARY, "nowhere"])),
+    st.integers(1, 2),
+    st.integers(1, 3),
+    st.sampled_from([" ", ",", ", "]),
+)
 def test_spots_of_listed_words(corpus: Corpus, listed: set[str], distance: int, chain: int, comma: str) -> None:
     tokens = corpus.tokens()
     wanted = config(antecedents=comma.join(sorted(listed)).upper(), spot_distance=distance, spot_chain=chain)
@@ -147,7 +161,10 @@ def test_the_choice_of_antecedents_does_not_depend_on_the_order_of_documents() -
 # Types and the vocabulary.
 
 DIGESTS = st.one_of(
-    st.integers(1, 2**64 - 1), st.integers(1, 6), st.integers(0, 6).map(lambda i: (0xABCDEF << 40) + i), st.sampled_from([1 << 63, 2**64 - 1])
+    st.integers(1, 2**64 - 1),
+    st.integers(1, 6),
+    st.integers(0, 6).map(lambda i: (0xABCDEF << 40) + i),
+    st.sampled_from([1 << 63, 2**64 - 1]),
 )
 
 

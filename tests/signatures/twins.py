@@ -106,13 +106,10 @@ def auto_spots(corpus: Corpus, distance: int, chain: int) -> list[list[Words]]:
         antecedents = most_frequent(corpus, count)
         return [spots(words, antecedents, distance, chain) for words in corpus.types]
 
-    count, best = 5, with_count(5)
-    while sum(map(len, best)) < 4 * len(corpus.types) and 2 * count < len(corpus.counts) * 2:
-        count *= 2
-        if count >= 2 * len(corpus.counts):
-            break
+    count, best = 10, with_count(5)
+    while sum(map(len, best)) < 4 * len(corpus.types) and count < len(corpus.counts):
         more = with_count(count)
         if sum(map(len, more)) <= sum(map(len, best)):
             break
-        best = more
+        count, best = 2 * count, more
     return best

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
@@ -50,6 +51,12 @@ def ibidem() -> None:
     """
 
 
+def _leave_quietly() -> NoReturn:
+    """The reader of our output has gone: nothing to say, and nothing to flush at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(0)
+
+
 def main() -> None:
     """Run the command line; errors become one message on stderr and their exit code."""
     try:
@@ -68,9 +75,11 @@ def main() -> None:
         click.echo("ibidem: interrupted", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        # The reader has gone: nothing to say, and nothing to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _leave_quietly()
+    except SystemExit:
+        if "Pacify" in type(sys.stdout).__name__:  # click's sign that the reader has gone
+            _leave_quietly()
+        raise
     except MemoryError:
         click.echo("ibidem: not enough memory\nGive a smaller input, or run on a machine with more memory.", err=True)
         sys.exit(5)

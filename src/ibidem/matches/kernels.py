@@ -26,19 +26,18 @@ def popcount(typing_context, word):
 
 
 @outer_kernel
-def sort_sets(tokens, ids, start, type_from, type_to, part_bits, part_start, rank, size, bitmaps):
+def sort_sets(ids, start, type_from, type_to, rank, size, bitmaps):
     """Turn token numbers into sorted distinct ranks, in place, for types [type_from, type_to); also their parity bitmaps.
 
     A bitmap has one bit a rank, combined by exclusive or: it never fills up, and the bits in which two bitmaps differ
     are at most the elements in which the sets differ.
     """
-    shift = np.uint64(64 - part_bits)
     for t in range(type_from, type_to):
         begin = start[t]
         n = start[t + 1] - begin
         segment = ids[begin : begin + n]
         for i in range(n):
-            segment[i] = rank[part_start[np.int64(tokens[begin + i] >> shift)] + segment[i]]
+            segment[i] = rank[segment[i]]
         gap = 1
         while gap < n // 3:
             gap = 3 * gap + 1

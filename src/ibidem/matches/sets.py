@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ibidem.matches import kernels
 from ibidem.parts import MapParts, in_turn, split_by_cost
 from ibidem.signatures import HashSets
-from ibidem.signatures.types import PART_BITS, number_hashes
+from ibidem.signatures.types import number_hashes
 
 _N_PARTS = 16
 
@@ -43,9 +43,7 @@ def sort_sets(sets: HashSets, map_parts: MapParts = in_turn) -> TypeSets:
     bitmaps = np.empty(n_types, np.uint64)
 
     def sort(part: tuple[int, int]) -> None:
-        kernels.sort_sets(
-            sets.hashes, numbered.ids, sets.first, *part, PART_BITS, numbered.part_start, rank, size, bitmaps
-        )
+        kernels.sort_sets(numbered.ids, sets.first, *part, rank, size, bitmaps)
 
     list(map_parts(sort, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)))
     return TypeSets(sets.first, size, numbered.ids, bitmaps, len(rank), int(np.count_nonzero(counts == 1)))

@@ -18,12 +18,16 @@ _N_PARTS = 32
 
 @dataclass(frozen=True)
 class PassageRows:
-    """Passages as columns, in reading order. `spans`: first and last row in a and in b, the last exclusive."""
+    """Passages as columns, in reading order. `spans`: first and last row in a and in b, the last exclusive.
+
+    `equal`: all sentences are equal; `whole`: both documents are covered from end to end.
+    """
 
     spans: NDArray[np.int32]
     n_sentences: NDArray[np.int32]
     similarity: NDArray[np.float64]
     equal: NDArray[np.bool_]
+    whole: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -40,26 +44,24 @@ class Cells:
 
 def assemble_passages(
     diagonals: NDArray[np.int32], rows: Rows, config: PassagesConfig, cells: Cells | None, map_parts: MapParts = in_turn
-) -> PassageRows:
-    """Return the passages that the diagonals make; `cells` None means that equal classes are equal texts."""
+) -> list[PassageRows]:
+    """Return the passages that the diagonals make, in parts; a pair of documents is never in two. `cells` None means that equal classes are equal texts."""
     first = np.zeros(len(rows.document_first), np.int64)
     grouped = np.empty(3 * len(diagonals), np.int32)
     kernels.group_by_document(diagonals.reshape(-1), rows.document, first, grouped)
-    words_before = rows.words_before()
     if cells is None:
         types, start, size, values, limit = rows.document, first, rows.document, rows.document, (0, 1)  # never looked at
     else:
         types, start, size, values = cells.types, cells.sets.start, cells.sets.size, cells.sets.values
         limit = cells.limit
 
-    def assemble(part: tuple[int, int]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        return kernels.assemble(  # type: ignore[no-any-return]
+    def assemble(part: tuple[int, int]) -> PassageRows:
+        table, similarity = kernels.assemble(
             *part, first, grouped, types, start, size, values, *limit, cells is not None, config.min_sentences, config.min_words,
             config.min_quote_words or np.iinfo(np.int32).max, config.max_gap_sentences,
-            rows.n_words, words_before, rows.document, rows.document_first,
+            rows.n_words, rows.words_before, rows.sentence, rows.document, rows.document_first,
         )  # fmt: skip
+        table = table.reshape(-1, 6)
+        return PassageRows(table[:, :4], table[:, 4], similarity, table[:, 5] & 1 != 0, table[:, 5] & 2 != 0)
 
-    parts = list(map_parts(assemble, split_by_cost(np.diff(first) + 1, _N_PARTS)))
-    table = np.concatenate([part for part, _ in parts]).reshape(-1, 6) if parts else np.empty((0, 6), np.int32)
-    similarity = np.concatenate([part for _, part in parts]) if parts else np.empty(0, np.float64)
-    return PassageRows(table[:, :4], table[:, 4].copy(), similarity, table[:, 5] != 0)
+    return list(map_parts(assemble, split_by_cost(np.diff(first) + 1, _N_PARTS)))

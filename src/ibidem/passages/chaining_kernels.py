@@ -1,8 +1,8 @@
 """Kernels that turn diagonals into passages, document by document: order, verification of every cell, chains across gaps.
 
 A diagonal is (row in a, row in b, length), a run also has the number of its equal cells, a passage is (row a, end a, row b,
-end b, sentences, equal or not); all lie flat, one after the other. `words_before[row]` counts the words of all rows before it, so that the words
-of any stretch are one subtraction.
+end b, sentences, flags: 1 equal, 2 two whole documents); all lie flat, one after the other. `words_before[row]` counts the words of all sentences
+before it, rows or not, so that the words of any stretch are a subtraction.
 """
 
 from __future__ import annotations
@@ -92,6 +92,12 @@ def _whole(a, b, length, document, document_first):
 
 
 @inner_kernel
+def _words(first, end, n_words, words_before):
+    """Words of rows [first, end) and of all sentences between them."""
+    return words_before[end - 1] + n_words[end - 1] - words_before[first]
+
+
+@inner_kernel
 def _cut_runs(x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_words, document, document_first, runs, scores, n):
     """Append the runs of one diagonal, cut at cells below p/q, from place n on; return the new n.
 
@@ -123,7 +129,7 @@ def _cut_runs(x, y, length, types, start, size, values, p, q, min_sentences, n_w
 
 
 @inner_kernel
-def _link_runs(runs, scores, n, max_gap, scratch):
+def _link_runs(runs, scores, n, sentence, max_gap, scratch):
     """Find for each run the best run before it, and the order in which chains are taken: the best one first.
 
     `scratch` has four columns of n: scores so far, run before, and two for the order, which ends up in the last one.
@@ -133,8 +139,8 @@ def _link_runs(runs, scores, n, max_gap, scratch):
         best[i] = np.int64(256 * scores[i])
         before[i] = -1
         for j in range(i - 1, max(0, i - _LOOK_BACK) - 1, -1):
-            gap_a = runs[4 * i] - runs[4 * j] - runs[4 * j + 2]
-            gap_b = runs[4 * i + 1] - runs[4 * j + 1] - runs[4 * j + 2]
+            gap_a = sentence[runs[4 * i]] - sentence[runs[4 * j] + runs[4 * j + 2] - 1] - 1
+            gap_b = sentence[runs[4 * i + 1]] - sentence[runs[4 * j + 1] + runs[4 * j + 2] - 1] - 1
             if gap_a < 0 or gap_b < 0 or gap_a > max_gap or gap_b > max_gap or max_gap == 0:
                 continue
             total = best[j] + np.int64(256 * (scores[i] - _GAP_COST * (gap_a + gap_b)))
@@ -149,7 +155,9 @@ def _link_runs(runs, scores, n, max_gap, scratch):
 
 
 @inner_kernel
-def _chain_pair(runs, scores, n, words_before, max_gap, min_words, document, document_first, passages, likeness, n_passages, scratch):
+def _chain_pair(
+    runs, scores, n, n_words, words_before, sentence, max_gap, min_words, document, document_first, passages, likeness, n_passages, scratch
+):
     """Append the passages that the n runs of one pair of documents make; return their new number.
 
     Runs come in the order of their rows. The best chain is taken first, then the best of what is left; a chain that lies
@@ -160,7 +168,7 @@ def _chain_pair(runs, scores, n, words_before, max_gap, min_words, document, doc
         before[0] = -1
         order[0] = 0
     else:
-        _link_runs(runs, scores, n, max_gap, scratch)
+        _link_runs(runs, scores, n, sentence, max_gap, scratch)
     pair_begin = n_passages
     for k in range(n):
         i = order[k]
@@ -186,9 +194,10 @@ def _chain_pair(runs, scores, n, words_before, max_gap, min_words, document, doc
             if passages[6 * c] <= a and a_end <= passages[6 * c + 1] and passages[6 * c + 2] <= b and b_end <= passages[6 * c + 3]:
                 inside = True
                 break
-        words_a = words_before[a_end] - words_before[a]
-        words_b = words_before[b_end] - words_before[b]
-        if inside or (min(words_a, words_b) < min_words and not _whole(a, b, a_end - a, document, document_first)):
+        words_a = _words(a, a_end, n_words, words_before)
+        words_b = _words(b, b_end, n_words, words_before)
+        whole = a_end - a == b_end - b and _whole(a, b, a_end - a, document, document_first)
+        if inside or (min(words_a, words_b) < min_words and not whole):
             continue
         at = 6 * n_passages
         passages[at] = a
@@ -196,7 +205,8 @@ def _chain_pair(runs, scores, n, words_before, max_gap, min_words, document, doc
         passages[at + 2] = b
         passages[at + 3] = b_end
         passages[at + 4] = n_sentences
-        passages[at + 5] = n_equal == a_end - a and n_equal == b_end - b
+        equal = n_equal == sentence[a_end - 1] - sentence[a] + 1 and n_equal == sentence[b_end - 1] - sentence[b] + 1
+        passages[at + 5] = 2 * whole + equal
         # A gap counts as words without likeness: they are in the span's words, not in the score.
         likeness[n_passages] = min(1.0, score / (words_a + words_b))
         n_passages += 1
@@ -236,11 +246,11 @@ def _put_in_reading_order(passages, likeness, begin, end, keys, ties, order):
 @njit(cache=True, nogil=True)
 def assemble(
     document_from, document_to, first, diagonals, types, start, size, values, p, q, verify, min_sentences, min_words, min_quote_words,
-    max_gap, n_words, words_before, document, document_first,
+    max_gap, n_words, words_before, sentence, document, document_first,
 ):  # fmt: skip
     """Passages of the diagonals whose document a is in [document_from, document_to), in reading order.
 
-    Returns flat columns of (row a, end a, row b, end b, sentences, equal or not) and the similarities.
+    Returns flat columns of (row a, end a, row b, end b, sentences, flags) and the similarities.
     """
     room = max(16, first[document_to] - first[document_from])
     passages = np.empty(6 * room, np.int32)
@@ -284,7 +294,7 @@ def assemble(
                     runs[4 * n_runs + 1] = y
                     runs[4 * n_runs + 2] = length
                     runs[4 * n_runs + 3] = length
-                    scores[n_runs] = words_before[x + length] - words_before[x] + words_before[y + length] - words_before[y]
+                    scores[n_runs] = _words(x, x + length, n_words, words_before) + _words(y, y + length, n_words, words_before)
                     n_runs += 1
                 i += 1
             if len(scratch) < 4 * len(scores):
@@ -294,6 +304,7 @@ def assemble(
                 likeness = _twice(likeness)
             if n_runs > 0:
                 n_passages = _chain_pair(
-                    runs, scores, n_runs, words_before, max_gap, min_words, document, document_first, passages, likeness, n_passages, scratch
+                    runs, scores, n_runs, n_words, words_before, sentence, max_gap, min_words, document, document_first, passages, likeness,
+                    n_passages, scratch,
                 )
     return passages[: 6 * n_passages], likeness[:n_passages]

@@ -58,9 +58,10 @@ def find_diagonals(
 
     Promised: each maximal run of at least `min_sentences` equal classes that holds a window of at most `max_places` places;
     each shorter run that holds a sentence of `min_quote_words` words with at most `max_places` places; and each pair of
-    shorter documents that are alike from end to end, unless their text has more than `max_places` places. Each one once.
+    shorter documents that are alike from end to end, unless their text has more than `max_places` places (no shorter ones
+    if `min_quote_words` is 0). Each one once.
     """
-    size = config.min_sentences
+    size, max_places = config.min_sentences, min(config.max_places, len(rows.classes))
     flags = np.zeros(len(rows.classes), np.uint8)
     filters = (pairing.same_document, pairing.side, pairing.kin)
     found: list[NDArray[np.int32]] = []
@@ -68,70 +69,49 @@ def find_diagonals(
     keys = np.empty(len(rows.classes), np.uint64)
     kernels.window_keys(rows.classes, rows.document, size, keys)
     windows = group_equal(keys)
-    del keys
     kernels.mark_rows(windows.rows, windows.first, 2, flags, _REPEATED_WINDOW)
-    kernels.mark_rows(windows.rows, windows.first, config.max_places + 1, flags, _HOT_WINDOW)
+    kernels.mark_rows(windows.rows, windows.first, max_places + 1, flags, _HOT_WINDOW)
 
     def pair_windows(part: tuple[int, int]) -> NDArray[np.int32]:
         return kernels.pair_windows(  # type: ignore[no-any-return]
-            windows.rows, windows.first, *part, config.max_places, size, flags, rows.classes, rows.document, *filters
+            windows.rows, windows.first, *part, max_places, size, flags, rows.classes, rows.document, *filters
         )
 
-    found.extend(map_parts(pair_windows, split_by_cost(windows.costs(config.max_places), _N_PARTS)))
-    repeats = link_windows(windows.rows, windows.first, config.max_places, size, rows.document)
-    if size == 1:  # a sentence is a window then, and there is nothing shorter
-        return _joined(found), repeats
+    found.extend(map_parts(pair_windows, split_by_cost(windows.costs(max_places), _N_PARTS)))
+    repeats = link_windows(windows.rows, windows.first, max_places, size, rows.document)
+    if size == 1 or config.min_quote_words == 0:  # nothing shorter is wanted
+        return _joined(found), [group for group in repeats if pairing.allows(rows.document[group.starts])]
 
-    min_words = config.min_quote_words or np.iinfo(np.int32).max
-    keys = np.empty(len(rows.classes), np.uint64)
+    min_words = config.min_quote_words
     kernels.sentence_keys(rows.classes, rows.n_words, min_words, keys)
     sentences = group_equal(keys)
-    kernels.mark_rows(sentences.rows, sentences.first, config.max_places + 1, flags, _HOT_SENTENCE)
+    kernels.mark_rows(sentences.rows, sentences.first, max_places + 1, flags, _HOT_SENTENCE)
 
     def pair_sentences(part: tuple[int, int]) -> NDArray[np.int32]:
         return kernels.pair_sentences(  # type: ignore[no-any-return]
-            sentences.rows, sentences.first, *part, config.max_places, size, flags, rows.n_words, min_words,
+            sentences.rows, sentences.first, *part, max_places, size, flags, rows.n_words, min_words,
             rows.classes, rows.document, *filters,
         )  # fmt: skip
 
-    found.extend(map_parts(pair_sentences, split_by_cost(sentences.costs(config.max_places), _N_PARTS)))
+    found.extend(map_parts(pair_sentences, split_by_cost(sentences.costs(max_places), _N_PARTS)))
 
-    texts = group_equal(_whole_text_keys(rows, size))
+    kernels.whole_text_keys(rows.classes, rows.document_first, size, keys)
+    texts = group_equal(keys)
     found.append(
         kernels.pair_documents(
-            texts.rows, texts.first, 0, len(texts.first) - 1, config.max_places, flags, rows.n_words, min_words,
-            rows.document, rows.document_first, *filters,
+            texts.rows, texts.first, 0, len(texts.first) - 1, max_places, flags, rows.n_words, min_words,
+            rows.classes, rows.document, rows.document_first, *filters,
         )  # fmt: skip
     )
-    covered = _covered_by_windows(flags, size)
-    repeats += _hot_groups(sentences, config.max_places, rows, 1, ~covered)
-    repeats += _hot_groups(texts, config.max_places, rows, 0, (flags & _HOT_SENTENCE) == 0)
-    return _joined(found), repeats
+    covered = np.empty(len(flags), np.bool_)
+    kernels.cover_windows(flags, size, _REPEATED_WINDOW, covered)
+    repeats += _hot_groups(sentences, max_places, rows, 1, ~covered)
+    repeats += _hot_groups(texts, max_places, rows, 0, (flags & _HOT_SENTENCE) == 0)
+    return _joined(found), [group for group in repeats if pairing.allows(rows.document[group.starts])]
 
 
 def _joined(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     return (np.concatenate(found) if found else np.empty(0, np.int32)).reshape(-1, 3)
-
-
-def _whole_text_keys(rows: Rows, size: int) -> NDArray[np.uint64]:
-    """Return, at the first row of each document of fewer than `size` rows, the key of all its classes."""
-    keys = np.zeros(len(rows.classes), np.uint64)
-    lengths = np.diff(rows.document_first)
-    for length in range(1, size):
-        heads = rows.document_first[:-1][lengths == length]
-        part = np.empty(len(rows.classes), np.uint64)
-        kernels.window_keys(rows.classes, rows.document, length, part)
-        keys[heads] = part[heads]
-    return keys
-
-
-def _covered_by_windows(flags: NDArray[np.uint8], size: int) -> NDArray[np.bool_]:
-    """Tell which rows lie in a window that stands elsewhere too."""
-    repeated = (flags & _REPEATED_WINDOW) != 0
-    covered = repeated.copy()
-    for step in range(1, size):
-        covered[step:] |= repeated[:-step]
-    return covered
 
 
 def _hot_groups(
@@ -142,8 +122,7 @@ def _hot_groups(
     for group in np.flatnonzero(np.diff(groups.first) > max_places):
         starts = groups.rows[groups.first[group] : groups.first[group + 1]]
         starts = starts[keep[starts]]
-        documents = rows.document[starts]
-        if len(starts) > max_places and documents[0] != documents[-1]:
-            d = int(documents[0])
+        if len(starts) > max_places:
+            d = int(rows.document[starts[0]])
             hot.append(PlaceGroup(starts, length or int(rows.document_first[d + 1] - rows.document_first[d])))
     return hot

@@ -39,6 +39,33 @@ def sentence_keys(classes, n_words, min_words, keys):
 
 
 @outer_kernel
+def whole_text_keys(classes, document_first, size, keys):
+    """Write, at the first row of each document of fewer than `size` rows, the key of all its classes; 0 elsewhere."""
+    for d in range(len(document_first) - 1):
+        n = document_first[d + 1] - document_first[d]
+        if 0 < n < size:
+            key = mix(SEED, np.uint64(n))
+            for row in range(document_first[d], document_first[d + 1]):
+                key = mix(key, classes[row])
+                keys[row] = 0
+            keys[document_first[d]] = key | _ONE
+        else:
+            for row in range(document_first[d], document_first[d + 1]):
+                keys[row] = 0
+
+
+@outer_kernel
+def cover_windows(flags, size, bit, covered):
+    """Tell which rows lie in a window that has the bit."""
+    left = 0
+    for row in range(len(flags)):
+        if flags[row] & bit:
+            left = size
+        covered[row] = left > 0
+        left -= 1
+
+
+@outer_kernel
 def count_slots(keys, counts):
     """Count the keys by slot, up to 2: a key alone in its slot stands nowhere else and needs no sorting."""
     mask = np.uint64(len(counts) - 1)
@@ -205,7 +232,9 @@ def pair_windows(rows, first, group_from, group_to, max_places, size, hot, class
 
 
 @njit(cache=True, nogil=True)
-def pair_documents(rows, first, group_from, group_to, max_places, hot, n_words, min_words, document, document_first, same_document, side, kin):
+def pair_documents(
+    rows, first, group_from, group_to, max_places, hot, n_words, min_words, classes, document, document_first, same_document, side, kin
+):
     """Pairs of short documents that are alike from end to end; `rows` are their first rows.
 
     A pair with a long cold cell is passed over: `pair_sentences` finds it.
@@ -226,11 +255,13 @@ def pair_documents(rows, first, group_from, group_to, max_places, hot, n_words, 
                 if not comparable(d, document[y], same_document, side, kin):
                     continue
                 found_by_sentence = False
+                alike = True
                 for k in range(length):
+                    alike = alike and classes[x + k] == classes[y + k]
                     if n_words[x + k] >= min_words and n_words[y + k] >= min_words and not hot[x + k] & 2:
                         found_by_sentence = True
                         break
-                if found_by_sentence:
+                if found_by_sentence or not alike:
                     continue
                 if 3 * n_found == len(found):
                     found = _grow(found)

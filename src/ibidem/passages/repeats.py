@@ -20,7 +20,7 @@ def link_windows(
     size: int,
     document: NDArray[np.int32],
 ) -> list[PlaceGroup]:
-    """Return the repeat groups made of windows with more than `max_places` places, in two or more documents."""
+    """Return the repeat groups made of windows with more than `max_places` places."""
     hot = np.flatnonzero(np.diff(window_first) > max_places)
     if len(hot) == 0:
         return []
@@ -43,9 +43,7 @@ def link_windows(
             at = following[at]
             length += 1
         starts = window_rows[window_first[hot[head]] : window_first[hot[head] + 1]]
-        documents = document[starts]
-        if documents[0] != documents[-1]:
-            groups.append(PlaceGroup(_without_overlaps(starts, documents, length), length))
+        groups.append(PlaceGroup(_without_overlaps(starts, document[starts], length), length))
     return groups
 
 

@@ -10,19 +10,17 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Rows:
-    """Sentences in reading order, without those that have no signature. `sentence` is the number in the full table."""
+    """Sentences in reading order, without those that have no signature and are stepped over.
+
+    `sentence` is the number in the full table, `words_before` the number of words in all sentences before.
+    """
 
     classes: NDArray[np.uint64]
     document: NDArray[np.int32]
     document_first: NDArray[np.int64]
     n_words: NDArray[np.int32]
+    words_before: NDArray[np.int64]
     sentence: NDArray[np.int32]
-
-    def words_before(self) -> NDArray[np.int64]:
-        """Return, for each row and the end, the number of words in all rows before it."""
-        before = np.zeros(len(self.n_words) + 1, np.int64)
-        np.cumsum(self.n_words, out=before[1:])
-        return before
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,16 @@ class Pairing:
     same_document: bool
     side: NDArray[np.int8]
     kin: NDArray[np.int32]
+
+    def allows(self, documents: NDArray[np.int32]) -> bool:
+        """Whether places in these documents hold a pair that may be compared."""
+        different = np.unique(documents)
+        if len(different) == 1:
+            return self.same_document and len(documents) > 1
+        if len(self.side) and (self.side[different] == self.side[different[0]]).all():
+            return False
+        kin = self.kin[different] if len(self.kin) else np.array([-1])
+        return bool((kin < 0).any() or (kin != kin[0]).any())
 
 
 @dataclass(frozen=True)

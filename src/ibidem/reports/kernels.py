@@ -9,10 +9,11 @@ from ibidem.sentences.hashing import outer_kernel
 _EXACT, _NEAR, _QUOTE = 0, 1, 2
 _UNKNOWN, _A_TO_B, _B_TO_A = 0, 1, 2
 _NO_TIME = np.iinfo(np.int64).min
+_LOOK_BACK = 200
 
 
 @outer_kernel
-def locate(spans, equal, n_sentences, min_sentences, document, sentence, start_char, end_char, times, names, places, kinds, directions):
+def locate(spans, equal, whole, n_sentences, min_sentences, document, sentence, start_char, end_char, times, names, places, kinds, directions):
     """Write for every passage its two documents, its four offsets, its kind and its direction."""
     for i in range(len(equal)):
         for side in range(2):
@@ -21,7 +22,7 @@ def locate(spans, equal, n_sentences, min_sentences, document, sentence, start_c
             names[side, i] = document[first]
             places[2 * side, i] = start_char[sentence[first]]
             places[2 * side + 1, i] = end_char[sentence[last]]
-        if n_sentences[i] < min_sentences:
+        if n_sentences[i] < min_sentences and not whole[i]:
             kinds[i] = _QUOTE
         else:
             kinds[i] = _EXACT if equal[i] else _NEAR
@@ -43,6 +44,8 @@ def mark_passages(spans, document, sentence, times, a_is_first, chars_before, do
     n_copies = 0
     covered_a = 0
     covered_b = 0
+    a_covered = 0
+    pair_begin = 0
     for i in range(len(spans)):
         a = sentence[spans[i, 0]]
         a_end = sentence[spans[i, 1] - 1] + 1
@@ -61,8 +64,16 @@ def mark_passages(spans, document, sentence, times, a_is_first, chars_before, do
         later_end = b_end if a_first else a_end
         before[later] += 1
         before[later_end] -= 1
-        covered_a += chars_before[a_end] - chars_before[a]
-        covered_b += chars_before[b_end] - chars_before[b]
+        # A stretch that several passages share is counted once; passages come in the order of a.
+        covered_a += max(0, chars_before[a_end] - chars_before[max(a, a_covered)])
+        a_covered = max(a_covered, a_end)
+        new_in_b = True
+        for j in range(max(pair_begin, i - _LOOK_BACK), i):
+            if spans[j, 2] < spans[i, 3] and spans[i, 2] < spans[j, 3]:
+                new_in_b = False
+                break
+        if new_in_b:
+            covered_b += chars_before[b_end] - chars_before[b]
         if i + 1 == len(spans) or document[spans[i + 1, 0]] != d or document[spans[i + 1, 2]] != e:
             whole_a = chars_before[document_first[d + 1]] - chars_before[document_first[d]]
             whole_b = chars_before[document_first[e + 1]] - chars_before[document_first[e]]
@@ -72,4 +83,37 @@ def mark_passages(spans, document, sentence, times, a_is_first, chars_before, do
                 n_copies += 1
             covered_a = 0
             covered_b = 0
+            a_covered = 0
+            pair_begin = i + 1
     return n_copies
+
+
+@outer_kernel
+def mark_places(first, last, earliest, elsewhere, before):
+    """Mark the places of a repeat group in the same way; all but the earliest have something before them."""
+    for i in range(len(first)):
+        elsewhere[first[i]] += 1
+        elsewhere[last[i]] -= 1
+        if i != earliest:
+            before[first[i]] += 1
+            before[last[i]] -= 1
+
+
+@outer_kernel
+def share_by_document(elsewhere, before, chars_before, document_first, shares):
+    """Sum up the marks: of each document's characters, the share that stands elsewhere, and the share of those first seen here."""
+    n_elsewhere = 0
+    n_before = 0
+    for d in range(len(document_first) - 1):
+        reused = 0
+        first = 0
+        for s in range(document_first[d], document_first[d + 1]):
+            n_elsewhere += elsewhere[s]
+            n_before += before[s]
+            if n_elsewhere > 0:
+                chars = chars_before[s + 1] - chars_before[s]
+                reused += chars
+                first += chars if n_before == 0 else 0
+        total = max(1, chars_before[document_first[d + 1]] - chars_before[document_first[d]])
+        shares[0, d] = reused / total
+        shares[1, d] = first / total

@@ -19,3 +19,12 @@ class SkippedRecords:
             place = f"{record.source}:{record.position}" if record.position else record.source
             raise SkippedRecordsError(f"{place}: {record.reason}", "Mend the record, or run without --strict to skip it.")
         self.records.append(record)
+
+    def explain(self) -> str:
+        """Say why there is nothing to work on, and what to do."""
+        if not self.records:
+            return "Known formats: txt, md, html, jsonl, json, csv, tsv, parquet, warc, each also .gz or .zst."
+        first = self.records[0]
+        place = f"{first.source}:{first.position}" if first.position else first.source
+        text = f"{len(self.records):,} skipped; the first, {place}: {first.reason}."
+        return text + (" If the text is in another field, name it with --text-field." if "no field" in first.reason else "")

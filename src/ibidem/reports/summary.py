@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow.compute as pc
 
+from ibidem.config import SET_SIGNATURES, passage_limits
 from ibidem.model import Passage
 from ibidem.result import Result
 
@@ -23,23 +25,27 @@ def summarise(result: Result, folder: Path | None = None) -> str:
 def _lines(result: Result, folder: Path | None) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
-    yield f"{counts['documents']:,} documents, {counts['sentences']:,} sentences, {seconds:.1f} s"
+    yield f"{_many(counts['documents'], 'document')}, {_many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
     kinds = pc.value_counts(result.passages["kind"].cast("string")).to_pylist() if len(result) else []
     parts = ", ".join(f"{entry['counts']:,} {entry['values']}" for entry in sorted(kinds, key=lambda e: -e["counts"]))
     reused = pc.sum(pc.greater(result.documents["reused_share"], 0)).as_py() or 0
-    yield f"{len(result):,} passages" + (f" ({parts})" if parts else "") + f" in {reused:,} documents"
+    yield _many(len(result), "passage") + (f" ({parts})" if parts else "") + f" in {_many(reused, 'document')}"
     if result.repeats.num_rows:
-        yield f"{result.repeats.num_rows:,} repeat groups: texts in too many places to list as pairs"
+        yield f"{_many(result.repeats.num_rows, 'repeat group')}: text in too many places to list as pairs"
     if result.skipped:
         yield from _skipped_lines(result)
     if len(result):
-        yield f"the {min(_LONGEST, len(result))} longest:"
+        yield f"the {min(_LONGEST, len(result))} longest:" if len(result) > 1 else "it is:"
         for passage in result.longest(_LONGEST):
             yield from _passage_lines(passage)
     elif not result.repeats.num_rows:
         yield from _why_nothing(result)
     if folder is not None:
         yield f"results: {folder}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _passage_lines(passage: Passage) -> Iterator[str]:
@@ -53,7 +59,7 @@ def _passage_lines(passage: Passage) -> Iterator[str]:
 
 def _skipped_lines(result: Result) -> Iterator[str]:
     reasons = Counter(record.reason for record in result.skipped)
-    yield f"{len(result.skipped):,} records skipped (listed in skipped.jsonl):"
+    yield f"{_many(len(result.skipped), 'record')} skipped (listed in skipped.jsonl):"
     for reason, count in reasons.most_common(3):
         first = next(record for record in result.skipped if record.reason == reason)
         place = f"{first.source}:{first.position}" if first.position else first.source
@@ -62,22 +68,34 @@ def _skipped_lines(result: Result) -> Iterator[str]:
 
 def _why_nothing(result: Result) -> Iterator[str]:
     """Say what kept a run from finding anything, and what to try."""
-    passages, n_documents = result.config.passages, result.counts["documents"]
     yield "nothing found:"
-    if n_documents < 2 and not passages.same_document:
-        yield "  there is one document only; --same-document looks for passages that stand twice in it"
-        return
-    longest = pc.max(result.documents["n_sentences"]).as_py()
-    words = int(result.collection.n_words.max(initial=0))
-    if longest < passages.min_sentences and words < passages.min_quote_words:
+    yield from (f"  {reason}" for reason in _reasons(result))
+
+
+def _reasons(result: Result) -> Iterator[str]:
+    config, collection = result.config, result.collection
+    limits = passage_limits(config)
+    words = int(collection.n_words.max(initial=0))
+    if collection.n_documents < 2 and not limits.same_document:
+        yield "there is one document only; --same-document looks for passages that stand twice in it"
+    elif words == 0:
+        yield "the texts hold no words"
+    elif np.diff(collection.document_first).max() < limits.min_sentences and words < limits.min_quote_words:
         yield (
-            f"  the texts are short: no document has {passages.min_sentences} sentences, no sentence has "
-            f"{passages.min_quote_words} words; try --min-sentences 1 --min-words 3"
+            f"the texts are short: no document has {limits.min_sentences} sentences, no sentence has "
+            f"{limits.min_quote_words} words; try --min-sentences 1"
         )
-        return
-    if result.config.signatures.signature == "exact":
-        yield "  no sentences are equal; --signature words finds similar ones"
-    elif passages.min_sentences > 1:
-        yield f"  no {passages.min_sentences} sentences in a row match; try a lower --min-similarity or --min-sentences"
     else:
-        yield "  no sentences match; try a lower --min-similarity"
+        single = limits.min_sentences == 1
+        run = "no sentences" if single else f"no {limits.min_sentences} sentences in a row"
+        long_one = ", and no long one does" if limits.min_quote_words and not single else ""
+        if config.signatures.signature in SET_SIGNATURES:
+            yield f"{run} match{long_one}; try a lower --min-similarity" + ("" if single else " or --min-sentences")
+        elif config.signatures.signature == "exact":
+            yield f"{run} are equal{long_one.replace('does', 'is')}; --signature words finds similar ones"
+        else:
+            yield f"{run} have the same signature{long_one}; --signature words finds similar ones"
+    if limits.min_words > 1:
+        yield f"passages of fewer than {limits.min_words} words were left out; try a lower --min-words"
+    if limits.skip_same_group:
+        yield "pairs of one group were left out (--skip-same-group)"

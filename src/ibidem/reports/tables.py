@@ -17,14 +17,21 @@ from ibidem.reports import kernels
 Numbers = NDArray[np.int64]
 
 
-def passages_table(passages: PassageRows, rows: Rows, collection: Collection, min_sentences: int) -> pa.Table:
-    """Return the passages in the schema PASSAGES."""
+def passages_table(parts: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int) -> pa.Table:
+    """Return the passages in the schema PASSAGES. The parts are used up, so that passages are not there twice."""
+    tables = []
+    while parts:
+        tables.append(_part_table(parts.pop(0), rows, collection, min_sentences))
+    return pa.concat_tables(tables) if tables else PASSAGES.empty_table()
+
+
+def _part_table(passages: PassageRows, rows: Rows, collection: Collection, min_sentences: int) -> pa.Table:
     n = len(passages)
     names = np.empty((2, n), np.int32)
     places = np.empty((4, n), np.int64)
     kinds, directions = np.empty(n, np.int8), np.empty(n, np.int8)
     kernels.locate(
-        passages.spans, passages.equal, passages.n_sentences, min_sentences, rows.document, rows.sentence,
+        passages.spans, passages.equal, passages.whole, passages.n_sentences, min_sentences, rows.document, rows.sentence,
         collection.start_char, collection.end_char, collection.times, names, places, kinds, directions,
     )  # fmt: skip
     a, b = (pa.DictionaryArray.from_arrays(pa.array(side), collection.ids) for side in names)
@@ -59,7 +66,7 @@ def repeats_table(groups: Sequence[PlaceGroup], rows: Rows, collection: Collecti
 
 
 def documents_table(
-    passages: PassageRows, groups: Sequence[PlaceGroup], rows: Rows, collection: Collection
+    parts: Sequence[PassageRows], groups: Sequence[PlaceGroup], rows: Rows, collection: Collection
 ) -> pa.Table:
     """Return one row a document of the input in the schema DOCUMENTS.
 
@@ -71,35 +78,32 @@ def documents_table(
     chars_before = np.zeros(n_sentences + 1, np.int64)
     np.cumsum(collection.end_char - collection.start_char, out=chars_before[1:])
     elsewhere, before = np.zeros(n_sentences + 1, np.int32), np.zeros(n_sentences + 1, np.int32)
-    copies_a, copies_b = np.empty(len(passages), np.int32), np.empty(len(passages), np.int32)
-    a_is_first = collection.n_input == collection.n_documents
-    n_copies = kernels.mark_passages(
-        passages.spans, rows.document, rows.sentence, collection.times, a_is_first, chars_before, collection.document_first,
-        MIN_COVERAGE, elsewhere, before, copies_a, copies_b,
-    )  # fmt: skip
-    edges = [(copies_a[:n_copies], copies_b[:n_copies])]
+    a_is_first = not collection.has_reference
+    edges = [(np.empty(0, np.int32), np.empty(0, np.int32))]
+    for part in parts:
+        copies_a, copies_b = np.empty(len(part), np.int32), np.empty(len(part), np.int32)
+        n_copies = kernels.mark_passages(
+            part.spans, rows.document, rows.sentence, collection.times, a_is_first, chars_before, collection.document_first,
+            MIN_COVERAGE, elsewhere, before, copies_a, copies_b,
+        )  # fmt: skip
+        edges.append((copies_a[:n_copies], copies_b[:n_copies]))
     document_chars = np.diff(chars_before[collection.document_first])
     for group in groups:
         document, first, last = _sentences_of(group, rows)
-        np.add.at(elsewhere, first, 1)
-        np.add.at(elsewhere, last, -1)
-        later = np.ones(len(document), np.bool_)
-        later[_first_place(document, collection)] = False
-        np.add.at(before, first[later], 1)
-        np.add.at(before, last[later], -1)
+        kernels.mark_places(first, last, _first_place(document, collection), elsewhere, before)
         whole = document[chars_before[last] - chars_before[first] >= MIN_COVERAGE * document_chars[document]].astype(np.int32)
         edges.append((np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]))
     cluster = cluster_copies(*(np.concatenate(ends) for ends in zip(*edges, strict=True)), collection.n_documents)
-    reused = np.cumsum(elsewhere[:-1]) > 0
-    first_here = reused & (np.cumsum(before[:-1]) == 0)
+    shares = np.empty((2, collection.n_documents))
+    kernels.share_by_document(elsewhere, before, chars_before, collection.document_first, shares)
     n_input = collection.n_input
-    cluster, total = cluster[:n_input], np.maximum(document_chars, 1)[:n_input]
+    cluster = cluster[:n_input]
     columns = [
         collection.ids.slice(0, n_input),
         pa.array(collection.n_chars[:n_input]),
         pa.array(np.diff(collection.document_first)[:n_input]),
-        pa.array(_chars_of(reused, chars_before, collection)[:n_input] / total),
-        pa.array(_chars_of(first_here, chars_before, collection)[:n_input] / total),
+        pa.array(shares[0, :n_input]),
+        pa.array(shares[1, :n_input]),
         pa.array(cluster, mask=cluster < 0),
     ]
     return pa.Table.from_arrays(columns, schema=DOCUMENTS)
@@ -114,11 +118,5 @@ def _sentences_of(group: PlaceGroup, rows: Rows) -> tuple[Numbers, Numbers, Numb
 
 def _first_place(documents: Numbers, collection: Collection) -> int:
     times = collection.times[documents]
-    return int(np.lexsort((documents, times, times == NO_TIME))[0])
-
-
-def _chars_of(marked: NDArray[np.bool_], chars_before: Numbers, collection: Collection) -> Numbers:
-    """Return the characters of each document's marked sentences."""
-    before = np.zeros_like(chars_before)
-    np.cumsum(np.diff(chars_before) * marked, out=before[1:])
-    return np.diff(before[collection.document_first])
+    is_input = (documents < collection.n_input) & collection.has_reference
+    return int(np.lexsort((documents, is_input, times, times == NO_TIME))[0])

@@ -102,6 +102,14 @@ def number_tokens(tokens, part, part_bits, ids):
 
 
 @outer_kernel
+def shift_numbers(tokens, part_bits, starts, ids):
+    """Turn numbers inside a part into numbers over all parts."""
+    shift = np.uint64(64 - part_bits)
+    for i in range(len(tokens)):
+        ids[i] += starts[np.int64(tokens[i] >> shift)]
+
+
+@outer_kernel
 def count_documents(ids, first, type_of_sentence, document, counts, document_counts, last_document):
     """Count by word the occurrences and the documents; sentences come in reading order. `last_document` is -1 for every word."""
     for sentence in range(len(type_of_sentence)):

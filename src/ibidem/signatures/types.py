@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ibidem.parts import MapParts, in_turn
 from ibidem.signatures import kernels
 
-PART_BITS = 2  # fixed, so that numbers do not depend on how many workers count
+_PART_BITS = 2  # fixed, so that numbers do not depend on how many workers count
 
 
 @dataclass(frozen=True)
@@ -64,27 +64,25 @@ def collapse_sentences(digests: NDArray[np.uint64]) -> SentenceTypes:
 
 @dataclass(frozen=True)
 class NumberedHashes:
-    """Distinct hashes. Occurrence i is number `ids[i]` of its part (its top bits); part p begins at `part_start[p]` of the columns."""
+    """Distinct hashes: occurrence i is number `ids[i]`; `hashes` and `counts` go by number."""
 
     ids: NDArray[np.int32]
-    part_start: NDArray[np.int32]
     hashes: NDArray[np.uint64]
     counts: NDArray[np.int32]
 
 
 def number_hashes(hashes: NDArray[np.uint64], map_parts: MapParts = in_turn) -> NumberedHashes:
-    """Number the distinct hashes, part by part, in order of appearance."""
+    """Number the distinct hashes; the numbers do not depend on how the work is shared."""
     ids = np.empty(len(hashes), np.int32)
 
     def number(part: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        distinct, counts, n = kernels.number_tokens(hashes, np.uint64(part), PART_BITS, ids)
+        distinct, counts, n = kernels.number_tokens(hashes, np.uint64(part), _PART_BITS, ids)
         return distinct[:n], counts[:n]
 
-    parts = list(map_parts(number, range(1 << PART_BITS)))
-    part_start = np.cumsum([0, *(len(distinct) for distinct, _ in parts)]).astype(np.int32)
-    return NumberedHashes(
-        ids, part_start, np.concatenate([distinct for distinct, _ in parts]), np.concatenate([counts for _, counts in parts])
-    )
+    parts = list(map_parts(number, range(1 << _PART_BITS)))
+    starts = np.cumsum([0, *(len(distinct) for distinct, _ in parts)]).astype(np.int32)
+    kernels.shift_numbers(hashes, _PART_BITS, starts, ids)
+    return NumberedHashes(ids, np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts]))
 
 
 def count_vocabulary(
@@ -92,9 +90,8 @@ def count_vocabulary(
 ) -> Vocabulary:
     """Number the distinct tokens and count how often, and in how many documents, each one stands in the collection."""
     numbered = number_hashes(types.tokens, map_parts)
-    ids = numbered.ids
-    ids += numbered.part_start[(types.tokens >> np.uint64(64 - PART_BITS)).astype(np.int64)]
     n = len(numbered.hashes)
     counts, document_counts = np.zeros(n, np.int64), np.zeros(n, np.int32)
-    kernels.count_documents(ids, types.first, of_sentence, document, counts, document_counts, np.full(n, -1, np.int32))
-    return Vocabulary(ids, numbered.hashes, counts, document_counts, n_documents)
+    last_document = np.full(n, -1, np.int32)
+    kernels.count_documents(numbered.ids, types.first, of_sentence, document, counts, document_counts, last_document)
+    return Vocabulary(numbered.ids, numbered.hashes, counts, document_counts, n_documents)

@@ -1,0 +1,227 @@
+"""Settings: one word everywhere, exact numbers, and all that is wrong said at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibidem import Config
+from ibidem.cli.options import flag
+from ibidem.config import FORMATS, SET_SIGNATURES, SIGNATURES, setting_fields, setting_type, settings_from_toml
+from ibidem.errors import SettingsError, UsageError
+
+FIELDS = {setting.name: setting for _, setting in setting_fields()}
+
+
+def value_of(config: Config, name: str) -> Any:
+    (stage,) = [stage for stage, setting in setting_fields() if setting.name == name]
+    return getattr(getattr(config, stage), name)
+
+
+def problems(**wrong: Any) -> tuple[str, ...]:
+    with pytest.raises(SettingsError) as caught:
+        Config.of(**wrong)
+    assert isinstance(caught.value, UsageError)
+    assert caught.value.exit_code == 2
+    for problem in caught.value.problems:
+        assert problem in str(caught.value)
+    return caught.value.problems
+
+
+def test_every_setting_has_one_home_a_help_text_and_a_default_that_holds() -> None:
+    names = Counter(setting.name for _, setting in setting_fields())
+    assert [name for name, count in names.items() if count > 1] == []
+    for stage, setting in setting_fields():
+        assert setting.metadata["help"].endswith("."), f"{stage}.{setting.name}"
+        assert setting_type(setting) in (str, int, float, bool, Fraction)
+    assert Config.of() == Config()
+
+
+def test_a_flag_is_the_name_of_its_setting() -> None:
+    from ibidem.cli.find import find
+
+    flags = {option: parameter.name for parameter in find.params for option in parameter.opts}
+    for name in FIELDS:
+        assert flag(name) == "--" + name.replace("_", "-")
+        assert flags[flag(name)] == name
+    assert {flags[f"--{word}"] for word in ("against", "output", "config", "progress", "quiet")} == {
+        "references", "output", "config_file", "progress", "quiet",
+    }  # fmt: skip
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Config().passages.min_sentences = 1  # type: ignore[misc]
+
+
+def test_a_keyword_finds_its_stage_and_a_base_is_kept() -> None:
+    base = Config.of(min_sentences=5, signature="exact")
+    config = Config.of(base, min_sentences=2)
+    assert (config.passages.min_sentences, config.signatures.signature) == (2, "exact")
+    assert base.passages.min_sentences == 5
+
+
+def test_choices_are_those_of_the_design() -> None:
+    assert SIGNATURES == ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
+    assert set(SET_SIGNATURES) < set(SIGNATURES)
+    assert FORMATS == ("parquet", "jsonl", "csv")
+
+
+@pytest.mark.parametrize(
+    ("given_value", "meant"),
+    [
+        (0.8, Fraction(4, 5)), ("0.8", Fraction(4, 5)), ("2/3", Fraction(2, 3)), (1, Fraction(1)),
+        (0.1, Fraction(1, 10)), ("1e-2", Fraction(1, 100)), (0.333333, Fraction(333333, 10**6)),
+        (Fraction(5, 7), Fraction(5, 7)), (Decimal("0.55"), Fraction(11, 20)),
+    ],
+)  # fmt: skip
+def test_limits_are_exact(given_value: Any, meant: Fraction) -> None:
+    assert Config.of(min_similarity=given_value).matches.min_similarity == meant
+
+
+@pytest.mark.parametrize(
+    "value", [0, -0.5, 1.01, "abc", "", None, "1/0", True, [0.8], float("nan"), float("inf"), 1 / 3, "0.1234567"]
+)
+def test_limits_that_do_not_hold(value: Any) -> None:
+    (problem,) = problems(min_similarity=value)
+    assert problem.startswith("min_similarity = ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("min_sentences", 2.5), ("min_sentences", "two"), ("min_sentences", True), ("min_sentences", None),
+        ("min_sentences", 0), ("engine", "ray"),
+        ("max_gap_sentences", -1), ("max_places", 1), ("workers", -1), ("max_sentence_words", 3), ("shingle_size", 0),
+        ("same_document", 1), ("same_document", "yes"), ("paper", None), ("html", 0), ("min_idf", "low"),
+        ("min_idf", None), ("signature", "minhash"), ("signature", None), ("format", "xlsx"), ("min_idf", -0.1),
+    ],
+)  # fmt: skip
+def test_values_of_the_wrong_kind_are_refused(name: str, value: Any) -> None:
+    (problem,) = problems(**{name: value})
+    assert problem.startswith(f"{name} = ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("min_sentences", float("inf")), ("min_idf", float("nan")), ("max_document_share", float("nan")),
+        ("min_idf", True),
+        ("text_field", None), ("text_field", 5), ("text_field", ""),
+    ],
+)  # fmt: skip
+def test_further_values_of_the_wrong_kind_are_refused(name: str, value: Any) -> None:
+    problems(**{name: value})
+
+
+def test_whole_numbers_may_come_as_text_or_float() -> None:
+    assert Config.of(min_sentences="4", max_places=50.0).passages.min_sentences == 4
+    assert type(Config.of(max_places=50.0).passages.max_places) is int
+
+
+def test_a_list_of_antecedents_may_be_a_list() -> None:
+    assert Config.of(antecedents=["the", "of"]).signatures.antecedents == "the,of"
+    assert Config.of(antecedents=60).signatures.antecedents == "60"
+
+
+def test_all_problems_are_named_at_once() -> None:
+    found = problems(min_sentences=0, min_similarity=2, signature="x", min_word=3, min_idf=0.9, max_idf=0.5, paper="no")
+    assert len(found) == 6
+    text = "\n".join(found)
+    for name in (
+        "min_sentences",
+        "min_similarity",
+        "signature",
+        "'min_word'",
+        "min_idf = 0.9 is above max_idf",
+        "paper = 'no'",
+    ):
+        assert name in text
+
+
+# TOML.
+
+VALUES = {
+    Fraction: st.fractions(Fraction(1, 1000), 1, max_denominator=1000),
+    int: st.integers(16, 10**6),
+    float: st.floats(0, 1),
+    bool: st.booleans(),
+    str: st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=12),
+}
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> Config:
+    chosen = {}
+    for name in draw(st.sets(st.sampled_from(sorted(FIELDS)))):
+        choices = FIELDS[name].metadata["choices"]
+        chosen[name] = draw(st.sampled_from(choices) if choices else VALUES[setting_type(FIELDS[name])])
+    if chosen.get("min_idf", 0.1) > chosen.get("max_idf", 1.0):
+        chosen["max_idf"] = 1.0
+    return Config.of(**chosen)
+
+
+@settings(max_examples=150, deadline=None)
+@given(configs())
+def test_toml_is_read_back_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, config: Config) -> None:
+    path = tmp_path_factory.getbasetemp() / "settings.toml"
+    path.write_text(config.to_toml(), "utf-8")
+    assert Config.from_toml(path) == config
+
+
+def test_control_characters_in_toml(tmp_path: Path) -> None:
+    config = Config.of(text_field="two\nlines")
+    (tmp_path / "settings.toml").write_text(config.to_toml(), "utf-8")
+    assert Config.from_toml(tmp_path / "settings.toml") == config
+
+
+def test_plain_values_are_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(
+        "[matches]\nmin_similarity = 0.8\n[passages]\nmin_sentences = 2\nsame_document = true\n"
+        '[signatures]\nantecedents = ["the", "of"]\n'
+    )
+    config = Config.from_toml(path)
+    assert config == Config.of(min_similarity="4/5", min_sentences=2, same_document=True, antecedents="the,of")
+    assert settings_from_toml(path)["min_similarity"] == 0.8
+
+
+def toml_problems(path: Path, text: str | bytes) -> tuple[str, ...]:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(SettingsError) as caught:
+        Config.from_toml(path)
+    return caught.value.problems
+
+
+def test_toml_that_does_not_hold(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    found = toml_problems(path, "[passages]\nmin_sentence = 2\nsignature = 'exact'\n[pasages]\nmin_words = 3\n")
+    assert len(found) == 3
+    assert all(str(path) in problem for problem in found)
+    (broken,) = toml_problems(path, "[passages\n")
+    assert str(path) in broken
+    assert len(toml_problems(path, "[passages]\nmin_sentences = 0\nmin_words = 'many'\n")) == 2
+    with pytest.raises(SettingsError, match="cannot read the settings file"):
+        Config.from_toml(tmp_path / "absent.toml")
+
+
+def test_unknown_keys_and_wrong_values_of_a_file_are_named_at_once(tmp_path: Path) -> None:
+    found = toml_problems(tmp_path / "settings.toml", "[passages]\nmin_sentence = 2\nmin_words = 'many'\n")
+    assert len(found) == 2
+
+
+def test_a_key_outside_of_its_section_is_told_its_section(tmp_path: Path) -> None:
+    (problem,) = toml_problems(tmp_path / "settings.toml", "min_sentences = 2\n")
+    assert "[passages]" in problem
+
+
+def test_toml_in_another_encoding(tmp_path: Path) -> None:
+    toml_problems(tmp_path / "settings.toml", "[documents]\ntext_field = 'Größe'\n".encode("latin-1"))

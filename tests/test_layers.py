@@ -1,0 +1,96 @@
+"""The layout of the package: a stage imports only from stages to its left, and the command line is thin."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "ibidem"
+STAGES = ["documents", "sentences", "signatures", "matches", "passages", "clusters", "reports"]
+# What stages may use besides one another, and what may use stages.
+GROUND = {"config", "errors", "model", "parts", "version"}
+ABOVE = {"api", "collection", "pipeline", "result", "progress"}
+CLI_MAY_USE = {"api", "cli", "config", "errors", "progress", "reports", "version"}
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Yield the modules of ibidem that a file imports, wherever in it, without the leading `ibidem.`."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [f"ibidem.{alias.name}" for alias in node.names] if node.module == "ibidem" else [node.module or ""]
+        else:
+            continue
+        yield from (name.removeprefix("ibidem.") for name in names if name.startswith("ibidem."))
+
+
+IMPORTS = [(name_of(path), module) for path in MODULES for module in imports_of(path)]
+
+
+def part(module: str) -> str:
+    return module.split(".")[0]
+
+
+def test_the_imports_were_found() -> None:
+    assert ("pipeline", "passages") in IMPORTS
+    assert ("api", "pipeline") in IMPORTS  # inside a function
+    assert {part(importer) for importer, _ in IMPORTS} >= {*STAGES, "cli", "engines"}
+
+
+def test_a_stage_imports_from_stages_to_its_left_only() -> None:
+    wrong = [
+        (importer, module)
+        for importer, module in IMPORTS
+        if part(importer) in STAGES
+        and part(module) in STAGES
+        and STAGES.index(part(module)) > STAGES.index(part(importer))
+    ]
+    assert wrong == []
+
+
+def test_stages_know_nothing_of_engines_or_of_the_command_line() -> None:
+    assert [(i, m) for i, m in IMPORTS if part(i) in STAGES and part(m) in ("engines", "cli", "pipeline", "api")] == []
+
+
+def test_only_reports_look_at_results_and_collections() -> None:
+    assert [(i, m) for i, m in IMPORTS if part(i) in STAGES[:-1] and part(m) in ABOVE] == []
+    assert [(i, m) for i, m in IMPORTS if part(i) == "reports" and part(m) in ABOVE - {"collection", "result"}] == []
+
+
+def test_the_ground_rests_on_itself() -> None:
+    assert [(i, m) for i, m in IMPORTS if part(i) in GROUND and part(m) not in GROUND] == []
+
+
+def test_engines_know_how_stages_run_and_not_what_they_compute() -> None:
+    assert [(i, m) for i, m in IMPORTS if part(i) == "engines" and part(m) not in {"engines", "parts", "errors"}] == []
+
+
+def test_the_command_line_uses_the_public_api_and_little_else() -> None:
+    assert [(i, m) for i, m in IMPORTS if part(i) == "cli" and part(m) not in CLI_MAY_USE] == []
+
+
+def test_every_part_of_the_package_has_its_place() -> None:
+    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "__init__", "__main__"}
+    assert sorted({part(name_of(path)) for path in MODULES} - known) == []
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    words = {word for path in MODULES for word in path.stem.split("_")} | {path.parent.name for path in MODULES}
+    assert words & {"util", "utils", "helper", "helpers", "common", "misc"} == set()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_fits_on_a_few_screens_and_says_what_it_is(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.count("\n") <= 450
+    assert ast.get_docstring(ast.parse(text)) or not text.strip(), "no docstring"
