@@ -24,7 +24,7 @@ SOURCES = (
 
 
 def require_data(folder: str | None) -> Path:
-    """Return the data folder, or leave with a clear word: figures are measured on real collections that are not in the repository."""
+    """Return the data folder, or leave with a clear word: the collections are not in the repository."""
     if folder is None or not (Path(folder) / SOURCES[0]).exists():
         sys.exit("This benchmark needs the folder of real collections: give it with --data DIR. Nothing was measured.")
     return Path(folder)

@@ -25,7 +25,9 @@ def run_timed(command: list[str], repeats: int, cleanup: Path | None = None) -> 
         if cleanup is not None:
             shutil.rmtree(cleanup, ignore_errors=True)
         begin = time.perf_counter()
-        pid = os.posix_spawn(command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+        pid = os.posix_spawn(
+            command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+        )
         _, status, usage = os.wait4(pid, 0)
         best = min(best, time.perf_counter() - begin)
         peak = max(peak, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
@@ -43,7 +45,9 @@ def text_bytes(path: Path) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="folder with the real collections")
-    parser.add_argument("--work", default=str(Path(tempfile.gettempdir()) / "ibidem-benchmark"), help="folder for the made collections")
+    parser.add_argument(
+        "--work", default=str(Path(tempfile.gettempdir()) / "ibidem-benchmark"), help="folder for the made collections"
+    )
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--growth", action="store_true", help="also measure 1/16, 1/8, 1/4 and 1/2 of the collection")
     options = parser.parse_args()
@@ -62,7 +66,8 @@ def main() -> None:
             run = json.loads((out / "run.json").read_text())
             counts = run["counts"]
             print(
-                f"  {signature:6} {seconds:6.2f} s = {seconds / base:5.2f} W   memory {peak / 1e6:6.0f} MB = {peak / size:4.2f} x text   "
+                f"  {signature:6} {seconds:6.2f} s = {seconds / base:5.2f} W   memory {peak / 1e6:6.0f} MB = "
+                f"{peak / size:4.2f} x text   "
                 f"{counts['sentences']:,} sentences, {counts['passages']:,} passages, {counts['repeats']:,} repeats   "
                 + " ".join(f"{name} {value:.1f}" for name, value in run["timings_seconds"].items()),
                 flush=True,

@@ -103,10 +103,6 @@ def test_directions_are_those_of_the_times(result: ibidem.Result) -> None:
     times = {row["id"]: row["time"] for row in rows("documents.jsonl")}
     for passage in result:
         assert passage.direction != "unknown"
-    wire = [
-        p
-        for p in result
-        if {group(p.a.id), group(p.b.id)} == {"harbour-post", "meridian-wire"} and "reservoir" in p.a.id
-    ]
+    wire = [p for p in result if {group(p.a.id), group(p.b.id)} == {"harbour-post", "meridian-wire"} and "reservoir" in p.a.id]
     (reservoir,) = wire
     assert reservoir.direction == ("a_to_b" if times[reservoir.a.id] < times[reservoir.b.id] else "b_to_a")

@@ -141,8 +141,7 @@ def test_chains_hold_every_run_once_and_in_order(
     runs = in_characters(expected_passages(collection, size, word_likeness, Fraction(limit), 0, same_document), starts)
     for a_id, a_start, a_end, b_id, b_start, b_end, _ in runs:
         assert any(
-            (a, b) == (a_id, b_id) and s <= a_start and a_end <= e and t <= b_start and b_end <= f
-            for a, s, e, b, t, f in found
+            (a, b) == (a_id, b_id) and s <= a_start and a_end <= e and t <= b_start and b_end <= f for a, s, e, b, t, f in found
         )
     assert len(set(found)) == len(found)
     order = [(*place[::3], *place[1::3]) for place in found]
@@ -166,9 +165,7 @@ def test_chains_hold_every_run_once_and_in_order(
 @pytest.mark.parametrize(
     ("a", "b", "max_gap", "spans"),
     [
-        pytest.param(
-            (1, 2, 3, 90, 4, 5, 6), (1, 2, 3, 91, 4, 5, 6), 0, [(0, 3, 0, 3), (4, 7, 4, 7)], id="none allowed"
-        ),
+        pytest.param((1, 2, 3, 90, 4, 5, 6), (1, 2, 3, 91, 4, 5, 6), 0, [(0, 3, 0, 3), (4, 7, 4, 7)], id="none allowed"),
         pytest.param((1, 2, 3, 90, 4, 5, 6), (1, 2, 3, 91, 4, 5, 6), 1, [(0, 7, 0, 7)], id="one on both sides"),
         pytest.param((1, 2, 3, 90, 4, 5, 6), (1, 2, 3, 4, 5, 6), 1, [(0, 7, 0, 6)], id="one on one side"),
         pytest.param(
@@ -176,12 +173,8 @@ def test_chains_hold_every_run_once_and_in_order(
         ),
         pytest.param((1, 2, 3, 4, 5, 6), (1, 2, 3, 91, 92, 4, 5, 6), 2, [(0, 6, 0, 8)], id="two allowed"),
         pytest.param((1, 2, 3, 90, 93, 4, 5, 6), (1, 2, 3, 91, 4, 5, 6), 2, [(0, 8, 0, 7)], id="unequal gaps"),
-        pytest.param(
-            (1, 2, 3, 90, 4, 5, 6, 93, 7, 8, 9), (1, 2, 3, 4, 5, 6, 7, 8, 9), 1, [(0, 11, 0, 9)], id="three runs"
-        ),
-        pytest.param(
-            (1, 2, 3, 4, 5, 6), (4, 5, 6, 1, 2, 3), 2, [(0, 3, 3, 6), (3, 6, 0, 3)], id="the other order is no chain"
-        ),
+        pytest.param((1, 2, 3, 90, 4, 5, 6, 93, 7, 8, 9), (1, 2, 3, 4, 5, 6, 7, 8, 9), 1, [(0, 11, 0, 9)], id="three runs"),
+        pytest.param((1, 2, 3, 4, 5, 6), (4, 5, 6, 1, 2, 3), 2, [(0, 3, 3, 6), (3, 6, 0, 3)], id="the other order is no chain"),
         pytest.param((1, 2, 3, 90, 4, 5), (1, 2, 3, 91, 4, 5), 1, [(0, 3, 0, 3)], id="a short run is not taken in"),
     ],
 )

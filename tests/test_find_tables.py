@@ -42,9 +42,7 @@ def test_a_paragraph_of_150_documents_is_one_repeat_group(signature: str) -> Non
     start = len(own[0]) + 2
     assert group["places"] == [{"id": f"d{i}", "start": start, "end": start + len(PARAGRAPH)} for i in range(150)]
     share = len(PARAGRAPH) - 3
-    assert result.documents["reused_share"].to_pylist() == pytest.approx(
-        [share / (share + 3 * len(text(1)))] * 150, abs=2e-3
-    )
+    assert result.documents["reused_share"].to_pylist() == pytest.approx([share / (share + 3 * len(text(1)))] * 150, abs=2e-3)
     assert [i for i, share in enumerate(result.documents["first_share"].to_pylist()) if share] == [0]
     assert result.documents["cluster"].null_count == 150
     assert "1 repeat group" in summarise(result)
@@ -242,18 +240,12 @@ def as_csv(value: Any) -> str:
 
 @pytest.mark.parametrize("table_format", ["parquet", "jsonl", "csv"])
 @pytest.mark.parametrize("keep_text", [False, True])
-def test_tables_are_read_back_as_they_were(
-    result: ibidem.Result, tmp_path: Path, table_format: str, keep_text: bool
-) -> None:
+def test_tables_are_read_back_as_they_were(result: ibidem.Result, tmp_path: Path, table_format: str, keep_text: bool) -> None:
     written = result.write(tmp_path / "out", format=table_format, keep_text=keep_text)
     tables = {"passages": result.with_texts() if keep_text else result.passages}
     tables |= {"documents": result.documents, "repeats": result.repeats}
     names = [*(f"{name}.{table_format}" for name in tables), "skipped.jsonl", "run.json"]
-    assert (
-        sorted(path.name for path in written)
-        == sorted(path.name for path in (tmp_path / "out").iterdir())
-        == sorted(names)
-    )
+    assert sorted(path.name for path in written) == sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(names)
     for name, table in tables.items():
         rows = read_rows(tmp_path / "out" / f"{name}.{table_format}")
         expected = table.to_pylist()

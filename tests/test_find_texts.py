@@ -50,9 +50,7 @@ def test_a_passage_is_its_slice_of_the_text(paragraph: str, signature: str) -> N
         for side in (passage.a, passage.b):
             assert side.text == by_id[side.id][side.start : side.end]
             assert side.text == side.text.strip()
-            assert (
-                side.text.rstrip(".!。！।🙏") == paragraph.lstrip("🌊 ").rstrip(".!。！।🙏") or side.text == paragraph
-            )
+            assert side.text.rstrip(".!。！।🙏") == paragraph.lstrip("🌊 ").rstrip(".!。！।🙏") or side.text == paragraph
         assert (passage.kind, passage.similarity) == ("exact", 1.0)
 
 
@@ -93,10 +91,7 @@ def test_offsets_come_back_in_any_mixture(shared: str, before: str, signature: s
                 assert side.text == side.text.strip()
     sentences = len(ibidem.split_sentences(shared))
     if sentences:
-        assert (
-            ibidem.find(records, min_sentences=1, min_words=1, workers=1).documents["reused_share"].to_pylist()[0]
-            == 1.0
-        )
+        assert ibidem.find(records, min_sentences=1, min_words=1, workers=1).documents["reused_share"].to_pylist()[0] == 1.0
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -152,8 +147,6 @@ def test_records_of_any_kind_give_the_same_passage(kind: str) -> None:
 
 
 def test_fields_may_have_other_names() -> None:
-    records = [
-        {"url": name, "body": text(1, 2, 3), "when": time} for name, time in (("x", "2024-02-02"), ("y", "2024-01-01"))
-    ]
+    records = [{"url": name, "body": text(1, 2, 3), "when": time} for name, time in (("x", "2024-02-02"), ("y", "2024-01-01"))]
     passage = only(ibidem.find(records, id_field="url", text_field="body", time_field="when"))
     assert (passage.a.id, passage.direction) == ("x", "b_to_a")

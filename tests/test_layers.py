@@ -51,9 +51,7 @@ def test_a_stage_imports_from_stages_to_its_left_only() -> None:
     wrong = [
         (importer, module)
         for importer, module in IMPORTS
-        if part(importer) in STAGES
-        and part(module) in STAGES
-        and STAGES.index(part(module)) > STAGES.index(part(importer))
+        if part(importer) in STAGES and part(module) in STAGES and STAGES.index(part(module)) > STAGES.index(part(importer))
     ]
     assert wrong == []
 

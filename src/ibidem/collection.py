@@ -22,7 +22,7 @@ NO_TIME = np.iinfo(np.int64).min
 
 @dataclass(frozen=True)
 class Collection:
-    """Documents in reading order and their sentences. Digests are never 0. Documents from `n_input` on are the reference side of `against`."""
+    """Documents in reading order and their sentences. From `n_input` on they are the reference. Digests are never 0."""
 
     batches: Sequence[pa.RecordBatch]
     n_chars: NDArray[np.int64]

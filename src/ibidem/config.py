@@ -20,6 +20,7 @@ from ibidem.errors import SettingsError
 SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
 SET_SIGNATURES = ("words", "shingles", "spotsigs")
 FORMATS = ("parquet", "jsonl", "csv")
+_FOUR_FIFTHS = Fraction(4, 5)
 
 
 def _setting(default: Any, help_text: str, choices: tuple[str, ...] = (), at_least: float | None = None) -> Any:
@@ -31,7 +32,9 @@ class DocumentsConfig:
     """How records become documents."""
 
     text_field: str = _setting("text", "Field or column that holds the text.")
-    id_field: str = _setting("id", "Field that holds the document's id; records without one get an id made of file and position.")
+    id_field: str = _setting(
+        "id", "Field that holds the document's id; records without one get an id made of file and position."
+    )
     time_field: str = _setting("time", "Field that holds the time of publication (ISO 8601 or seconds since 1970).")
     group_field: str = _setting("group", "Field that names the group (outlet, author, site).")
     html: bool = _setting(False, "The text field holds HTML; take the text out of it.")
@@ -44,7 +47,9 @@ class SentencesConfig:
     """How texts are cut into sentences."""
 
     lang: str = _setting("auto", "Language of abbreviations (en, de, fr, …); auto knows all of them at once.")
-    max_sentence_words: int = _setting(120, "Longer stretches without a stop are cut where their own words say so.", at_least=16)
+    max_sentence_words: int = _setting(
+        120, "Longer stretches without a stop are cut where their own words say so.", at_least=16
+    )
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,8 @@ class SignaturesConfig:
     min_idf: float = _setting(0.1, "I-Match: keep words whose idf (0 to 1) is at least this.", at_least=0)
     max_idf: float = _setting(1.0, "I-Match: keep words whose idf (0 to 1) is at most this.", at_least=0)
     antecedents: str = _setting(
-        "auto", "SpotSigs: how many of the most frequent words open a spot, or those words, or auto: enough for four spots a sentence."
+        "auto",
+        "SpotSigs: how many of the most frequent words open a spot, or those words, or auto: enough for four spots a sentence.",
     )
     spot_distance: int = _setting(1, "SpotSigs: words from one link of the chain to the next.", at_least=1)
     spot_chain: int = _setting(2, "SpotSigs: words in the chain after the antecedent.", at_least=1)
@@ -70,7 +76,9 @@ class SignaturesConfig:
 class MatchesConfig:
     """When two sentences match."""
 
-    min_similarity: Fraction = _setting(Fraction(4, 5), "Jaccard similarity that two sentences need (words, shingles, spotsigs).")
+    min_similarity: Fraction = _setting(  # noqa: RUF009 (as all the others)
+        _FOUR_FIFTHS, "Jaccard similarity that two sentences need (words, shingles, spotsigs)."
+    )
 
 
 @dataclass(frozen=True)
@@ -80,10 +88,16 @@ class PassagesConfig:
     min_sentences: int = _setting(3, "Sentences that a passage needs.", at_least=1)
     min_words: int = _setting(1, "Words that a passage needs on each side.", at_least=1)
     min_quote_words: int = _setting(
-        10, "Fewer sentences are a passage too (quote) if one has this many words, or if they are all of both texts; 0: never.", at_least=0
+        10,
+        "Fewer sentences are a passage too (quote) if one has this many words, or if they are all of both texts; 0: never.",
+        at_least=0,
     )
-    max_gap_sentences: int = _setting(4, "Differing sentences in a row, on either side, that a passage may hold; 0 for none.", at_least=0)
-    max_places: int = _setting(100, "Text standing in more places than this becomes a repeat group instead of pairs.", at_least=2)
+    max_gap_sentences: int = _setting(
+        4, "Differing sentences in a row, on either side, that a passage may hold; 0 for none.", at_least=0
+    )
+    max_places: int = _setting(
+        100, "Text standing in more places than this becomes a repeat group instead of pairs.", at_least=2
+    )
     same_document: bool = _setting(False, "Also report passages that stand twice in one document.")
     skip_same_group: bool = _setting(False, "Leave out pairs of documents of one group.")
 
@@ -204,7 +218,9 @@ def settings_from_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
             if stages.get(name) == section:
                 flat[name] = value
             elif name in stages:
-                problems.append(f"{os.fspath(path)}: '{name}' stands in [{section}] and belongs into the section [{stages[name]}]")
+                problems.append(
+                    f"{os.fspath(path)}: '{name}' of [{section}] belongs into [{stages[name]}]"
+                )
             else:
                 problems.append(f"{os.fspath(path)}: there is no setting '{name}' in a section [{section}]")
     if problems:
@@ -264,5 +280,3 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML's strings are JSON's, but for DEL
-
-

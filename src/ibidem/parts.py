@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -32,4 +33,4 @@ def split_by_cost(costs: NDArray[np.int64], n_parts: int) -> Sequence[tuple[int,
     total = np.cumsum(costs)
     cuts = np.unique(np.searchsorted(total, np.linspace(0, int(total[-1]), n_parts + 1)[1:-1]))
     bounds = [0, *[int(c) for c in cuts if 0 < c < len(costs)], len(costs)]
-    return list(zip(bounds[:-1], bounds[1:], strict=True))
+    return list(pairwise(bounds))

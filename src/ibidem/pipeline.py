@@ -69,9 +69,7 @@ def classify(collection: Collection, config: Config, engine: LocalEngine, progre
     tokens = collection.type_tokens(types, engine.map_parts)
     vocabulary = None
     if signature.needs_vocabulary:
-        vocabulary = count_vocabulary(
-            tokens, types.of_sentence, collection.document, collection.n_documents, engine.map_parts
-        )
+        vocabulary = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, engine.map_parts)
     progress.count(types=len(types))
     if isinstance(signature, SetSignature):
         sets = sort_sets(signature.hashes(tokens, vocabulary, config.signatures), engine.map_parts)
@@ -124,4 +122,6 @@ def check_documents(collection: Collection, has_reference: bool, skipped: Skippe
     for name, (begin, end) in sides.items():
         if begin == end and (has_reference or name == "the inputs"):
             raise NoDocumentsError(f"{name} hold{'s' * (name != 'the inputs')} no documents", skipped.explain())
-        find_repeated_id([b for b, first in zip(collection.batches, collection.batch_first, strict=False) if begin <= first < end])
+        find_repeated_id(
+            [b for b, first in zip(collection.batches, collection.batch_first, strict=False) if begin <= first < end]
+        )

@@ -115,9 +115,7 @@ def test_run_json_says_what_was_done(run: Run, news: str, tmp_path: Path) -> Non
     assert report["settings"]["passages"]["same_document"] is True
     (described,) = report["inputs"]
     assert (described["path"], described["bytes"]) == (news, (tmp_path / news).stat().st_size)
-    assert {"documents": 3, "sentences": 11, "passages": 1, "repeats": 0, "skipped": 0}.items() <= report[
-        "counts"
-    ].items()
+    assert {"documents": 3, "sentences": 11, "passages": 1, "repeats": 0, "skipped": 0}.items() <= report["counts"].items()
     assert set(report["timings_seconds"]) >= {"sentences", "matches", "passages", "tables"}
 
 
@@ -245,9 +243,7 @@ def test_inputs_without_documents(run: Run, tmp_path: Path) -> None:
 def test_a_repeated_id_names_both_places(run: Run, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "a.jsonl", documents(same=text(1), other=text(2)))
     write_jsonl(tmp_path / "b.jsonl", documents(some=text(3), same=text(4)))
-    said(
-        run("find", "a.jsonl", "b.jsonl", "-o", "out"), 3, "'same'", "a.jsonl, line 1", "b.jsonl, line 2", "--id-field"
-    )
+    said(run("find", "a.jsonl", "b.jsonl", "-o", "out"), 3, "'same'", "a.jsonl, line 1", "b.jsonl, line 2", "--id-field")
 
 
 # Settings.
@@ -277,9 +273,7 @@ def test_inputs_and_output_are_needed(run: Run, news: str) -> None:
 
 
 def test_a_file_of_settings_and_flags_above_it(run: Run, news: str, tmp_path: Path) -> None:
-    (tmp_path / "run.toml").write_text(
-        '[passages]\nmin_sentences = 4\nmin_quote_words = 0\n[output]\nformat = "jsonl"\n'
-    )
+    (tmp_path / "run.toml").write_text('[passages]\nmin_sentences = 4\nmin_quote_words = 0\n[output]\nformat = "jsonl"\n')
     said(run("find", news, "-o", "out", "--config", "run.toml"), 0, "nothing found", "no 4 sentences in a row match")
     assert (tmp_path / "out" / "passages.jsonl").exists()
     said(run("find", news, "-o", "out2", "--config", "run.toml", "--min-sentences", "3"), 0, "1 passage")
@@ -295,9 +289,7 @@ def test_the_problems_of_a_settings_file_are_all_named(run: Run, news: str, tmp_
         "'min_similarity'",
         "[match]",
     )
-    (tmp_path / "run.toml").write_text(
-        '[passages]\nmin_sentences = 0\nmin_words = "many"\n[matches]\nmin_similarity = 7\n'
-    )
+    (tmp_path / "run.toml").write_text('[passages]\nmin_sentences = 0\nmin_words = "many"\n[matches]\nmin_similarity = 7\n')
     said(
         run("find", news, "-o", "out", "--config", "run.toml"),
         2,

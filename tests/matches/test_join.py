@@ -46,7 +46,7 @@ def test_classes_equal_the_components_of_all_pairs(sets: list[frozenset[int]], l
 def test_the_rounding_trap_loses_no_pair() -> None:
     """0.55 * 100 is above 55 in floating point; a pair of exactly that similarity must match."""
     a = frozenset(range(100))
-    b = frozenset(range(45, 100)) # 55 of 100
+    b = frozenset(range(45, 100))  # 55 of 100
     assert join_types(sort_sets(hash_sets([a, b])), Fraction("0.55")).of_type.tolist() == [0, 0]
     assert join_types(sort_sets(hash_sets([a, b])), Fraction("0.551")).of_type.tolist() == [0, 1]
 

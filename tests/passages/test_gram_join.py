@@ -58,9 +58,7 @@ NO_PAIRING = Pairing(False, np.empty(0, np.int8), np.empty(0, np.int32))
 )
 def test_diagonals_are_exactly_the_promised_ones(collection, size, min_words, max_places, same_document, who) -> None:  # type: ignore[no-untyped-def]
     documents, words = collection
-    config = PassagesConfig(
-        min_sentences=size, min_quote_words=min_words, max_places=max_places
-    )
+    config = PassagesConfig(min_sentences=size, min_quote_words=min_words, max_places=max_places)
     pairing = replace(NO_PAIRING, same_document=same_document)
     comparable = lambda d, e: True  # noqa: E731
     if who == "against":
@@ -75,9 +73,7 @@ def test_diagonals_are_exactly_the_promised_ones(collection, size, min_words, ma
     found, _ = find_diagonals(rows, config, pairing)
     result = located(found, rows)
     assert len(result) == len(set(result))
-    expected = expected_diagonals(
-        documents, words, size, min_words, max_places, comparable, same_document
-    )
+    expected = expected_diagonals(documents, words, size, min_words, max_places, comparable, same_document)
     assert set(result) == expected
 
 

@@ -79,12 +79,8 @@ def test_shingles_of_more_words_are_stricter() -> None:
     assert len(ibidem.find(records, signature="shingles", shingle_size=2, min_similarity="0.8")) == 1
     assert len(ibidem.find(records, signature="shingles", shingle_size=8, min_similarity="0.8")) == 1
     middle = passage(*((*prose(n)[:7], word(8000 + n), *prose(n)[8:]) for n in (1, 2, 3)))
-    assert (
-        len(ibidem.find(documents(ORIGINAL, middle), signature="shingles", shingle_size=2, min_similarity="0.7")) == 1
-    )
-    assert (
-        len(ibidem.find(documents(ORIGINAL, middle), signature="shingles", shingle_size=8, min_similarity="0.7")) == 0
-    )
+    assert len(ibidem.find(documents(ORIGINAL, middle), signature="shingles", shingle_size=2, min_similarity="0.7")) == 1
+    assert len(ibidem.find(documents(ORIGINAL, middle), signature="shingles", shingle_size=8, min_similarity="0.7")) == 0
 
 
 @pytest.mark.parametrize("signature", SIGNATURES)
@@ -103,9 +99,7 @@ def test_sentences_without_any_word_in_the_range_match_on_paper_only() -> None:
     records = [*documents(x=f"{a} {everywhere[0]}", y=f"{b} {everywhere[1]}"), *documents(*everywhere[2:])]
     assert not [p for p in ibidem.find(records, signature="imatch", min_words=1) if p.a.id == "x"]
     on_paper = [
-        p
-        for p in ibidem.find(records, signature="imatch", paper=True, min_sentences=2)
-        if (p.a.id, p.b.id) == ("x", "y")
+        p for p in ibidem.find(records, signature="imatch", paper=True, min_sentences=2) if (p.a.id, p.b.id) == ("x", "y")
     ]
     assert any((p.a.text, p.b.text) == (a, b) for p in on_paper)
 

@@ -29,9 +29,7 @@ VOCABULARY = [word(37 * i) for i in range(12)]
 # Some words are in nearly every sentence, others are rare.
 WORDS = st.one_of(st.sampled_from(VOCABULARY[:3]), st.sampled_from(VOCABULARY))
 SENTENCES = st.lists(WORDS, min_size=1, max_size=9).map(tuple)
-CORPORA = (
-    st.lists(st.lists(SENTENCES, min_size=0, max_size=4), min_size=1, max_size=14).map(Corpus).filter(lambda c: c.types)
-)
+CORPORA = st.lists(st.lists(SENTENCES, min_size=0, max_size=4), min_size=1, max_size=14).map(Corpus).filter(lambda c: c.types)
 
 
 def config(**settings: object) -> SignaturesConfig:

@@ -12,10 +12,14 @@ from ibidem.cli.options import resolve_settings, setting_options
 
 @click.command()
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("--against", "references", metavar="REF", multiple=True, help="Compare INPUT with REF only, not with itself (repeatable).")
+@click.option(
+    "--against", "references", metavar="REF", multiple=True, help="Compare INPUT with REF only, not with itself (repeatable)."
+)
 @click.option("-o", "--output", metavar="OUT", type=click.Path(path_type=Path), required=True, help="Folder for the results.")
 @setting_options("documents", "sentences", "signatures", "matches", "passages", "engine", "output")
-@click.option("--progress", type=click.Choice(["auto", "on", "off"]), default="auto", help="Progress bars; auto: on a terminal.")
+@click.option(
+    "--progress", type=click.Choice(["auto", "on", "off"]), default="auto", help="Progress bars; auto: on a terminal."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
 def find(
     inputs: tuple[str, ...],

@@ -12,7 +12,7 @@ import click
 from ibidem.config import Config, setting_fields, setting_type, settings_from_toml
 
 
-class NumberType(click.ParamType):
+class NumberType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A number as the user writes it, kept exact: 0.8 or 4/5."""
 
     name = "number"
@@ -59,5 +59,6 @@ def _option(setting: dataclasses.Field[Any]) -> Callable[[Callable[..., Any]], C
         return click.option(f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}", default=None, help=help_text)
     choices = setting.metadata["choices"]
     click_type: Any = click.Choice(choices) if choices else {Fraction: NumberType(), int: int, float: float, str: str}[kind]
-    default = float(setting.default) if kind is Fraction else setting.default
+    default: Any = setting.default
+    default = float(default) if kind is Fraction else default
     return click.option(flag(setting.name), type=click_type, default=None, help=f"{help_text}  [default: {default}]")

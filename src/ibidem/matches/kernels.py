@@ -92,7 +92,7 @@ def count_postings(order, size, start, values, n_single, p, q, posting_first):
 
 @outer_kernel
 def fill_postings(order, size, start, values, bitmaps, n_single, p, q, cursor, who, who_size, who_bitmap):
-    """Write the postings of every rank in rising order of set size; bitmaps and sizes lie beside them for sequential reading."""
+    """Write the postings of every rank in rising order of set size, bitmaps and sizes beside them to be read in sequence."""
     for i in range(len(order)):
         t = order[i]
         prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1

@@ -45,7 +45,10 @@ class Cells:
 def assemble_passages(
     diagonals: NDArray[np.int32], rows: Rows, config: PassagesConfig, cells: Cells | None, map_parts: MapParts = in_turn
 ) -> list[PassageRows]:
-    """Return the passages that the diagonals make, in parts; a pair of documents is never in two. `cells` None means that equal classes are equal texts."""
+    """Return the passages that the diagonals make, in parts; a pair of documents is never in two.
+
+    `cells` None means that equal classes are equal texts.
+    """
     first = np.zeros(len(rows.document_first), np.int64)
     grouped = np.empty(3 * len(diagonals), np.int32)
     kernels.group_by_document(diagonals.reshape(-1), rows.document, first, grouped)
@@ -57,8 +60,8 @@ def assemble_passages(
 
     def assemble(part: tuple[int, int]) -> PassageRows:
         table, similarity = kernels.assemble(
-            *part, first, grouped, types, start, size, values, *limit, cells is not None, config.min_sentences, config.min_words,
-            config.min_quote_words or np.iinfo(np.int32).max, config.max_gap_sentences,
+            *part, first, grouped, types, start, size, values, *limit, cells is not None,
+            config.min_sentences, config.min_words, config.min_quote_words or np.iinfo(np.int32).max, config.max_gap_sentences,
             rows.n_words, rows.words_before, rows.sentence, rows.document, rows.document_first,
         )  # fmt: skip
         table = table.reshape(-1, 6)

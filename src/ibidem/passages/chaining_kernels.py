@@ -1,9 +1,11 @@
 """Kernels that turn diagonals into passages, document by document: order, verification of every cell, chains across gaps.
 
 A diagonal is (row in a, row in b, length), a run also has the number of its equal cells, a passage is (row a, end a, row b,
-end b, sentences, flags: 1 equal, 2 two whole documents); all lie flat, one after the other. `words_before[row]` counts the words of all sentences
-before it, rows or not, so that the words of any stretch are a subtraction.
+end b, sentences, flags: 1 equal, 2 two whole documents); all lie flat, one after the other. `words_before[row]` counts the
+words of all sentences before it, rows or not, so that the words of any stretch are a subtraction.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -87,7 +89,10 @@ def _whole(a, b, length, document, document_first):
     d = document[a]
     e = document[b]
     return (
-        a == document_first[d] and a + length == document_first[d + 1] and b == document_first[e] and b + length == document_first[e + 1]
+        a == document_first[d]
+        and a + length == document_first[d + 1]
+        and b == document_first[e]
+        and b + length == document_first[e + 1]
     )
 
 
@@ -98,7 +103,9 @@ def _words(first, end, n_words, words_before):
 
 
 @inner_kernel
-def _cut_runs(x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_words, document, document_first, runs, scores, n):
+def _cut_runs(
+    x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_words, document, document_first, runs, scores, n
+):
     """Append the runs of one diagonal, cut at cells below p/q, from place n on; return the new n.
 
     Kept are runs of `min_sentences` cells, runs with a cell of `min_words` words on both sides, and whole documents.
@@ -114,7 +121,9 @@ def _cut_runs(x, y, length, types, start, size, values, p, q, min_sentences, n_w
             n_equal += types[x + k] == types[y + k]
             has_long |= n_words[x + k] >= min_words and n_words[y + k] >= min_words
             continue
-        if k > begin and (k - begin >= min_sentences or has_long or _whole(x + begin, y + begin, k - begin, document, document_first)):
+        if k > begin and (
+            k - begin >= min_sentences or has_long or _whole(x + begin, y + begin, k - begin, document, document_first)
+        ):
             runs[4 * n] = x + begin
             runs[4 * n + 1] = y + begin
             runs[4 * n + 2] = k - begin
@@ -156,7 +165,20 @@ def _link_runs(runs, scores, n, sentence, max_gap, scratch):
 
 @inner_kernel
 def _chain_pair(
-    runs, scores, n, n_words, words_before, sentence, max_gap, min_words, document, document_first, passages, likeness, n_passages, scratch
+    runs,
+    scores,
+    n,
+    n_words,
+    words_before,
+    sentence,
+    max_gap,
+    min_words,
+    document,
+    document_first,
+    passages,
+    likeness,
+    n_passages,
+    scratch,
 ):
     """Append the passages that the n runs of one pair of documents make; return their new number.
 
@@ -191,7 +213,12 @@ def _chain_pair(
             i = before[i]
         inside = False
         for c in range(pair_begin, min(n_passages, pair_begin + 4 * _LOOK_BACK) if max_gap > 0 else pair_begin):
-            if passages[6 * c] <= a and a_end <= passages[6 * c + 1] and passages[6 * c + 2] <= b and b_end <= passages[6 * c + 3]:
+            if (
+                passages[6 * c] <= a
+                and a_end <= passages[6 * c + 1]
+                and passages[6 * c + 2] <= b
+                and b_end <= passages[6 * c + 3]
+            ):
                 inside = True
                 break
         words_a = _words(a, a_end, n_words, words_before)
@@ -245,8 +272,8 @@ def _put_in_reading_order(passages, likeness, begin, end, keys, ties, order):
 
 @njit(cache=True, nogil=True)
 def assemble(
-    document_from, document_to, first, diagonals, types, start, size, values, p, q, verify, min_sentences, min_words, min_quote_words,
-    max_gap, n_words, words_before, sentence, document, document_first,
+    document_from, document_to, first, diagonals, types, start, size, values, p, q, verify,
+    min_sentences, min_words, min_quote_words, max_gap, n_words, words_before, sentence, document, document_first,
 ):  # fmt: skip
     """Passages of the diagonals whose document a is in [document_from, document_to), in reading order.
 
@@ -286,8 +313,8 @@ def assemble(
                     scores = _twice(scores)
                 if verify:
                     n_runs = _cut_runs(
-                        x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_quote_words, document, document_first,
-                        runs, scores, n_runs,
+                        x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_quote_words,
+                        document, document_first, runs, scores, n_runs,
                     )  # fmt: skip
                 else:
                     runs[4 * n_runs] = x
@@ -304,7 +331,19 @@ def assemble(
                 likeness = _twice(likeness)
             if n_runs > 0:
                 n_passages = _chain_pair(
-                    runs, scores, n_runs, n_words, words_before, sentence, max_gap, min_words, document, document_first, passages, likeness,
-                    n_passages, scratch,
+                    runs,
+                    scores,
+                    n_runs,
+                    n_words,
+                    words_before,
+                    sentence,
+                    max_gap,
+                    min_words,
+                    document,
+                    document_first,
+                    passages,
+                    likeness,
+                    n_passages,
+                    scratch,
                 )
     return passages[: 6 * n_passages], likeness[:n_passages]

@@ -97,12 +97,11 @@ def find_diagonals(
 
     kernels.whole_text_keys(rows.classes, rows.document_first, size, keys)
     texts = group_equal(keys)
-    found.append(
-        kernels.pair_documents(
-            texts.rows, texts.first, 0, len(texts.first) - 1, max_places, flags, rows.n_words, min_words,
-            rows.classes, rows.document, rows.document_first, *filters,
-        )  # fmt: skip
-    )
+    alike = kernels.pair_documents(
+        texts.rows, texts.first, 0, len(texts.first) - 1, max_places, flags, rows.n_words, min_words,
+        rows.classes, rows.document, rows.document_first, *filters,
+    )  # fmt: skip
+    found.append(alike)
     covered = np.empty(len(flags), np.bool_)
     kernels.cover_windows(flags, size, _REPEATED_WINDOW, covered)
     repeats += _hot_groups(sentences, max_places, rows, 1, ~covered)
@@ -114,9 +113,7 @@ def _joined(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     return (np.concatenate(found) if found else np.empty(0, np.int32)).reshape(-1, 3)
 
 
-def _hot_groups(
-    groups: WindowGroups, max_places: int, rows: Rows, length: int, keep: NDArray[np.bool_]
-) -> list[PlaceGroup]:
+def _hot_groups(groups: WindowGroups, max_places: int, rows: Rows, length: int, keep: NDArray[np.bool_]) -> list[PlaceGroup]:
     """Return the groups of more than `max_places` rows, less the rows not kept; `length` 0 means the whole document."""
     hot: list[PlaceGroup] = []
     for group in np.flatnonzero(np.diff(groups.first) > max_places):

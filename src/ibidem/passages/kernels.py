@@ -1,4 +1,4 @@
-"""Kernels of the gram join: keys of windows, groups of equal windows, left-maximal pairs, extension (plain loops, no allocation inside).
+"""Kernels of the gram join: keys of windows, groups of equal windows, left-maximal pairs, extension.
 
 A *row* is a sentence with a class, counted over the whole collection in reading order; `document[row]` never decreases.
 A *window* starts at a row and spans `size` rows of one document. Windows with equal keys form a group.
@@ -33,7 +33,7 @@ def window_keys(classes, document, size, keys):
 
 @outer_kernel
 def sentence_keys(classes, n_words, min_words, keys):
-    """Write the key of each long sentence by itself, 0 for the others. Classes may be small numbers: a key's high bits must vary."""
+    """Write the key of each long sentence by itself, 0 for the others. (Classes may be small; keys vary in all bits.)"""
     for row in range(len(classes)):
         keys[row] = mix(SEED, classes[row]) | _ONE if n_words[row] >= min_words else np.uint64(0)
 
@@ -93,7 +93,7 @@ def pack_repeated(keys, counts, row_bits, packed):
 
 @outer_kernel
 def group_windows(packed, keys, row_bits, rows, first):
-    """Unpack sorted words into groups of equal keys with two or more rows: `rows` grouped, rising inside a group; `first` bounds them.
+    """Unpack sorted words into groups of equal keys with two or more rows: `rows` rise inside a group, `first` bounds them.
 
     Keys that agree in their high bits only are told apart here, so packing loses nothing.
     """
@@ -168,7 +168,12 @@ def _extend(classes, document, x, y):
     length = 0
     d = document[x]
     e = document[y]
-    while y + length < n and document[x + length] == d and document[y + length] == e and classes[x + length] == classes[y + length]:
+    while (
+        y + length < n
+        and document[x + length] == d
+        and document[y + length] == e
+        and classes[x + length] == classes[y + length]
+    ):
         length += 1
     return length
 
@@ -233,7 +238,20 @@ def pair_windows(rows, first, group_from, group_to, max_places, size, hot, class
 
 @njit(cache=True, nogil=True)
 def pair_documents(
-    rows, first, group_from, group_to, max_places, hot, n_words, min_words, classes, document, document_first, same_document, side, kin
+    rows,
+    first,
+    group_from,
+    group_to,
+    max_places,
+    hot,
+    n_words,
+    min_words,
+    classes,
+    document,
+    document_first,
+    same_document,
+    side,
+    kin,
 ):
     """Pairs of short documents that are alike from end to end; `rows` are their first rows.
 
@@ -317,7 +335,13 @@ def pair_sentences(
                 b = y
                 length = 1
                 seeded_before = False
-                while length < size and a > 0 and document[a - 1] == d and document[b - 1] == e and classes[a - 1] == classes[b - 1]:
+                while (
+                    length < size
+                    and a > 0
+                    and document[a - 1] == d
+                    and document[b - 1] == e
+                    and classes[a - 1] == classes[b - 1]
+                ):
                     a -= 1
                     b -= 1
                     length += 1

@@ -1,5 +1,7 @@
 """Kernel of the repeat groups: which hot window always follows which."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
 from __future__ import annotations
 
 from ibidem.sentences.hashing import outer_kernel

@@ -47,17 +47,14 @@ def link_windows(
     return groups
 
 
-def _without_overlaps(
-    starts: NDArray[np.int32], documents: NDArray[np.int32], length: int
-) -> NDArray[np.int32]:
+def _without_overlaps(starts: NDArray[np.int32], documents: NDArray[np.int32], length: int) -> NDArray[np.int32]:
     """Drop places that overlap the kept place before them in the same document (a line repeated many times over)."""
     near = np.zeros(len(starts), np.bool_)
     near[1:] = (np.diff(starts) < length) & (documents[1:] == documents[:-1])
     if not near.any():
         return starts
-    kept: list[int] = []
-    for start, doc in zip(starts.tolist(), documents.tolist(), strict=True):
-        if not kept or doc != kept_document or start - kept[-1] >= length:
-            kept.append(start)
-            kept_document = doc
-    return np.array(kept, np.int32)
+    kept: list[tuple[int, int]] = [(-1, 0)]
+    for document, start in zip(documents.tolist(), starts.tolist(), strict=True):
+        if document != kept[-1][0] or start - kept[-1][1] >= length:
+            kept.append((document, start))
+    return np.array([start for _, start in kept[1:]], np.int32)

@@ -13,7 +13,22 @@ _LOOK_BACK = 200
 
 
 @outer_kernel
-def locate(spans, equal, whole, n_sentences, min_sentences, document, sentence, start_char, end_char, times, names, places, kinds, directions):
+def locate(
+    spans,
+    equal,
+    whole,
+    n_sentences,
+    min_sentences,
+    document,
+    sentence,
+    start_char,
+    end_char,
+    times,
+    names,
+    places,
+    kinds,
+    directions,
+):
     """Write for every passage its two documents, its four offsets, its kind and its direction."""
     for i in range(len(equal)):
         for side in range(2):
@@ -28,15 +43,28 @@ def locate(spans, equal, whole, n_sentences, min_sentences, document, sentence, 
             kinds[i] = _EXACT if equal[i] else _NEAR
         time_a = times[names[0, i]]
         time_b = times[names[1, i]]
-        if time_a == time_b or time_a == _NO_TIME or time_b == _NO_TIME:
+        if time_a == time_b or min(time_a, time_b) == _NO_TIME:
             directions[i] = _UNKNOWN
         else:
             directions[i] = _A_TO_B if time_a < time_b else _B_TO_A
 
 
 @outer_kernel
-def mark_passages(spans, document, sentence, times, a_is_first, chars_before, document_first, min_coverage, elsewhere, before, copies_a, copies_b):
-    """Mark what stands elsewhere and what stands somewhere before; return how many pairs of documents are copies of one another.
+def mark_passages(
+    spans,
+    document,
+    sentence,
+    times,
+    a_is_first,
+    chars_before,
+    document_first,
+    min_coverage,
+    elsewhere,
+    before,
+    copies_a,
+    copies_b,
+):
+    """Mark what stands elsewhere and what stands somewhere before; return the number of pairs that are copies of one another.
 
     Marks are +1 at the first sentence and -1 after the last, to be summed up. Passages come pair by pair; a pair is a copy
     if its passages cover the share `min_coverage` of both documents.
@@ -101,7 +129,7 @@ def mark_places(first, last, earliest, elsewhere, before):
 
 @outer_kernel
 def share_by_document(elsewhere, before, chars_before, document_first, shares):
-    """Sum up the marks: of each document's characters, the share that stands elsewhere, and the share of those first seen here."""
+    """Sum up the marks: of each document's characters, the share that stands elsewhere and the share first seen here."""
     n_elsewhere = 0
     n_before = 0
     for d in range(len(document_first) - 1):

@@ -53,9 +53,7 @@ def repeats_table(groups: Sequence[PlaceGroup], rows: Rows, collection: Collecti
         sizes.append(len(document))
         places.append((document, start, end))
     order = sorted(range(len(groups)), key=lambda g: (-counts[g], -len(texts[g]), texts[g]))
-    document, start, end = (
-        np.concatenate([places[g][part] for g in order] or [np.empty(0, np.int64)]) for part in range(3)
-    )
+    document, start, end = (np.concatenate([places[g][part] for g in order] or [np.empty(0, np.int64)]) for part in range(3))
     structs = pa.StructArray.from_arrays(
         [collection.ids.take(pa.array(document)), pa.array(start), pa.array(end)], names=["id", "start", "end"]
     )
@@ -65,9 +63,7 @@ def repeats_table(groups: Sequence[PlaceGroup], rows: Rows, collection: Collecti
     return pa.Table.from_arrays([c.cast(f.type) for c, f in zip(columns, REPEATS, strict=True)], schema=REPEATS)
 
 
-def documents_table(
-    parts: Sequence[PassageRows], groups: Sequence[PlaceGroup], rows: Rows, collection: Collection
-) -> pa.Table:
+def documents_table(parts: Sequence[PassageRows], groups: Sequence[PlaceGroup], rows: Rows, collection: Collection) -> pa.Table:
     """Return one row a document of the input in the schema DOCUMENTS.
 
     Shares are of the characters of all sentences: reused is what stands in another place too, first is the part of that
@@ -93,7 +89,8 @@ def documents_table(
         kernels.mark_places(first, last, _first_place(document, collection), elsewhere, before)
         whole = document[chars_before[last] - chars_before[first] >= MIN_COVERAGE * document_chars[document]].astype(np.int32)
         edges.append((np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]))
-    cluster = cluster_copies(*(np.concatenate(ends) for ends in zip(*edges, strict=True)), collection.n_documents)
+    copies_a, copies_b = (np.concatenate(ends) for ends in zip(*edges, strict=True))
+    cluster = cluster_copies(copies_a, copies_b, collection.n_documents)
     shares = np.empty((2, collection.n_documents))
     kernels.share_by_document(elsewhere, before, chars_before, collection.document_first, shares)
     n_input = collection.n_input

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +44,15 @@ def write_result(
             old.unlink(missing_ok=True)
         paths = []
         for name, table in tables.items():
-            paths.append(_aside(folder / f"{name}.{table_format}", lambda path, t=table: writers[table_format](t, path)))
+            paths.append(_aside(folder / f"{name}.{table_format}", partial(writers[table_format], table)))
         lines = "".join(json.dumps(asdict(record), ensure_ascii=False) + "\n" for record in skipped)
         paths.append(_aside(folder / "skipped.jsonl", lambda path: _write_text(path, lines)))
         text = json.dumps(run, indent=2, ensure_ascii=False) + "\n"
         paths.append(_aside(folder / "run.json", lambda path: _write_text(path, text)))
     except OSError as error:
-        raise ResourceError(f"cannot write to {folder}: {error.strerror or error}", "Is there room, and may you write there?") from error
+        raise ResourceError(
+            f"cannot write to {folder}: {error.strerror or error}", "Is there room, and may you write there?"
+        ) from error
     return paths
 
 

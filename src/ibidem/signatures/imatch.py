@@ -34,7 +34,8 @@ def normalised_idf(vocabulary: Vocabulary) -> NDArray[np.float64]:
     if n < 2:
         return np.ones(len(vocabulary.hashes))
     # Rounding must not push df = 1 above 1 or df = N below 0.
-    return np.clip(1 - np.log(vocabulary.document_counts) / np.log(n), 0.0, 1.0)
+    idf: NDArray[np.float64] = np.clip(1 - np.log(vocabulary.document_counts) / np.log(n), 0.0, 1.0)
+    return idf
 
 
 SIGNATURE = IMatch()

@@ -12,7 +12,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @outer_kernel
 def number_types(packed, digests, row_bits, type_of_row):
-    """Give all rows of one digest the same provisional type (the first row's number); `packed` holds sorted (digest, row) words."""
+    """Give all rows of one digest the same provisional type, the first row's number; `packed` holds sorted (digest, row)."""
     row_mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
     n = len(packed)
     i = 0
@@ -68,7 +68,7 @@ def _slot_of(token, slots, hashes):
 
 @njit(cache=True, nogil=True)
 def number_tokens(tokens, part, part_bits, ids):
-    """Number the tokens whose top bits are `part` in order of appearance; write their numbers, return hashes, counts and how many."""
+    """Number the tokens whose top bits are `part` in order of appearance; return hashes, counts and how many there are."""
     hashes = np.empty(1 << 13, np.uint64)
     counts = np.empty(1 << 13, np.int32)
     slots = np.empty(1 << 14, np.int32)
@@ -111,7 +111,7 @@ def shift_numbers(tokens, part_bits, starts, ids):
 
 @outer_kernel
 def count_documents(ids, first, type_of_sentence, document, counts, document_counts, last_document):
-    """Count by word the occurrences and the documents; sentences come in reading order. `last_document` is -1 for every word."""
+    """Count by word the occurrences and the documents; sentences come in reading order, `last_document` is all -1."""
     for sentence in range(len(type_of_sentence)):
         t = type_of_sentence[sentence]
         d = document[sentence]

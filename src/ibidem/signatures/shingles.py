@@ -11,7 +11,7 @@ from ibidem.signatures.types import TypeTokens, Vocabulary
 
 
 class Shingles:
-    """A type is known by its distinct shingles; one shorter than a shingle by all its words at once (as printed: by nothing)."""
+    """A type is known by its distinct shingles; a shorter one by all its words at once (as printed: by nothing)."""
 
     needs_vocabulary = False
 

@@ -18,7 +18,7 @@ FEWEST_ANTECEDENTS = 5
 class SpotSigs:
     """A type is known by its spots. `antecedents` is a count of the most frequent words, a list of words, or `auto`.
 
-    `auto` takes as few antecedents as give four spots a sentence, the measure by which the paper chose 60 for Chinese and 10 000 for English.
+    `auto` takes as few antecedents as give four spots a sentence: so the paper came to 60 for Chinese and 10 000 for English.
     """
 
     needs_vocabulary = True

@@ -15,7 +15,7 @@ _PART_BITS = 2  # fixed, so that numbers do not depend on how many workers count
 
 @dataclass(frozen=True)
 class SentenceTypes:
-    """`of_sentence`: the type of each sentence; `first_sentence`: the first sentence of each type. Types rise in reading order."""
+    """`of_sentence`: the type of each sentence; `first_sentence`: the first one of each type. Types rise in reading order."""
 
     of_sentence: NDArray[np.int32]
     first_sentence: NDArray[np.int64]
@@ -86,7 +86,11 @@ def number_hashes(hashes: NDArray[np.uint64], map_parts: MapParts = in_turn) -> 
 
 
 def count_vocabulary(
-    types: TypeTokens, of_sentence: NDArray[np.int32], document: NDArray[np.int32], n_documents: int, map_parts: MapParts = in_turn
+    types: TypeTokens,
+    of_sentence: NDArray[np.int32],
+    document: NDArray[np.int32],
+    n_documents: int,
+    map_parts: MapParts = in_turn,
 ) -> Vocabulary:
     """Number the distinct tokens and count how often, and in how many documents, each one stands in the collection."""
     numbered = number_hashes(types.tokens, map_parts)
