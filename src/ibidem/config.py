@@ -179,7 +179,7 @@ class Config:
 
 
 def passage_limits(config: Config) -> PassagesConfig:
-    """Return the limits of passages; taken as printed, PDC-MR wants more than `min_sentences`, and nothing shorter or gapped."""
+    """Return the limits of passages; as printed, PDC-MR wants more than `min_sentences`, and nothing shorter or gapped."""
     if not config.signatures.paper:
         return config.passages
     strict = config.passages.min_sentences + 1

@@ -18,19 +18,13 @@ _N_PARTS = 32
 
 @dataclass(frozen=True)
 class PassageRows:
-    """Passages as columns, in reading order. `spans`: first and last row in a and in b, the last exclusive.
+    """Passages in reading order. `table`: first row and end in a, the same in b, sentences, flags (1 equal, 2 both texts whole)."""
 
-    `equal`: all sentences are equal; `whole`: both documents are covered from end to end.
-    """
-
-    spans: NDArray[np.int32]
-    n_sentences: NDArray[np.int32]
+    table: NDArray[np.int32]
     similarity: NDArray[np.float64]
-    equal: NDArray[np.bool_]
-    whole: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        return len(self.spans)
+        return len(self.table)
 
 
 @dataclass(frozen=True)
@@ -51,7 +45,8 @@ def assemble_passages(
     """
     first = np.zeros(len(rows.document_first), np.int64)
     grouped = np.empty(3 * len(diagonals), np.int32)
-    kernels.group_by_document(diagonals.reshape(-1), rows.document, first, grouped)
+    most_runs = np.zeros(len(first) - 1, np.int64)
+    kernels.group_by_document(diagonals.reshape(-1), rows.document, cells is not None, first, grouped, most_runs)
     if cells is None:
         types, start, size, values, limit = rows.document, first, rows.document, rows.document, (0, 1)  # never looked at
     else:
@@ -59,12 +54,17 @@ def assemble_passages(
         limit = cells.limit
 
     def assemble(part: tuple[int, int]) -> PassageRows:
-        table, similarity = kernels.assemble(
+        most_passages = int(most_runs[slice(*part)].sum())
+        runs = int(most_runs[slice(*part)].max())
+        room = [3 * int(np.diff(first)[slice(*part)].max()), 4 * runs, runs, 4 * runs, 6 * most_passages, most_passages]
+        dtypes = [np.int64, np.int64, np.float64, np.int64, np.int32, np.float64]
+        columns = [np.empty(size, dtype) for size, dtype in zip(room, dtypes, strict=True)]
+        n = kernels.assemble(
             *part, first, grouped, types, start, size, values, *limit, cells is not None,
             config.min_sentences, config.min_words, config.min_quote_words or np.iinfo(np.int32).max, config.max_gap_sentences,
-            rows.n_words, rows.words_before, rows.sentence, rows.document, rows.document_first,
+            rows.n_words, rows.words_before, rows.sentence, rows.document, rows.document_first, *columns,
         )  # fmt: skip
-        table = table.reshape(-1, 6)
-        return PassageRows(table[:, :4], table[:, 4], similarity, table[:, 5] & 1 != 0, table[:, 5] & 2 != 0)
+        # A copy gives back the room that was not needed.
+        return PassageRows(columns[4][: 6 * n].reshape(-1, 6).copy(), columns[5][:n].copy())
 
-    return list(map_parts(assemble, split_by_cost(np.diff(first) + 1, _N_PARTS)))
+    return list(map_parts(assemble, split_by_cost(most_runs + 1, _N_PARTS)))

@@ -10,7 +10,6 @@ words of all sentences before it, rows or not, so that the words of any stretch 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ibidem.matches.kernels import overlap_of
 from ibidem.sentences.hashing import inner_kernel, outer_kernel
@@ -20,8 +19,11 @@ _GAP_COST = 1.0  # words; prefers the nearer of two equal continuations
 
 
 @outer_kernel
-def group_by_document(diagonals, document, first, grouped):
-    """Counting sort of the diagonals (flat) by document a; document d's are rows [first[d], first[d + 1]) of `grouped`."""
+def group_by_document(diagonals, document, verify, first, grouped, most_runs):
+    """Counting sort of the diagonals (flat) by document a; document d's are rows [first[d], first[d + 1]) of `grouped`.
+
+    `most_runs[d]` bounds the runs that they can make: a run, and a cell that fails between two of them.
+    """
     n = len(diagonals) // 3
     for i in range(n):
         first[document[diagonals[3 * i]] + 1] += 1
@@ -33,6 +35,7 @@ def group_by_document(diagonals, document, first, grouped):
         grouped[at] = diagonals[3 * i]
         grouped[at + 1] = diagonals[3 * i + 1]
         grouped[at + 2] = diagonals[3 * i + 2]
+        most_runs[d] += (diagonals[3 * i + 2] + 1) // 2 if verify else 1
         first[d] += 1
     for d in range(len(first) - 1, 0, -1):
         first[d] = first[d - 1]
@@ -72,15 +75,6 @@ def _similarity(types, x, y, start, size, values, p, q):
     needed = (p * (size[t] + size[u]) + p + q - 1) // (p + q)
     overlap = overlap_of(values, start[t], size[t], start[u], size[u], needed)
     return overlap / (size[t] + size[u] - overlap) if overlap >= 0 else -1.0
-
-
-@njit(cache=True, nogil=True)
-def _twice(column):
-    """Return a copy of the column with twice the room. Columns are flat: numba compiles them far faster than matrices."""
-    larger = np.empty(2 * len(column), column.dtype)
-    for i in range(len(column)):
-        larger[i] = column[i]
-    return larger
 
 
 @inner_kernel
@@ -270,28 +264,22 @@ def _put_in_reading_order(passages, likeness, begin, end, keys, ties, order):
                 passages[6 * (begin + source) + k] = y
 
 
-@njit(cache=True, nogil=True)
+@outer_kernel
 def assemble(
     document_from, document_to, first, diagonals, types, start, size, values, p, q, verify,
     min_sentences, min_words, min_quote_words, max_gap, n_words, words_before, sentence, document, document_first,
+    columns, runs, scores, scratch, passages, likeness,
 ):  # fmt: skip
-    """Passages of the diagonals whose document a is in [document_from, document_to), in reading order.
+    """Write the passages of the diagonals with document a in [document_from, document_to), in reading order; return their number.
 
-    Returns flat columns of (row a, end a, row b, end b, sentences, flags) and the similarities.
+    The last line of arguments is room, all of it flat: for the diagonals (3) and the runs (4, 1, 4) of a document, and for
+    all passages (6, 1). The kernel makes no arrays itself, which halves the time that numba needs to compile it.
     """
-    room = max(16, first[document_to] - first[document_from])
-    passages = np.empty(6 * room, np.int32)
-    likeness = np.empty(room, np.float64)
     n_passages = np.int64(0)
-    runs = np.empty(4 * 64, np.int64)
-    scores = np.empty(64, np.float64)
-    most = 0
-    for d in range(document_from, document_to):
-        most = max(most, first[d + 1] - first[d])
-    keys = np.empty(most, np.int64)
-    ties = np.empty(most, np.int64)
-    loads = np.empty(most, np.int64)
-    scratch = np.empty(4 * 64, np.int64)
+    third = len(columns) // 3
+    keys = columns[:third]
+    ties = columns[third : 2 * third]
+    loads = columns[2 * third :]
     for d in range(document_from, document_to):
         n = first[d + 1] - first[d]
         for i in range(n):
@@ -308,9 +296,6 @@ def assemble(
                 x = document_first[d] + (keys[i] & 0xFFFFFFFF)
                 y = ties[i]
                 length = loads[i]
-                while n_runs + length > len(scores):
-                    runs = _twice(runs)
-                    scores = _twice(scores)
                 if verify:
                     n_runs = _cut_runs(
                         x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_quote_words,
@@ -324,26 +309,9 @@ def assemble(
                     scores[n_runs] = _words(x, x + length, n_words, words_before) + _words(y, y + length, n_words, words_before)
                     n_runs += 1
                 i += 1
-            if len(scratch) < 4 * len(scores):
-                scratch = np.empty(4 * len(scores), np.int64)
-            while n_passages + n_runs > len(likeness):
-                passages = _twice(passages)
-                likeness = _twice(likeness)
             if n_runs > 0:
                 n_passages = _chain_pair(
-                    runs,
-                    scores,
-                    n_runs,
-                    n_words,
-                    words_before,
-                    sentence,
-                    max_gap,
-                    min_words,
-                    document,
-                    document_first,
-                    passages,
-                    likeness,
-                    n_passages,
-                    scratch,
-                )
-    return passages[: 6 * n_passages], likeness[:n_passages]
+                    runs, scores, n_runs, n_words, words_before, sentence, max_gap, min_words, document, document_first,
+                    passages, likeness, n_passages, scratch,
+                )  # fmt: skip
+    return n_passages

@@ -7,40 +7,26 @@ import numpy as np
 from ibidem.sentences.hashing import outer_kernel
 
 _EXACT, _NEAR, _QUOTE = 0, 1, 2
+_EQUAL, _WHOLE = 1, 2
 _UNKNOWN, _A_TO_B, _B_TO_A = 0, 1, 2
 _NO_TIME = np.iinfo(np.int64).min
 _LOOK_BACK = 200
 
 
 @outer_kernel
-def locate(
-    spans,
-    equal,
-    whole,
-    n_sentences,
-    min_sentences,
-    document,
-    sentence,
-    start_char,
-    end_char,
-    times,
-    names,
-    places,
-    kinds,
-    directions,
-):
+def locate(passages, min_sentences, document, sentence, start_char, end_char, times, names, places, kinds, directions):
     """Write for every passage its two documents, its four offsets, its kind and its direction."""
-    for i in range(len(equal)):
+    for i in range(len(passages)):
         for side in range(2):
-            first = spans[i, 2 * side]
-            last = spans[i, 2 * side + 1] - 1
+            first = passages[i, 2 * side]
+            last = passages[i, 2 * side + 1] - 1
             names[side, i] = document[first]
             places[2 * side, i] = start_char[sentence[first]]
             places[2 * side + 1, i] = end_char[sentence[last]]
-        if n_sentences[i] < min_sentences and not whole[i]:
+        if passages[i, 4] < min_sentences and not passages[i, 5] & _WHOLE:
             kinds[i] = _QUOTE
         else:
-            kinds[i] = _EXACT if equal[i] else _NEAR
+            kinds[i] = _EXACT if passages[i, 5] & _EQUAL else _NEAR
         time_a = times[names[0, i]]
         time_b = times[names[1, i]]
         if time_a == time_b or min(time_a, time_b) == _NO_TIME:
@@ -51,7 +37,7 @@ def locate(
 
 @outer_kernel
 def mark_passages(
-    spans,
+    passages,
     document,
     sentence,
     times,
@@ -74,13 +60,13 @@ def mark_passages(
     covered_b = 0
     a_covered = 0
     pair_begin = 0
-    for i in range(len(spans)):
-        a = sentence[spans[i, 0]]
-        a_end = sentence[spans[i, 1] - 1] + 1
-        b = sentence[spans[i, 2]]
-        b_end = sentence[spans[i, 3] - 1] + 1
-        d = document[spans[i, 0]]
-        e = document[spans[i, 2]]
+    for i in range(len(passages)):
+        a = sentence[passages[i, 0]]
+        a_end = sentence[passages[i, 1] - 1] + 1
+        b = sentence[passages[i, 2]]
+        b_end = sentence[passages[i, 3] - 1] + 1
+        d = document[passages[i, 0]]
+        e = document[passages[i, 2]]
         elsewhere[a] += 1
         elsewhere[a_end] -= 1
         elsewhere[b] += 1
@@ -97,12 +83,12 @@ def mark_passages(
         a_covered = max(a_covered, a_end)
         new_in_b = True
         for j in range(max(pair_begin, i - _LOOK_BACK), i):
-            if spans[j, 2] < spans[i, 3] and spans[i, 2] < spans[j, 3]:
+            if passages[j, 2] < passages[i, 3] and passages[i, 2] < passages[j, 3]:
                 new_in_b = False
                 break
         if new_in_b:
             covered_b += chars_before[b_end] - chars_before[b]
-        if i + 1 == len(spans) or document[spans[i + 1, 0]] != d or document[spans[i + 1, 2]] != e:
+        if i + 1 == len(passages) or document[passages[i + 1, 0]] != d or document[passages[i + 1, 2]] != e:
             whole_a = chars_before[document_first[d + 1]] - chars_before[document_first[d]]
             whole_b = chars_before[document_first[e + 1]] - chars_before[document_first[e]]
             if d != e and covered_a >= min_coverage * whole_a and covered_b >= min_coverage * whole_b:

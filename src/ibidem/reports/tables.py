@@ -21,7 +21,9 @@ def passages_table(parts: list[PassageRows], rows: Rows, collection: Collection,
     """Return the passages in the schema PASSAGES. The parts are used up, so that passages are not there twice."""
     tables = []
     while parts:
-        tables.append(_part_table(parts.pop(0), rows, collection, min_sentences))
+        part = parts.pop(0)
+        if len(part):
+            tables.append(_part_table(part, rows, collection, min_sentences))
     return pa.concat_tables(tables) if tables else PASSAGES.empty_table()
 
 
@@ -31,12 +33,12 @@ def _part_table(passages: PassageRows, rows: Rows, collection: Collection, min_s
     places = np.empty((4, n), np.int64)
     kinds, directions = np.empty(n, np.int8), np.empty(n, np.int8)
     kernels.locate(
-        passages.spans, passages.equal, passages.whole, passages.n_sentences, min_sentences, rows.document, rows.sentence,
-        collection.start_char, collection.end_char, collection.times, names, places, kinds, directions,
+        passages.table, min_sentences, rows.document, rows.sentence, collection.start_char, collection.end_char,
+        collection.times, names, places, kinds, directions,
     )  # fmt: skip
     a, b = (pa.DictionaryArray.from_arrays(pa.array(side), collection.ids) for side in names)
     a_start, a_end, b_start, b_end = (pa.array(column) for column in places)
-    columns = [a, a_start, a_end, b, b_start, b_end, pa.array(passages.n_sentences), pa.array(passages.similarity)]
+    columns = [a, a_start, a_end, b, b_start, b_end, pa.array(passages.table[:, 4]), pa.array(passages.similarity)]
     for codes, words in ((kinds, KINDS), (directions, DIRECTIONS)):
         columns.append(pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(words)))
     return pa.Table.from_arrays(columns, schema=PASSAGES)
@@ -76,10 +78,10 @@ def documents_table(parts: Sequence[PassageRows], groups: Sequence[PlaceGroup], 
     elsewhere, before = np.zeros(n_sentences + 1, np.int32), np.zeros(n_sentences + 1, np.int32)
     a_is_first = not collection.has_reference
     edges = [(np.empty(0, np.int32), np.empty(0, np.int32))]
-    for part in parts:
+    for part in filter(len, parts):
         copies_a, copies_b = np.empty(len(part), np.int32), np.empty(len(part), np.int32)
         n_copies = kernels.mark_passages(
-            part.spans, rows.document, rows.sentence, collection.times, a_is_first, chars_before, collection.document_first,
+            part.table, rows.document, rows.sentence, collection.times, a_is_first, chars_before, collection.document_first,
             MIN_COVERAGE, elsewhere, before, copies_a, copies_b,
         )  # fmt: skip
         edges.append((copies_a[:n_copies], copies_b[:n_copies]))
