@@ -32,7 +32,7 @@ def measure(folder: Path, **settings: object) -> tuple[dict[str, float], ibidem.
     records = [json.loads(line) for line in read_lines(folder / "docs.jsonl.zst")]
     truth = [json.loads(line) for line in read_lines(folder / "truth_passages.jsonl.zst")]
     thread = {r["id"]: r.get("thread") or r.get("subject", "").lower().removeprefix("re: ") or r["id"] for r in records}
-    result = ibidem.find(records, time_field="", **settings)
+    result = ibidem.find(records, **settings)
     found: dict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
     columns = ("a_id", "b_id", "a_start", "a_end", "b_start", "b_end")
     for a, b, *span in zip(*(result.passages[c].to_pylist() for c in columns), strict=True):

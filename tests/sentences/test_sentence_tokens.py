@@ -126,6 +126,28 @@ def test_variants_have_the_same_tokens(a: str, b: str) -> None:
     assert tokens_of(a) == tokens_of(b)
 
 
+@pytest.mark.parametrize("n_letters", range(1, 36))
+@pytest.mark.parametrize("after", ["", " ", " and so on and so forth", "é", "\u0301", "漢"])
+def test_long_words_are_alike_however_they_are_written(n_letters: int, after: str) -> None:
+    word = "internationalisation0of9everything12"[:n_letters]
+    wide = "".join(chr(ord(letter) + 0xFEE0) for letter in word)
+    tokens = tokens_of(word + after)
+    assert tokens_of(wide + after) == tokens
+    assert tokens_of(word[: n_letters // 2] + wide[n_letters // 2 :] + after) == tokens
+    assert tokens_of(wide[: n_letters // 2] + word[n_letters // 2 :].upper() + after) == tokens
+    assert tokens_of(word[:-1] + after)[:1] != tokens[:1]
+    assert tokens_of(word[:-1] + "z" + after)[:1] != tokens[:1]
+
+
+@settings(deadline=None)
+@given(st.lists(texts | st.sampled_from(["abcdefgh", "internationalisation", " ", "."]), max_size=6))
+def test_spans_know_nothing_of_what_is_around_them(parts: list[str]) -> None:
+    data = np.frombuffer("".join(parts).encode(), dtype=np.uint8)
+    bounds = np.cumsum([0, *(len(part.encode()) for part in parts)])
+    tokens, first = tokenise_spans(data, bounds[:-1], bounds[1:])
+    assert [tokens[first[k] : first[k + 1]].tolist() for k in range(len(parts))] == [tokens_of(part) for part in parts]
+
+
 def test_digest_is_the_fold_of_the_tokens() -> None:
     data = np.frombuffer(b"one two three four", dtype=np.uint8)
     tokens, first = tokenise_spans(data, np.array([0, 4, 18]), np.array([7, 18, 18]))

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.errors import SettingsError
-from ibidem.sentences.scan_kernels import fill_word_table
+from ibidem.sentences.hashing import FACTOR, SEED
 
 CATEGORIES = ("before", "number", "after", "openers", "ordinal")
 BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL = 1, 2, 4, 8, 16
 
 _N_SLOTS = 8192
+_ALL_BITS = (1 << 64) - 1
 
 LANGUAGES: dict[str, dict[str, str]] = {
     "en": {
@@ -185,9 +186,19 @@ def load_words(lang: str) -> NDArray[np.uint64]:
                 for form in (word, word.capitalize(), word.upper()):
                     key = "".join(letter.lower() if letter.isascii() else letter for letter in form)
                     words[key] = words.get(key, 0) | bit
-    encoded = [word.encode() for word in words]
-    data = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-    first = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
-    table = np.zeros(_N_SLOTS, dtype=np.uint64)
-    fill_word_table(data, first, np.array(list(words.values()), dtype=np.uint8), table)
-    return table
+    return _make_table({word.encode(): categories for word, categories in words.items()})
+
+
+def _make_table(words: dict[bytes, int]) -> NDArray[np.uint64]:
+    """Return the table that `look_up` of scan_kernels reads: hashes in slots, with the categories as last byte."""
+    table = [0] * _N_SLOTS
+    for word, categories in words.items():
+        h = int(SEED)
+        for byte in word:
+            h = ((h ^ byte) * FACTOR) & _ALL_BITS
+            h ^= h >> 32
+        slot = (h >> 8) % _N_SLOTS
+        while table[slot] != 0:
+            slot = (slot + 1) % _N_SLOTS
+        table[slot] = h & ~255 | categories
+    return np.array(table, dtype=np.uint64)

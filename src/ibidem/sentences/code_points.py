@@ -2,7 +2,6 @@
 
 One array, because every array that a kernel takes costs compile time wherever it is handed on. Its parts:
 
-    [BYTE_FOLDS + byte]               the lower-case letter or digit that a byte stands for, 0 for all other bytes
     [KIND_PAGES + (code_point >> 8)]  where the page of kinds begins; add code_point & 255
     [FOLD_PAGES + (code_point >> 8)]  where the page of canonical forms begins; add code_point & 255
     [KINDS + byte]                    the first page of kinds: those of ASCII
@@ -20,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 N_PAGES = 0x1100
-BYTE_FOLDS = 0
-KIND_PAGES = 256
+KIND_PAGES = 0
 FOLD_PAGES = KIND_PAGES + N_PAGES
 KINDS = FOLD_PAGES + N_PAGES
 
@@ -35,12 +33,8 @@ def load_code_points() -> NDArray[np.int32]:
         )
     folds_start = KINDS + len(kinds)
     expansions_start = folds_start + len(folds)
-    byte_folds = np.zeros(256, dtype=np.int32)
-    for character in "abcdefghijklmnopqrstuvwxyz0123456789":
-        byte_folds[ord(character)] = byte_folds[ord(character.upper())] = ord(character)
     return np.concatenate(
         [
-            byte_folds,
             kind_pages * 256 + KINDS,
             fold_pages * 256 + folds_start,
             kinds,

@@ -5,95 +5,88 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ibidem.sentences.hashing import SEED, inner_kernel, mix
+from ibidem.sentences.hashing import SEED, inlined_kernel, mix, outer_kernel
 from ibidem.sentences.kinds import BLANK, COMMA, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
 from ibidem.sentences.scan_kernels import trim_end
+from ibidem.sentences.word_kernels import EACH_BYTE, count_bits, load_bytes
 
+MIN_BYTES = 32  # of a piece that is not the last one of its span: a unit takes two bytes, with what separates it
 _MIN_UNITS = 16
 _MAX_UNITS = 96
 _ONE_IN = np.uint64(31)
 _HIGH = np.uint64(40)
-_BYTE = np.uint64(8)
+_BYTE, _LAST = np.uint64(8), np.uint64(56)
 _FOUR_BYTES = np.uint64(0xFFFFFFFF)
+# The places of the bits that only token characters have, and of those that UNSPACED and CLUSTER have besides.
+_TOKEN, _UNSPACED, _CLUSTER = np.uint64(5), np.uint64(2), np.uint64(3)
 
 
-@inner_kernel
-def cut_span(data, kinds, start, end, cutting, starts, ends, n):
-    """Return the number of units (words, unspaced characters, clusters) of a span; or cut it and return the new n.
+@inlined_kernel
+def _bound_units(kinds, start, end):
+    """Return a number that the units of a span do not exceed: token characters that are the first or unspaced."""
+    bound = 0
+    before = np.uint64(0)
+    for i in range(start, end, 8):
+        word = load_bytes(kinds, i, end)
+        tokens = (word >> _TOKEN) & EACH_BYTE
+        before |= tokens << _BYTE
+        bound += count_bits(tokens & (~before | word >> _UNSPACED | word >> _CLUSTER))
+        before = tokens >> _LAST
+    return bound
 
-    A piece has 16 to 96 units and ends after a comma, or after a unit whose hash says so. The hash of a word is its
-    own, that of a character of an unspaced script is made of the last four bytes, in part of the character before it.
+
+@outer_kernel
+def cut_long_spans(data, kinds, documents, starts, ends, max_words, cut_documents, cut_starts, cut_ends):
+    """Write the spans, those of more than `max_words` units cut into pieces, and return the number of all pieces.
+
+    Units are words, unspaced characters and clusters. A piece has 16 to 96 units and ends after a comma, or after a
+    unit whose hash says so. The hash of a word is its own, that of a character of an unspaced script is made of the
+    last four bytes, in part of the character before it.
     """
-    units = np.int64(0)
-    piece = start
-    in_word = False
-    comma = 0
-    h = SEED
-    last_bytes = np.uint64(0)
-    for i in range(start, end):
-        kind = kinds[i]
-        byte = np.uint64(data[i] | 32 if 65 <= data[i] <= 90 else data[i])
-        last_bytes = (last_bytes << _BYTE) | byte
-        if kind >= FIRST_TOKEN_KIND:
-            unspaced = kind >= UNSPACED
-            if unspaced or not in_word:
-                if unspaced or h == SEED:
-                    h = mix(SEED, (last_bytes >> _BYTE) & _FOUR_BYTES)
-                if cutting and units >= _MIN_UNITS:
-                    if units >= _MAX_UNITS or comma == 2 or (h >> _HIGH) & _ONE_IN == 0:
-                        starts[n], ends[n] = piece, trim_end(kinds, piece, i)
-                        n += 1
-                        piece, units = i, 0
-                units += 1
-                h = SEED
-            in_word = not unspaced
-            comma = 0
-            if in_word:
-                h = mix(h, byte)
-        elif kind == CONTINUATION:
-            if in_word:
-                h = mix(h, byte)
-        elif kind == COMMA:
-            in_word = False
-            comma = 1 if data[i] < 0x80 else 2
-        elif kind == BLANK:
-            in_word = False
-            comma = 2 if comma > 0 else 0
-        elif kind != MARK and kind != IGNORED:
-            in_word = False
-    if not cutting:
-        return units
-    starts[n], ends[n] = piece, end
-    return n + 1
-
-
-@njit(cache=True, nogil=True)
-def cut_long_spans(data, kinds, n_spans, documents, starts, ends, max_words):
-    """Return number, documents, starts and ends of the spans, those of more than `max_words` units cut into pieces."""
-    room = 0
-    is_long = np.zeros(n_spans, dtype=np.bool_)
-    for span in range(n_spans):
-        # No more units than every second byte can begin one (but for expansions, which do not matter here).
-        if ends[span] - starts[span] > 2 * max_words:
-            units = cut_span(data, kinds, starts[span], ends[span], max_words < 0, starts, ends, np.int64(0))
-            if units > max_words:
-                is_long[span] = True
-                room += units // _MIN_UNITS + 1
-    if room == 0:
-        return n_spans, documents, starts, ends
-    cut_documents = np.empty(n_spans + room, dtype=np.int64)
-    cut_starts = np.empty(n_spans + room, dtype=np.int64)
-    cut_ends = np.empty(n_spans + room, dtype=np.int64)
     n = np.int64(0)
-    for span in range(n_spans):
-        first = n
-        if is_long[span]:
-            n = cut_span(data, kinds, starts[span], ends[span], max_words > 0, cut_starts, cut_ends, n)
-        else:
-            cut_starts[n], cut_ends[n] = starts[span], ends[span]
-            n += 1
-        for piece in range(first, n):
-            cut_documents[piece] = documents[span]
-    return n, cut_documents, cut_starts, cut_ends
+    for span in range(len(starts)):
+        first, piece, end = n, starts[span], ends[span]
+        if end - piece > 2 * max_words and _bound_units(kinds, piece, end) > max_words:
+            units = all_units = comma = np.int64(0)
+            in_word = False
+            h = SEED
+            last_bytes = np.uint64(0)
+            for i in range(piece, end):
+                kind = kinds[i]
+                byte = np.uint64(data[i] | 32 if 65 <= data[i] <= 90 else data[i])
+                last_bytes = (last_bytes << _BYTE) | byte
+                if kind >= FIRST_TOKEN_KIND:
+                    unspaced = kind >= UNSPACED
+                    if unspaced or not in_word:
+                        if unspaced or h == SEED:
+                            h = mix(SEED, (last_bytes >> _BYTE) & _FOUR_BYTES)
+                        if units >= _MIN_UNITS and (units >= _MAX_UNITS or comma == 2 or (h >> _HIGH) & _ONE_IN == 0):
+                            cut_starts[n], cut_ends[n] = piece, trim_end(kinds, piece, i)
+                            n += 1
+                            piece, units = i, 0
+                        units += 1
+                        all_units += 1
+                        h = SEED
+                    in_word = not unspaced
+                    comma = 0
+                    if in_word:
+                        h = mix(h, byte)
+                elif kind == CONTINUATION:
+                    if in_word:
+                        h = mix(h, byte)
+                elif kind == COMMA:
+                    in_word = False
+                    comma = 1 if data[i] < 0x80 else 2
+                elif kind == BLANK:
+                    in_word = False
+                    comma = 2 if comma > 0 else 0
+                elif kind != MARK and kind != IGNORED:
+                    in_word = False
+            if all_units <= max_words:
+                n, piece = first, starts[span]
+        cut_starts[n], cut_ends[n] = piece, end
+        n += 1
+        for k in range(first, n):
+            cut_documents[k] = documents[span]
+    return n

@@ -9,7 +9,8 @@ from numba import njit
 from numba.core.options import DefaultOptions
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
-_FACTOR = np.uint64(0xD6E8FEB86659FD93)
+FACTOR = 0xD6E8FEB86659FD93
+_FACTOR = np.uint64(FACTOR)
 _HALF = np.uint64(32)
 
 
@@ -20,6 +21,8 @@ _KNOWN_OPTIONS: dict[str, Any] = {
     name: value for name, value in _INNER_OPTIONS.items() if hasattr(DefaultOptions, name)
 }
 inner_kernel = njit(nogil=True, error_model="numpy", **_KNOWN_OPTIONS)
+# For small ones in the innermost loops: a call hands on every field of every array.
+inlined_kernel = njit(nogil=True, error_model="numpy", forceinline=True, **_KNOWN_OPTIONS)
 # For kernels that Python calls and that make no arrays either.
 outer_kernel = njit(cache=True, nogil=True, error_model="numpy", **{**_KNOWN_OPTIONS, "no_cpython_wrapper": False})
 

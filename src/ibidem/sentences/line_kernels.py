@@ -17,10 +17,19 @@ from ibidem.sentences.kinds import (
     PARAGRAPH,
     UNSPACED,
 )
-from ibidem.sentences.scan_kernels import kind_at, skip_blanks
+from ibidem.sentences.scan_kernels import find_token, kind_at, skip_blanks
+from ibidem.sentences.word_kernels import (
+    HIGH_BITS,
+    count_continuations,
+    count_low_bytes,
+    count_wide,
+    load_bytes,
+    load_word,
+    mark_breaks,
+)
 
-_MIN_WRAPPED_COLUMNS = 40
-_MAX_WRAPPED_COLUMNS = 160
+MIN_WRAPPED_COLUMNS = 40
+MAX_WRAPPED_COLUMNS = 160
 _SLACK_COLUMNS = 4  # lines of unspaced scripts end a character early for the sake of punctuation
 
 
@@ -97,7 +106,8 @@ def read_marker(data, kinds, i, end):
         style |= 4
     if not BLANK <= kind_at(kinds, i, end) <= PARAGRAPH:
         return 0
-    return style << 32 | value << 8 | min(i - start, 255)
+    n_bytes = i - start if i - start < 255 else 255
+    return style << 32 | value << 8 | n_bytes
 
 
 @inner_kernel
@@ -127,12 +137,28 @@ def is_item(data, kinds, i, end):
 @inner_kernel
 def count_columns(data, start, end):
     """Return the width of a stretch in columns: two for the wide characters of East Asia, one for all others."""
-    columns = 0
-    for i in range(start, end):
-        byte = data[i]
-        columns += (byte & 0xC0) != 0x80
-        columns += (0xE3 <= byte <= 0xED) | (byte == 0xEF)
+    columns = end - start
+    for i in range(start, end, 8):
+        word = load_bytes(data, i, end)
+        if word & HIGH_BITS != 0:
+            columns += count_wide(word) - count_continuations(word)
     return columns
+
+
+@inner_kernel
+def _has_three_words(kinds, start, end):
+    """Whether a line has more than two words; characters of unspaced scripts are words."""
+    words, in_word = 0, False
+    for i in range(start, end):
+        kind = kinds[i]
+        if kind == BLANK:
+            in_word = False
+        elif not in_word or kind == UNSPACED:
+            in_word = True
+            words += 1
+            if words > 2:
+                return True
+    return False
 
 
 @inner_kernel
@@ -144,21 +170,21 @@ def measure_block(data, kinds, i, end):
     widest = 0
     while i < end:
         line = i
-        has_token = False
-        words, in_word = 0, False
-        while i < end and kinds[i] != NEWLINE and kinds[i] != PARAGRAPH:
-            kind = kinds[i]
-            if kind == BLANK:
-                in_word = False
-            elif not in_word or kind == UNSPACED:
-                in_word = True
-                words += 1
-            has_token = has_token or kind >= FIRST_TOKEN_KIND
-            i += 1
-        if not has_token:
+        while i < end:
+            breaks = mark_breaks(load_word(kinds, i))
+            if breaks != 0:
+                i += count_low_bytes(breaks)
+                break
+            i += 8
+        if i > end:
+            i = end
+        if find_token(kinds, line, i) == i:
             return widest, line
-        if words > 2:
-            widest = max(widest, count_columns(data, line, i))
+        # A column takes a byte at least: short lines need no counting.
+        if i - line > widest:
+            columns = count_columns(data, line, i)
+            if columns > widest and _has_three_words(kinds, line, i):
+                widest = columns
         if i < end and kinds[i] == PARAGRAPH:
             return widest, i
         i += 1
@@ -169,17 +195,15 @@ def measure_block(data, kinds, i, end):
 def ends_at_newline(data, kinds, line, own_text, i, text, end, width):
     """Whether the newline at `i` was meant as a break: the next line's first word, at `text`, would have fitted.
 
-    Asked only if that word is not in lower case.
+    Asked only if that word is not in lower case and if the width is one that text is wrapped at.
     `line` is the start of the line that ends at `i`, `own_text` that of its text; `width` is the width of its block.
     """
-    if width < _MIN_WRAPPED_COLUMNS or width > _MAX_WRAPPED_COLUMNS:
-        return True
     if count_quote_markers(data, line, own_text) != count_quote_markers(data, i + 1, text):
         return True
     columns = count_columns(data, line, i)
     if kind_at(kinds, text, end) == UNSPACED:
         return columns + _SLACK_COLUMNS <= width
     k = text
-    while k < end and k - text < _MAX_WRAPPED_COLUMNS and not BLANK <= kinds[k] <= PARAGRAPH:
+    while k < end and k - text < MAX_WRAPPED_COLUMNS and not BLANK <= kinds[k] <= PARAGRAPH:
         k += 1
     return columns + 1 + count_columns(data, text, k) <= width

@@ -25,32 +25,44 @@ from ibidem.sentences.kinds import (
     PARAGRAPH,
     QUOTE,
 )
-from ibidem.sentences.token_kernels import decode
+from ibidem.sentences.token_kernels import decode, look_up_page
+from ibidem.sentences.word_kernels import HIGH_BITS, load_word
 
 _MAX_WORD_BYTES = 64
 _MAX_OPENER_BYTES = 24
 _CATEGORY_BITS = np.uint64(8)
+_BYTE, _BYTE_BITS = np.uint64(255), np.uint64(8)
+_ASCII_KINDS = np.uint64(KINDS)
 
-# Sets of kinds, as bits.
-_GAPS = 1 << BLANK | 1 << IGNORED | 1 << CONTINUATION
-_BREAKS = 1 << NEWLINE | 1 << PARAGRAPH
-_BEFORE_WORDS = _GAPS | 1 << OPENER | 1 << QUOTE | 1 << DASH
-_IN_WORDS = 1 << IGNORED | 1 << MARK | 1 << CONTINUATION
+# Sets of kinds, as bits. Typed, for numba compiles once more for a plain constant.
+CONTINUATIONS = np.int64(1 << CONTINUATION)
+_GAPS = np.int64(1 << BLANK | 1 << IGNORED | 1 << CONTINUATION)
+_BREAKS = np.int64(1 << NEWLINE | 1 << PARAGRAPH)
+_BEFORE_WORDS = np.int64(_GAPS | 1 << OPENER | 1 << QUOTE | 1 << DASH)
+_IN_WORDS = np.int64(1 << IGNORED | 1 << MARK | 1 << CONTINUATION)
 
 
 @outer_kernel
 def mark_kinds(data, code_points, kinds):
     """Write the kind of every character at its first byte, CONTINUATION at its others."""
-    end = len(data)
-    i = 0
+    end = np.int64(len(data))
+    i = np.int64(0)
     while i < end:
+        word = load_word(data, i) if i + 8 <= end else HIGH_BITS
+        if word & HIGH_BITS == 0:
+            # Unsigned places, because numba takes negative ones for places from the end.
+            for k in range(8):
+                kinds[np.uint64(i + k)] = code_points[_ASCII_KINDS + (word & _BYTE)]
+                word >>= _BYTE_BITS
+            i += 8
+            continue
         if data[i] < 0x80:
             kinds[i] = code_points[KINDS + data[i]]
             i += 1
             continue
         decoded = decode(data, i, end)
         code_point = decoded >> 3
-        kinds[i] = code_points[code_points[KIND_PAGES + (code_point >> 8)] + (code_point & 255)]
+        kinds[i] = look_up_page(code_points, KIND_PAGES, code_point)
         for k in range(i + 1, i + (decoded & 7)):
             kinds[k] = CONTINUATION
         i += decoded & 7
@@ -94,7 +106,8 @@ def skip_blanks(kinds, i, end):
 @inner_kernel
 def find_next_word(kinds, i, end):
     """Return the place of the next word's first letter, past opening quotes, brackets, dashes and blanks, if near."""
-    return skip_kinds(kinds, i, min(end, i + _MAX_OPENER_BYTES), _BEFORE_WORDS)
+    limit = i + _MAX_OPENER_BYTES
+    return skip_kinds(kinds, i, limit if limit < end else end, _BEFORE_WORDS)
 
 
 @inner_kernel
@@ -133,7 +146,8 @@ def trim_end(kinds, start, end):
 def find_word_start(data, kinds, i, low):
     """Return the start of the word that ends at `i`, inner periods included; `i` if there is none or it is too long."""
     k = i
-    limit = max(low, i - _MAX_WORD_BYTES)
+    limit = i - _MAX_WORD_BYTES
+    limit = limit if limit > low else low
     while k > limit:
         kind = kinds[k - 1]
         if kind == FULL_STOP:
@@ -158,7 +172,8 @@ def find_word_start(data, kinds, i, low):
 @inner_kernel
 def find_word_end(kinds, i, end):
     """Return the end of the word that starts at `i`: letters, digits, marks; at most 64 bytes of it."""
-    limit = min(end, i + _MAX_WORD_BYTES)
+    limit = i + _MAX_WORD_BYTES
+    limit = limit if limit < end else end
     while i < limit and (FIRST_TOKEN_KIND <= kinds[i] <= CASELESS or (_IN_WORDS >> kinds[i]) & 1):
         i += 1
     return i
@@ -180,6 +195,7 @@ def look_up(data, start, end, words):
     """Return the categories of a word, 0 for an unknown word.
 
     Open addressing: an entry is the word's hash with the categories in place of its last byte; 0 is a free slot.
+    The table is made in ibidem.sentences.abbreviations.
     """
     mask = len(words) - 1
     key = hash_word(data, start, end) >> _CATEGORY_BITS
@@ -189,15 +205,3 @@ def look_up(data, start, end, words):
             return np.int64(words[slot] & np.uint64(255))
         slot = (slot + 1) & mask
     return np.int64(0)
-
-
-@outer_kernel
-def fill_word_table(data, first, categories, words):
-    """Enter words into an empty table that is larger than their number."""
-    mask = len(words) - 1
-    for word in range(len(first) - 1):
-        key = hash_word(data, first[word], first[word + 1]) >> _CATEGORY_BITS
-        slot = np.int64(key & np.uint64(mask))
-        while words[slot] != 0 and words[slot] >> _CATEGORY_BITS != key:
-            slot = (slot + 1) & mask
-        words[slot] |= key << _CATEGORY_BITS | np.uint64(categories[word])

@@ -7,25 +7,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.sentences.hashing import inner_kernel, outer_kernel
+from ibidem.sentences.hashing import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.kinds import (
-    BARE_STOP,
     BLANK,
     BULLET,
+    CASELESS,
     CLOSER,
     CLUSTER,
     CONTINUATION,
     DIGIT,
-    ELLIPSIS,
+    EVENT_BIT,
+    FIRST_TOKEN_KIND,
     FULL_STOP,
     LOWER,
     MARK,
     NEWLINE,
     PARAGRAPH,
-    STRONG_STOP,
     UPPER,
 )
 from ibidem.sentences.line_kernels import (
+    MAX_WRAPPED_COLUMNS,
+    MIN_WRAPPED_COLUMNS,
     ends_at_newline,
     find_token_line,
     is_heading,
@@ -35,6 +37,7 @@ from ibidem.sentences.line_kernels import (
     skip_quote_markers,
 )
 from ibidem.sentences.scan_kernels import (
+    CONTINUATIONS,
     find_content,
     find_next_word,
     find_token,
@@ -43,10 +46,10 @@ from ibidem.sentences.scan_kernels import (
     skip_kinds,
     trim_end,
 )
-from ibidem.sentences.stop_kernels import judge_stop
+from ibidem.sentences.stop_kernels import ENDS, GOES_ON, is_abbreviation, judge_stop
+from ibidem.sentences.word_kernels import EACH_BYTE, count_low_bytes, load_word
 
-_STOPS = 1 << FULL_STOP | 1 << STRONG_STOP | 1 << BARE_STOP | 1 << ELLIPSIS
-_EVENTS = _STOPS | 1 << NEWLINE | 1 << PARAGRAPH | 1 << CLOSER | 1 << BULLET | 1 << CLUSTER
+_EVENTS = EACH_BYTE * np.uint64(EVENT_BIT)
 _MIN_CLUSTERS = 20  # a blank in Thai and its like ends a sentence of this many clusters
 
 
@@ -75,6 +78,18 @@ def find_next_item(data, kinds, sentence, i, end):
     return start if following >> 8 == (marker >> 8) + 1 else -1
 
 
+@inlined_kernel
+def _may_end_marker(data, kinds, i, low):
+    """Whether the byte at `i` may end a list marker: a digit or a letter by itself stands before it."""
+    if i <= low or data[i] > 46:
+        return False
+    before = kinds[i - 1]
+    if before == DIGIT or i - 1 == low:
+        return before == DIGIT
+    gap = kinds[i - 2]
+    return LOWER <= before <= UPPER and (gap == BLANK or gap == CONTINUATION or data[i - 2] == 40)
+
+
 @outer_kernel
 def split_documents(data, kinds, offsets, words, documents, starts, ends):
     """Write document, start and end of every sentence, in reading order, and return their number; -1 if room is short.
@@ -83,17 +98,49 @@ def split_documents(data, kinds, offsets, words, documents, starts, ends):
     start of the current sentence, `seen` how far it is known to hold no token character (or where its first one is).
     """
     document, n = np.int64(-1), np.int64(0)
-    low = end = i = sentence = seen = line = block = block_end = np.int64(0)
+    low = end = i = sentence = seen = line = own_text = block = block_end = np.int64(0)
     width = clusters = np.int64(0)
     while True:
-        while i < end and not (_EVENTS >> kinds[i]) & 1:
-            i += 1
+        while i < end:
+            events = load_word(kinds, i) & _EVENTS
+            if events != 0:
+                i += count_low_bytes(events)
+                break
+            i += 8
+        if i > end:
+            i = end
         # The current sentence ends at `cut`, if that is set, and the next one begins at `begin`.
         cut = begin = np.int64(-1)
         kind = kind_at(kinds, i, end)
         following = i + 1
         if i >= end:
             cut = end
+        elif kind == NEWLINE or kind == PARAGRAPH:
+            next_line = text = following
+            if kind == PARAGRAPH or kind_at(kinds, following, end) < FIRST_TOKEN_KIND:
+                following = skip_kinds(kinds, following, end, CONTINUATIONS)
+                next_line = find_token_line(kinds, following, end)
+                text = skip_quote_markers(data, kinds, next_line, end)
+            if kind == PARAGRAPH or next_line > following:
+                cut, begin, following = i, next_line, next_line
+                block = block_end = next_line
+            else:
+                first, second = kinds[text], kinds[text + 1]
+                ends_here = data[own_text] == 35 and is_heading(data, kinds, own_text, end)
+                # A letter starts an item only as "a." or "a)".
+                if not ends_here and (first <= DIGIT or second == FULL_STOP or second == CLOSER):
+                    ends_here = is_item(data, kinds, text, end)
+                if first < FIRST_TOKEN_KIND:
+                    first = kind_at(kinds, find_next_word(kinds, text, end), end)
+                if not ends_here and first != LOWER:
+                    if i >= block_end:
+                        width, block_end = measure_block(data, kinds, block, end)
+                    ends_here = width < MIN_WRAPPED_COLUMNS or width > MAX_WRAPPED_COLUMNS
+                    if not ends_here:
+                        ends_here = ends_at_newline(data, kinds, line, own_text, i, text, end, width)
+                if ends_here:
+                    cut, begin = i, next_line
+            line, own_text = next_line, text
         elif kind == CLUSTER:
             if clusters >= _MIN_CLUSTERS and kind_before(kinds, i, low) == BLANK:
                 before = trim_end(kinds, sentence, i)
@@ -101,43 +148,28 @@ def split_documents(data, kinds, offsets, words, documents, starts, ends):
                 if last == CLUSTER or last == MARK:
                     cut, begin, clusters = before, i, 0
             clusters += 1
-        elif kind == NEWLINE or kind == PARAGRAPH:
-            following = skip_kinds(kinds, following, end, 1 << CONTINUATION)
-            next_line = find_token_line(kinds, following, end)
-            if kind == PARAGRAPH or next_line > following:
-                cut, begin, following = i, next_line, next_line
-                block = block_end = next_line
-            else:
-                text = skip_quote_markers(data, kinds, next_line, end)
-                own_text = skip_quote_markers(data, kinds, line, end)
-                ends_here = is_item(data, kinds, text, end) or is_heading(data, kinds, own_text, end)
-                if not ends_here and kind_at(kinds, find_next_word(kinds, text, end), end) != LOWER:
-                    if i >= block_end:
-                        width, block_end = measure_block(data, kinds, block, end)
-                    ends_here = ends_at_newline(data, kinds, line, own_text, i, text, end, width)
-                if ends_here:
-                    cut, begin = i, next_line
-            line = next_line
-        elif (_STOPS >> kind) & 1 or data[i] == 41:
+        elif kind == FULL_STOP and DIGIT <= kinds[i + 1] <= CASELESS and following < end:
+            # Nothing ends inside of "3.5" and "example.org".
+            pass
+        elif kind != CLOSER or _may_end_marker(data, kinds, i, low):
             if seen < i:
                 seen = find_token(kinds, seen, i)
             # Stops before the first word of a sentence end nothing.
-            if seen < i:
+            if seen < i and kind == BULLET:
+                if kind_before(kinds, i, low) == BLANK:
+                    cut = begin = i
+            elif seen < i:
                 sentence = find_content(data, kinds, sentence, seen, low)
-                if data[i] <= 46 and DIGIT <= kinds[i - 1] <= UPPER:
+                if _may_end_marker(data, kinds, i, low):
                     cut = find_next_item(data, kinds, sentence, i, end)
                 if cut >= 0:
                     begin, following = cut, i
-                elif data[i] != 41:
-                    judged = judge_stop(data, kinds, low, sentence, i, end, words)
-                    following = judged >> 1
-                    if judged & 1:
+                elif kind != CLOSER:
+                    following, verdict = judge_stop(data, kinds, low, sentence, i, end)
+                    if verdict == ENDS or (
+                        verdict != GOES_ON and not is_abbreviation(data, kinds, sentence, i, verdict, end, words)
+                    ):
                         cut = begin = following
-        elif kind == BULLET and kind_before(kinds, i, low) == BLANK:
-            if seen < i:
-                seen = find_token(kinds, seen, i)
-            if seen < i:
-                cut = begin = i
         if cut >= 0:
             if seen < cut:
                 seen = find_token(kinds, seen, cut)
@@ -159,4 +191,5 @@ def split_documents(data, kinds, offsets, words, documents, starts, ends):
             return n
         low, end = offsets[document], offsets[document + 1]
         i = find_token_line(kinds, low, end)
+        own_text = skip_quote_markers(data, kinds, i, end)
         sentence = seen = line = block = block_end = i

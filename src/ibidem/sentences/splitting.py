@@ -13,6 +13,7 @@ from ibidem.model import SENTENCE_BATCH
 from ibidem.sentences import char_kernels, cut_kernels, scan_kernels, split_kernels, token_kernels
 from ibidem.sentences.abbreviations import load_words
 from ibidem.sentences.code_points import load_code_points
+from ibidem.sentences.word_kernels import WORD_BYTES
 
 SPLITTER_VERSION: int = 1
 
@@ -31,15 +32,11 @@ def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.Recor
     """Return the sentences of all texts, one row each, in the schema SENTENCE_BATCH; a null is a text without any."""
     data, offsets = _buffers(texts)
     code_points = load_code_points()
-    kinds = np.empty(len(data), dtype=np.uint8)
+    kinds = np.empty(len(data) + WORD_BYTES, dtype=np.uint8)
     scan_kernels.mark_kinds(data, code_points, kinds)
-    n, documents, starts, ends = _split(data, kinds, offsets, config.lang)
-    n, documents, starts, ends = cut_kernels.cut_long_spans(
-        data, kinds, n, documents, starts, ends, config.max_sentence_words
-    )
-    documents, starts, ends = documents[:n], starts[:n], ends[:n]
-    n_words, digests = token_kernels.count_and_digest(data, _read_only(starts), _read_only(ends), code_points)
-    start_chars, end_chars = np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
+    documents, starts, ends = _split(data, _read_only(kinds), offsets, config)
+    n_words, digests = _count_and_digest(data, starts, ends)
+    start_chars, end_chars = (np.empty(len(starts), dtype=np.uint32) for _ in range(2))
     char_kernels.count_offsets(data, offsets, documents, starts, ends, start_chars, end_chars)
     begins = offsets[documents]
     columns = [
@@ -48,7 +45,7 @@ def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.Recor
         (ends - begins).astype(np.uint32),
         start_chars,
         end_chars,
-        n_words,
+        n_words.astype(np.int32),
         digests,
     ]
     return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=SENTENCE_BATCH)
@@ -56,27 +53,54 @@ def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.Recor
 
 def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets) -> tuple[Hashes, Offsets]:
     """Return the token hashes of byte spans in UTF-8, and `first`: span i has tokens[first[i]:first[i + 1]]."""
-    tokens, first = token_kernels.tokenise(_read_only(data), _read_only(starts), _read_only(ends), load_code_points())
-    # A copy, so that the room that was left over is given back.
-    return tokens[: first[-1]].copy(), first
+    data, starts, ends, n = _words(data), _read_only(starts), _read_only(ends), len(starts)
+    first, no_digests = np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.uint64)
+    # A token is five bytes and more on average; where they are shorter, room is made as it is needed.
+    tokens = np.empty(int((ends - starts).sum()) // 5 + 64, dtype=np.uint64)
+    span = 0
+    while True:
+        span = token_kernels.tokenise(data, starts, ends, load_code_points(), span, tokens, first, no_digests)
+        if span == n:
+            # A copy, so that the room that was left over is given back.
+            return tokens[: first[n]].copy(), first
+        grown = np.empty(int(first[span] + ends[span] - starts[span]) + 1 + len(tokens) // 2, dtype=np.uint64)
+        grown[: first[span]] = tokens[: first[span]]
+        tokens = grown
 
 
 def digest_tokens(tokens: Hashes, first: Offsets) -> Hashes:
     """Return the digest of every span's tokens, the same that `split_texts` gives to a sentence."""
-    digests: Hashes = token_kernels.fold_tokens(_read_only(tokens), _read_only(first))
+    digests: Hashes = np.empty(len(first) - 1, dtype=np.uint64)
+    token_kernels.fold_tokens(_read_only(tokens), _read_only(first), digests)
     return digests
 
 
-def _split(data: Bytes, kinds: Bytes, offsets: Offsets, lang: str) -> tuple[int, Offsets, Offsets, Offsets]:
-    """Return the number of sentences, and documents, starts and ends in arrays that are at least that long."""
+def _count_and_digest(data: Bytes, starts: Offsets, ends: Offsets) -> tuple[Offsets, Hashes]:
+    """Return the number of tokens and the digest of every span, without keeping the tokens."""
+    n = len(starts)
+    counts, digests = np.zeros(n + 1, dtype=np.int64), np.empty(n, dtype=np.uint64)
+    tokens = np.empty(int((ends - starts).max(initial=0)) + 1, dtype=np.uint64)
+    token_kernels.tokenise(data, _read_only(starts), _read_only(ends), load_code_points(), 0, tokens, counts, digests)
+    return counts[1:], digests
+
+
+def _split(data: Bytes, kinds: Bytes, offsets: Offsets, config: SentencesConfig) -> tuple[Offsets, Offsets, Offsets]:
+    """Return the documents, starts and ends of all sentences."""
     # Sentences of sixteen bytes and less are rare; for a text of nothing else there is room at the second try.
     for n_bytes_each in (16, 2):
-        room = len(data) // n_bytes_each + len(offsets)
-        documents, starts, ends = (np.empty(room, dtype=np.int64) for _ in range(3))
-        n = split_kernels.split_documents(data, kinds, offsets, load_words(lang), documents, starts, ends)
+        found = _rooms(len(data) // n_bytes_each + len(offsets))
+        n = split_kernels.split_documents(data, kinds, offsets, load_words(config.lang), *found)
         if n >= 0:
             break
-    return n, documents, starts, ends
+    pieces = _rooms(n + len(data) // cut_kernels.MIN_BYTES)
+    n = cut_kernels.cut_long_spans(data, kinds, *(values[:n] for values in found), config.max_sentence_words, *pieces)
+    documents, starts, ends = (values[:n] for values in pieces)
+    return documents, starts, ends
+
+
+def _rooms(n: int) -> tuple[Offsets, Offsets, Offsets]:
+    """Return arrays for the documents, starts and ends of so many spans."""
+    return np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
 
 
 def _buffers(texts: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
@@ -85,10 +109,15 @@ def _buffers(texts: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
         texts = texts.fill_null("")
     _, offset_buffer, data_buffer = texts.buffers()
     if len(texts) == 0 or data_buffer is None:
-        return _read_only(np.zeros(0, dtype=np.uint8)), _read_only(np.zeros(len(texts) + 1, dtype=np.int64))
+        return _words(np.zeros(0, dtype=np.uint8)), _read_only(np.zeros(len(texts) + 1, dtype=np.int64))
     offsets = np.frombuffer(offset_buffer, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
     data = np.frombuffer(data_buffer, dtype=np.uint8)[offsets[0] : offsets[-1]]
-    return _read_only(data), _read_only(offsets - offsets[0])
+    return _words(data), _read_only(offsets - offsets[0])
+
+
+def _words(data: Bytes) -> Bytes:
+    """Return the bytes for reading, at least the eight that the kernels load at a time."""
+    return _read_only(data if len(data) >= WORD_BYTES else np.pad(data, (0, WORD_BYTES - len(data))))
 
 
 def _read_only(values: NDArray[Any]) -> NDArray[Any]:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ibidem.sentences.hashing import inner_kernel
 from ibidem.sentences.kinds import (
     BARE_STOP,
@@ -12,7 +14,6 @@ from ibidem.sentences.kinds import (
     CASELESS,
     CLOSER,
     COMMA,
-    CONTINUATION,
     DIGIT,
     ELLIPSIS,
     FIRST_TOKEN_KIND,
@@ -27,6 +28,7 @@ from ibidem.sentences.kinds import (
 )
 from ibidem.sentences.line_kernels import read_marker, skip_quote_markers
 from ibidem.sentences.scan_kernels import (
+    CONTINUATIONS,
     find_next_word,
     find_token,
     find_word_end,
@@ -41,6 +43,8 @@ from ibidem.sentences.scan_kernels import (
 # The categories of ibidem.sentences.abbreviations, which imports kernels itself.
 BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL = 1, 2, 4, 8, 16
 
+# Verdicts.
+GOES_ON, ENDS = np.int64(-2), np.int64(-1)
 _MAX_MARKER_BYTES = 16
 _MAX_TITLE_BYTES = 60
 
@@ -62,7 +66,7 @@ def _shape_of_word(kinds, start, end):
         elif kind >= FIRST_TOKEN_KIND:
             letters += 1
             part += 1
-            longest = max(longest, part)
+            longest = part if part > longest else longest
     if letters == 0:
         return 3 if digits > 0 else 0
     if digits > 0:
@@ -93,7 +97,7 @@ def _is_roman(data, kinds, word, end):
 
 
 @inner_kernel
-def _is_abbreviation(data, kinds, sentence, i, word, end, words):
+def is_abbreviation(data, kinds, sentence, i, word, end, words):
     """Whether the single period at `i` belongs to its word only. `word` is where the next word starts."""
     start = find_word_start(data, kinds, i, sentence)
     if start == i:
@@ -160,7 +164,7 @@ def _skip_closers(data, kinds, i, end):
             i = k
         elif kind == BLANK:
             # French: a blank stands before the closing guillemet.
-            k = skip_kinds(kinds, i + 1, end, 1 << CONTINUATION)
+            k = skip_kinds(kinds, i + 1, end, CONTINUATIONS)
             if k + 1 >= end or data[k] != 0xC2 or data[k + 1] != 0xBB:
                 break
             after = kind_at(kinds, k + 2, end)
@@ -170,14 +174,15 @@ def _skip_closers(data, kinds, i, end):
             i = k
         else:
             break
-        i = skip_kinds(kinds, i + 1, end, 1 << CONTINUATION)
+        i = skip_kinds(kinds, i + 1, end, CONTINUATIONS)
     return i
 
 
 @inner_kernel
 def _is_in_title(data, i, end):
     """Whether the title bracket 》 or 〉 closes soon after `i`, in the same clause: 《你好！世界》 is one name."""
-    for k in range(i, min(end - 2, i + _MAX_TITLE_BYTES)):
+    limit = i + _MAX_TITLE_BYTES
+    for k in range(i, limit if limit < end - 2 else end - 2):
         if data[k] == 10:
             return False
         if data[k] == 0xE3 and data[k + 1] == 0x80:
@@ -188,14 +193,16 @@ def _is_in_title(data, i, end):
 
 
 @inner_kernel
-def judge_stop(data, kinds, low, sentence, i, end, words):
-    """Return `place << 1 | ends` for the terminator at `i`: whether the sentence ends at `place` or goes on there."""
-    if data[i] == 46 and i + 1 < end and DIGIT <= kinds[i + 1] < UNSPACED:
-        return (i + 1) << 1
+def judge_stop(data, kinds, low, sentence, i, end):
+    """Return the place where the sentence ends or goes on after the terminator at `i`, and which of the two.
+
+    The verdict is GOES_ON or ENDS, or the place of the next word, if only that word and the one before the period can
+    tell: then `is_abbreviation` has to be asked.
+    """
     if i - sentence < _MAX_MARKER_BYTES:
         marker = read_marker(data, kinds, sentence, end)
         if i < sentence + (marker & 255):
-            return (sentence + (marker & 255)) << 1
+            return sentence + (marker & 255), GOES_ON
     dots = 0
     bare = strong = False
     k = i
@@ -211,7 +218,7 @@ def judge_stop(data, kinds, low, sentence, i, end, words):
             bare = True
         else:
             break
-        k = skip_kinds(kinds, k + 1, end, 1 << CONTINUATION)
+        k = skip_kinds(kinds, k + 1, end, CONTINUATIONS)
     run_end = k
     only_dots = not strong and not bare
     if only_dots:
@@ -220,42 +227,44 @@ def judge_stop(data, kinds, low, sentence, i, end, words):
             dots += data[place] == 46
     before = kind_before(kinds, i, low)
     if before == OPENER:
-        return k << 1
+        return k, GOES_ON
     stop_end = k
     k = _skip_closers(data, kinds, k, end)
     kind = kind_at(kinds, k, end)
     blank_follows = BLANK <= kind <= PARAGRAPH
     if bare:
         if kind == COMMA or (k > stop_end and not blank_follows and kind != OPENER):
-            return k << 1
+            return k, GOES_ON
         if data[i] == 0xEF and k == stop_end and not blank_follows and _is_in_title(data, k, end):
-            return k << 1
+            return k, GOES_ON
         # The full-width period is a decimal point too.
         if data[i] == 0xEF and data[i + 2] == 0x8E and DIGIT <= kind < UNSPACED:
-            return k << 1
-        return k << 1 | 1
+            return k, GOES_ON
+        return k, ENDS
     if not blank_follows:
-        return k << 1 | (strong and k == stop_end and kind == UNSPACED and before == UNSPACED)
+        if strong and k == stop_end and kind == UNSPACED and before == UNSPACED:
+            return k, ENDS
+        return k, GOES_ON
     text = skip_blanks(kinds, k, end)
     if text >= end:
-        return k << 1
+        return k, GOES_ON
     # Paragraphs and list items are the newline's business; here it is but a blank.
     wrapped = BLANK <= kinds[text] <= PARAGRAPH
     if wrapped:
         text = skip_quote_markers(data, kinds, text + 1, end)
     kind = kind_at(kinds, text, end)
     if kind == COMMA or kind == CLOSER or FULL_STOP <= kind <= ELLIPSIS:
-        return k << 1
+        return k, GOES_ON
     word = find_next_word(kinds, text, end)
     if kind_at(kinds, word, end) == LOWER:
-        second = skip_kinds(kinds, word + 1, end, 1 << CONTINUATION)
+        second = skip_kinds(kinds, word + 1, end, CONTINUATIONS)
         if kind_at(kinds, second, end) != UPPER:
-            return k << 1
+            return k, GOES_ON
     if only_dots:
         if BLANK <= before <= PARAGRAPH and dots > 1:
-            return k << 1 | (dots > 3)
+            return k, ENDS if dots > 3 else GOES_ON
         if run_end == i + 1 and stop_end > run_end and dots >= 3 and not wrapped:
-            return run_end << 1 | 1
-        if dots == 1 and k == stop_end and _is_abbreviation(data, kinds, sentence, i, word, end, words):
-            return k << 1
-    return k << 1 | 1
+            return run_end, ENDS
+        if dots == 1 and k == stop_end:
+            return k, word
+    return k, ENDS

@@ -1,22 +1,31 @@
-"""Kernels that turn byte spans into token hashes and token hashes into digests."""
+"""Kernels that turn byte spans into token hashes and token hashes into digests.
+
+The hash of a word is made of its folded characters alone, however they were written. Letters and digits of ASCII are
+taken in by eights: the first in the lowest byte, the rest before any other character and at the end of the word.
+"""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ibidem.sentences.code_points import BYTE_FOLDS, FOLD_PAGES, KIND_PAGES
-from ibidem.sentences.hashing import SEED, inner_kernel, mix
-from ibidem.sentences.kinds import CLUSTER, FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
+from ibidem.sentences.code_points import FOLD_PAGES, KIND_PAGES
+from ibidem.sentences.hashing import SEED, inlined_kernel, inner_kernel, mix, outer_kernel
+from ibidem.sentences.kinds import FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
+from ibidem.sentences.word_kernels import count_low_bytes, load_bytes, load_word, mark_others
 
-_NO_MARKS = np.uint64(0)
+_NONE = np.uint64(0)
+_ONE = np.uint64(1)
+_SEVEN = np.uint64(7)
+_CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
+_NOT_ASCII = np.uint64(1 << 63)  # no eight letters of ASCII look like a code point with this
+_WORD_END = np.uint64(0x2545F4914F6CDD1D)
 # What the scan is in the middle of.
 _NOTHING, _WORD, _RUN_OF_TWOS, _RUN_OF_THREES = 0, 1, 2, 3
 
 
-@inner_kernel
+@inlined_kernel
 def decode(data, i, end):
     """Return `code_point << 3 | n_bytes` of the character at `i`; broken UTF-8 gives U+FFFD of one byte."""
     lead = np.int64(data[i])
@@ -34,15 +43,30 @@ def decode(data, i, end):
     return 0xFFFD << 3 | 1
 
 
+@inlined_kernel
+def look_up_page(code_points, pages, code_point):
+    """Return what a table says of a code point; `pages` is where the table's page numbers are."""
+    # Unsigned places, because numba takes negative ones for places from the end.
+    page = code_points[np.uint64(pages + (code_point >> 8))]
+    return np.int64(code_points[np.uint64(page + (code_point & 255))])
+
+
 @inner_kernel
-def _run_token(units, order, before, previous, current):
-    """Return the hash of the last `order` units of a run, or of all of them if there are fewer."""
-    h = SEED
-    if order == 3 and units >= 3:
-        h = mix(h, before)
+def _end_token(mode, units, before, previous, h, letters, marks):
+    """Return the hash of a word, or of the last units of a run: as many as its mode says, or all if there are fewer."""
+    if letters != _NONE:
+        h = mix(h, letters)
+    if marks != _NONE:
+        h = mix(h, marks)
+    if mode == _WORD:
+        # One more step, for the last of eight letters has hardly stirred the low bits.
+        return mix(h, _WORD_END)
+    token = SEED
+    if mode == _RUN_OF_THREES and units >= 3:
+        token = mix(token, before)
     if units >= 2:
-        h = mix(h, previous)
-    return mix(h, current)
+        token = mix(token, previous)
+    return mix(token, h)
 
 
 @inner_kernel
@@ -51,151 +75,162 @@ def tokenise_span(data, start, end, code_points, tokens, n):
 
     Marks are summed up, not chained, so that their order, which normal forms differ in, has no part in the hash.
     """
-    mode, units, marks = _NOTHING, 0, _NO_MARKS
+    mode, units, n_bits = np.int64(_NOTHING), np.int64(0), np.int64(0)
     h = before = previous = SEED
+    # Up to seven letters of ASCII that are not in `h` yet; they take `n_bits`.
+    letters = marks = _NONE
     extendable = False
-    expansion = expansion_end = 0
+    expansion = expansion_end = code_point = np.int64(0)
     i = start
+    last = end if end < len(data) - 15 else len(data) - 15
     while i < end or expansion < expansion_end:
-        if expansion == expansion_end:
-            letter = code_points[BYTE_FOLDS + data[i]]
-            if letter != 0:
-                if mode != _WORD:
-                    if mode != _NOTHING:
-                        tokens[n] = _run_token(
-                            units, mode, before, previous, h if marks == _NO_MARKS else mix(h, marks)
-                        )
-                        n += 1
-                    mode, h, marks = _WORD, SEED, _NO_MARKS
-                elif marks != _NO_MARKS:
-                    h, marks = mix(h, marks), _NO_MARKS
-                extendable = True
-                h = mix(h, np.uint64(letter))
-                i += 1
-                while i < end:
-                    letter = code_points[BYTE_FOLDS + data[i]]
-                    if letter == 0:
-                        break
-                    h = mix(h, np.uint64(letter))
-                    i += 1
-                continue
-            if data[i] < 0x80:
-                i += 1
-                extendable = False
-                if mode == _WORD:
-                    tokens[n] = h if marks == _NO_MARKS else mix(h, marks)
-                    n += 1
-                    mode, marks = _NOTHING, _NO_MARKS
-                continue
-            decoded = decode(data, i, end)
-            code_point = decoded >> 3
-            i += decoded & 7
-            form = np.int64(code_points[code_points[FOLD_PAGES + (code_point >> 8)] + (code_point & 255)])
-            if form < 0:
-                expansion = 1 - form
-                expansion_end = expansion + code_points[-form]
-                continue
-            if form > 0:
-                code_point = form
+        # Most words, and what stands between words: up to fifteen letters without a branch.
+        while i < last and mode == _NOTHING and expansion == expansion_end:
+            word = load_word(data, i)
+            others = mark_others(word)
+            n_letters = count_low_bytes(others)
+            other = others & (~others + _ONE)
+            token = mix(SEED, (word | _CASE_BITS) & ((other >> _SEVEN) - _ONE))
+            # The next eight, in advance: whether they are needed is hard to foretell.
+            next_word = load_word(data, i + 8)
+            next_others = mark_others(next_word)
+            next_other = next_others & (~next_others + _ONE)
+            next_packed = (next_word | _CASE_BITS) & ((next_other >> _SEVEN) - _ONE)
+            n_next_letters = count_low_bytes(next_others)
+            if other == _NONE:
+                word, other = next_word, next_other
+                n_letters += n_next_letters
+                token = mix(token, next_packed) if next_packed != _NONE else token
+            if other & ~word == _NONE or i + n_letters > end:
+                break
+            tokens[n] = mix(token, _WORD_END)
+            n += n_letters != 0
+            i += n_letters + 1
+        if i >= end and expansion == expansion_end:
+            break
+        separated = False
+        if expansion == expansion_end and data[i] < 0x80:
+            word = load_bytes(data, i, end)
+            others = mark_others(word)
+            other = others & (~others + _ONE)
+            n_letters = count_low_bytes(others)
+            packed = (word | _CASE_BITS) & ((other >> _SEVEN) - _ONE)
+            separated = other & ~word != _NONE
+            i += n_letters + separated
+            wanted = _WORD if n_letters > 0 else _NOTHING
         else:
-            code_point = np.int64(code_points[expansion])
-            expansion += 1
-        kind = code_points[code_points[KIND_PAGES + (code_point >> 8)] + (code_point & 255)]
-        if kind == IGNORED:
-            continue
-        if kind == MARK:
-            if extendable:
-                marks += mix(SEED, np.uint64(code_point))
-            continue
-        if kind < FIRST_TOKEN_KIND:
-            extendable = False
-            if mode == _WORD:
-                tokens[n] = h if marks == _NO_MARKS else mix(h, marks)
-                n += 1
-                mode, marks = _NOTHING, _NO_MARKS
-            continue
-        extendable = True
-        if marks != _NO_MARKS:
-            h, marks = mix(h, marks), _NO_MARKS
-        wanted = _RUN_OF_TWOS if kind == UNSPACED else _RUN_OF_THREES if kind == CLUSTER else _WORD
-        if mode != wanted:
-            if mode == _WORD:
-                tokens[n] = h
-                n += 1
-            elif mode != _NOTHING:
-                tokens[n] = _run_token(units, mode, before, previous, h)
-                n += 1
-            mode, units, h = wanted, 0, SEED
-        if wanted == _WORD:
-            if 0xAC00 <= code_point <= 0xD7A3:
-                syllable = code_point - 0xAC00
-                h = mix(h, np.uint64(0x1100 + syllable // 588))
-                h = mix(h, np.uint64(0x1161 + syllable % 588 // 28))
-                if syllable % 28 != 0:
-                    h = mix(h, np.uint64(0x11A7 + syllable % 28))
+            if expansion < expansion_end:
+                code_point = np.int64(code_points[expansion])
+                expansion += 1
             else:
-                h = mix(h, np.uint64(code_point))
+                decoded = decode(data, i, end)
+                code_point = decoded >> 3
+                i += decoded & 7
+                form = look_up_page(code_points, FOLD_PAGES, code_point)
+                if form < 0:
+                    expansion = 1 - form
+                    expansion_end = expansion + code_points[-form]
+                    continue
+                if form > 0:
+                    code_point = form
+            kind = look_up_page(code_points, KIND_PAGES, code_point)
+            if kind == IGNORED:
+                continue
+            if kind == MARK:
+                if extendable:
+                    marks += mix(SEED, np.uint64(code_point))
+                continue
+            wanted = _WORD if kind >= FIRST_TOKEN_KIND else _NOTHING
+            if kind >= UNSPACED:
+                wanted = _RUN_OF_TWOS if kind == UNSPACED else _RUN_OF_THREES
+            packed = np.uint64(code_point)
+            if kind == UNSPACED and mode == _RUN_OF_TWOS and marks == _NONE:
+                # Most characters of unspaced scripts.
+                if units >= 2:
+                    tokens[n] = mix(mix(SEED, previous), h)
+                    n += 1
+                previous, h = h, mix(SEED, packed)
+                units += 1
+                extendable = True
+                continue
+            n_letters = np.int64(code_point < 0x80)
+        extendable = wanted != _NOTHING and not separated
+        if mode != wanted:
+            # What separates words does not end a run.
+            if wanted == _NOTHING and mode != _WORD:
+                continue
+            if mode != _NOTHING:
+                tokens[n] = _end_token(mode, units, before, previous, h, letters, marks)
+                n += 1
+            mode, units, marks, letters, n_bits = wanted, 0, _NONE, _NONE, 0
+            h = SEED
+        if wanted == _NOTHING:
             continue
-        if units >= wanted:
-            tokens[n] = _run_token(units, wanted, before, previous, h)
-            n += 1
-        before, previous = previous, h
-        h = mix(SEED, np.uint64(code_point))
-        units += 1
+        if marks != _NONE or n_letters == 0:
+            if letters != _NONE:
+                h, letters, n_bits = mix(h, letters), _NONE, 0
+            if marks != _NONE:
+                h, marks = mix(h, marks), _NONE
+        if wanted != _WORD:
+            if units >= wanted:
+                tokens[n] = _end_token(mode, units, before, previous, h, letters, marks)
+                n += 1
+            before, previous = previous, h
+            h = mix(SEED, packed)
+            units += 1
+        elif n_letters > 0:
+            letters |= packed << np.uint64(n_bits)
+            n_bits += n_letters * 8
+            if n_bits >= 64:
+                h = mix(h, letters)
+                n_bits -= 64
+                letters = packed >> np.uint64(n_letters * 8 - n_bits) if n_bits > 0 else _NONE
+            if separated:
+                tokens[n] = _end_token(mode, units, before, previous, h, letters, marks)
+                n += 1
+                mode, letters, n_bits = _NOTHING, _NONE, 0
+        elif 0xAC00 <= code_point <= 0xD7A3:
+            syllable = code_point - 0xAC00
+            h = mix(h, _NOT_ASCII | np.uint64(0x1100 + syllable // 588))
+            h = mix(h, _NOT_ASCII | np.uint64(0x1161 + syllable % 588 // 28))
+            if syllable % 28 != 0:
+                h = mix(h, _NOT_ASCII | np.uint64(0x11A7 + syllable % 28))
+        else:
+            h = mix(h, _NOT_ASCII | packed)
     if mode != _NOTHING:
-        if marks != _NO_MARKS:
-            h = mix(h, marks)
-        tokens[n] = h if mode == _WORD else _run_token(units, mode, before, previous, h)
+        tokens[n] = _end_token(mode, units, before, previous, h, letters, marks)
         n += 1
     return n
 
 
-@njit(cache=True, nogil=True)
-def tokenise(data, starts, ends, code_points):
-    """Return the tokens of all spans, with room left over after them, and where each span's tokens begin."""
-    n_bytes = np.int64(0)
-    for span in range(len(starts)):
-        n_bytes += ends[span] - starts[span]
-    tokens = np.empty(n_bytes // 5 + 64, dtype=np.uint64)
-    first = np.zeros(len(starts) + 1, dtype=np.int64)
-    n = np.int64(0)
-    for span in range(len(starts)):
-        room = n + ends[span] - starts[span] + 1
-        if room > len(tokens):
-            grown = np.empty(room + len(tokens) // 2, dtype=np.uint64)
-            for k in range(n):
-                grown[k] = tokens[k]
-            tokens = grown
+@outer_kernel
+def tokenise(data, starts, ends, code_points, span, tokens, first, digests):
+    """Tokenise the spans from `span` on; return the first one that `tokens` has not room enough left for.
+
+    Where the tokens of a span end is written to `first[span + 1]`. If there is room for digests, they are what is
+    asked for: every span's tokens are then written over those of the one before, from 0 on.
+    """
+    while span < len(starts):
+        keeping = len(digests) == 0
+        n = first[span] if keeping else np.int64(0)
+        if n + ends[span] - starts[span] >= len(tokens):
+            break
         n = tokenise_span(data, starts[span], ends[span], code_points, tokens, n)
         first[span + 1] = n
-    return tokens, first
+        if not keeping:
+            h = SEED
+            for k in range(n):
+                h = mix(h, tokens[k])
+            digests[span] = h
+        span += 1
+    return span
 
 
-@njit(cache=True, nogil=True)
-def count_and_digest(data, starts, ends, code_points):
-    """Return the number of tokens and the digest of every span, without keeping the tokens."""
-    n_tokens = np.empty(len(starts), dtype=np.int32)
-    digests = np.empty(len(starts), dtype=np.uint64)
-    tokens = np.empty(4096, dtype=np.uint64)
-    for span in range(len(starts)):
-        room = ends[span] - starts[span] + 1
-        if room > len(tokens):
-            tokens = np.empty(room * 2, dtype=np.uint64)
-        n = tokenise_span(data, starts[span], ends[span], code_points, tokens, np.int64(0))
-        h = SEED
-        for k in range(n):
-            h = mix(h, tokens[k])
-        n_tokens[span], digests[span] = n, h
-    return n_tokens, digests
-
-
-@njit(cache=True, nogil=True)
-def fold_tokens(tokens, first):
-    """Return the digest of every list of tokens."""
-    digests = np.empty(len(first) - 1, dtype=np.uint64)
-    for span in range(len(first) - 1):
+@outer_kernel
+def fold_tokens(tokens, first, digests):
+    """Write the digest of every list of tokens."""
+    for span in range(len(digests)):
         h = SEED
         for k in range(first[span], first[span + 1]):
             h = mix(h, tokens[k])
         digests[span] = h
-    return digests
