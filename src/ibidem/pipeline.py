@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.collection import Collection, gather
@@ -34,26 +35,35 @@ def find_passages(inputs: Any, against: Any, config: Config, progress: Progress)
                 progress.add_documents,
             )
             check_documents(collection, against is not None, skipped)
-        with progress.stage("matches"):
-            rows, cells = classify(collection, config, engine, progress)
-        with progress.stage("passages"):
-            limits = passage_limits(config)
-            diagonals, groups = find_diagonals(rows, limits, pairing(collection, config), engine.map_parts)
-            passages = assemble_passages(diagonals, rows, limits, cells, engine.map_parts)
-            del diagonals, cells
-        with progress.stage("tables"):
-            documents = documents_table(passages, groups, rows, collection)
-            return Result(
-                passages=passages_table(passages, rows, collection, limits.min_sentences),
-                documents=documents,
-                repeats=repeats_table(groups, rows, collection),
-                skipped=skipped.records,
-                config=config,
-                collection=collection,
-                inputs=describe_inputs(inputs) + ([] if against is None else describe_inputs(against)),
-                counts=progress.counts,
-                timings=progress.timings,
-            )
+        passages, documents, repeats = passages_of(collection, config, engine, progress)
+    return Result(
+        passages=passages,
+        documents=documents,
+        repeats=repeats,
+        skipped=skipped.records,
+        config=config,
+        collection=collection,
+        inputs=describe_inputs(inputs) + ([] if against is None else describe_inputs(against)),
+        counts=progress.counts,
+        timings=progress.timings,
+    )
+
+
+def passages_of(
+    collection: Collection, config: Config, engine: LocalEngine, progress: Progress
+) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """Return the tables of passages, documents and repeats of a collection whose sentences are known."""
+    with progress.stage("matches"):
+        rows, cells = classify(collection, config, engine, progress)
+    with progress.stage("passages"):
+        limits = passage_limits(config)
+        diagonals, groups = find_diagonals(rows, limits, pairing(collection, config), engine.map_parts)
+        parts = assemble_passages(diagonals, rows, limits, cells, engine.map_parts)
+        del diagonals, cells
+    with progress.stage("tables"):
+        documents = documents_table(parts, groups, rows, collection)
+        passages = passages_table(parts, rows, collection, limits.min_sentences, engine.map_parts)
+        return passages, documents, repeats_table(groups, rows, collection)
 
 
 def classify(collection: Collection, config: Config, engine: LocalEngine, progress: Progress) -> tuple[Rows, Cells | None]:

@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute  # pa.compute
 
 from ibidem.collection import Collection
 from ibidem.config import Config
@@ -46,13 +46,14 @@ class Result:
 
     def longest(self, count: int) -> list[Passage]:
         """Return the longest passages, by characters of both sides together."""
-        length = pa.compute.add(*(pa.compute.subtract(self.passages[f"{s}_end"], self.passages[f"{s}_start"]) for s in "ab"))
-        order = pa.compute.select_k_unstable(
-            pa.table({"length": length, "row": pa.array(range(len(self)), pa.int64())}),
-            count,
-            [("length", "descending"), ("row", "ascending")],
-        )
-        return [p for batch in self.passages.take(order).to_batches() for p in self._passages_of(batch)]
+        columns = (self.passages[name].to_numpy() for name in ("a_start", "a_end", "b_start", "b_end"))
+        a_start, a_end, b_start, b_end = columns
+        lengths = a_end - a_start + b_end - b_start
+        # Only the few that can be among the longest are sorted; equal lengths stay in reading order.
+        least = np.partition(lengths, -count)[-count] if count < len(lengths) else 0
+        rows = np.flatnonzero(lengths >= least)
+        rows = rows[np.argsort(-lengths[rows], kind="stable")][:count]
+        return [p for batch in self.passages.take(rows).to_batches() for p in self._passages_of(batch)]
 
     def with_texts(self) -> pa.Table:
         """Return the passages with the columns `a_text` and `b_text`."""

@@ -46,7 +46,9 @@ def find(
     from ibidem.api import find as find_in
     from ibidem.cli.display import open_display
     from ibidem.reports.summary import summarise
+    from ibidem.warmup import compile_later_stages_aside
 
+    compile_later_stages_aside(config)
     with open_display(progress, quiet) as display:
         result = find_in(list(inputs), against=list(references) or None, config=config, progress=display)
         with display.stage("writing"):

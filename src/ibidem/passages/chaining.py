@@ -18,7 +18,7 @@ _N_PARTS = 32
 
 @dataclass(frozen=True)
 class PassageRows:
-    """Passages in reading order. `table`: first row and end in a, the same in b, sentences, flags (1 equal, 2 both texts whole)."""
+    """Passages in reading order. `table`: first row and end in a, the same in b, sentences, flags (1 equal, 2 both whole)."""
 
     table: NDArray[np.int32]
     similarity: NDArray[np.float64]

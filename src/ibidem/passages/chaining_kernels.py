@@ -270,7 +270,7 @@ def assemble(
     min_sentences, min_words, min_quote_words, max_gap, n_words, words_before, sentence, document, document_first,
     columns, runs, scores, scratch, passages, likeness,
 ):  # fmt: skip
-    """Write the passages of the diagonals with document a in [document_from, document_to), in reading order; return their number.
+    """Write the passages of the diagonals of documents [document_from, document_to), in reading order; return their number.
 
     The last line of arguments is room, all of it flat: for the diagonals (3) and the runs (4, 1, 4) of a document, and for
     all passages (6, 1). The kernel makes no arrays itself, which halves the time that numba needs to compile it.

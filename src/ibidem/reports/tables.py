@@ -11,32 +11,39 @@ from numpy.typing import NDArray
 from ibidem.clusters import MIN_COVERAGE, cluster_copies
 from ibidem.collection import NO_TIME, Collection
 from ibidem.model import DIRECTIONS, DOCUMENTS, KINDS, PASSAGES, REPEATS
+from ibidem.parts import MapParts, in_turn
 from ibidem.passages import PassageRows, PlaceGroup, Rows
 from ibidem.reports import kernels
 
 Numbers = NDArray[np.int64]
 
 
-def passages_table(parts: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int) -> pa.Table:
+def passages_table(
+    parts: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, map_parts: MapParts = in_turn
+) -> pa.Table:
     """Return the passages in the schema PASSAGES. The parts are used up, so that passages are not there twice."""
-    tables = []
-    while parts:
-        part = parts.pop(0)
-        if len(part):
-            tables.append(_part_table(part, rows, collection, min_sentences))
+    ids, times = collection.ids, collection.times  # made once, before several threads ask for them
+
+    def locate(part: PassageRows) -> pa.Table:
+        return _part_table(part, rows, collection, ids, times, min_sentences)
+
+    full = (parts.pop(0) for _ in range(len(parts)))
+    tables = list(map_parts(locate, filter(len, full)))
     return pa.concat_tables(tables) if tables else PASSAGES.empty_table()
 
 
-def _part_table(passages: PassageRows, rows: Rows, collection: Collection, min_sentences: int) -> pa.Table:
+def _part_table(
+    passages: PassageRows, rows: Rows, collection: Collection, ids: pa.Array, times: Numbers, min_sentences: int
+) -> pa.Table:
     n = len(passages)
     names = np.empty((2, n), np.int32)
     places = np.empty((4, n), np.int64)
     kinds, directions = np.empty(n, np.int8), np.empty(n, np.int8)
     kernels.locate(
         passages.table, min_sentences, rows.document, rows.sentence, collection.start_char, collection.end_char,
-        collection.times, names, places, kinds, directions,
+        times, names, places, kinds, directions,
     )  # fmt: skip
-    a, b = (pa.DictionaryArray.from_arrays(pa.array(side), collection.ids) for side in names)
+    a, b = (pa.DictionaryArray.from_arrays(pa.array(side), ids) for side in names)
     a_start, a_end, b_start, b_end = (pa.array(column) for column in places)
     columns = [a, a_start, a_end, b, b_start, b_end, pa.array(passages.table[:, 4]), pa.array(passages.similarity)]
     for codes, words in ((kinds, KINDS), (directions, DIRECTIONS)):

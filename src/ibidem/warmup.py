@@ -1,0 +1,67 @@
+"""The first run has to compile the kernels. While it compiles those of the first stages, a second process does the later ones.
+
+Both leave what they compiled in numba's cache on disk, where the other one and all later runs find it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from ibidem.config import Config
+
+
+def compile_later_stages_aside(config: Config) -> None:
+    """Start a process that compiles the kernels after the sentences stage, unless they are compiled already."""
+    from ibidem.passages.chaining_kernels import assemble
+
+    folder = Path(assemble.stats.cache_path)
+    if any(folder.glob("chaining_kernels.assemble-*.nbi")):
+        return
+    command = [sys.executable, "-m", "ibidem.warmup", config.signatures.signature]
+    with suppress(OSError):  # without it, the run itself compiles what it needs
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def run_later_stages(config: Config) -> int:
+    """Run everything after the sentences stage on a few words; return the number of passages, which is one."""
+    import numpy as np
+    import pyarrow as pa
+
+    from ibidem.collection import Collection
+    from ibidem.engines import LocalEngine
+    from ibidem.model import DOCUMENT_BATCH
+    from ibidem.pipeline import passages_of
+    from ibidem.progress import Progress
+
+    sentences = [f"{a} one two three four five six seven eight nine ten" for a in ("here", "then", "there")]
+    text = " ".join(sentences)
+    starts = np.array([text.index(sentence) for sentence in sentences] * 2, np.uint32)
+    ends = starts + np.array([len(sentence) for sentence in sentences] * 2, np.uint32)
+    rows = {"id": ["a", "b"], "text": [text] * 2, "source": ["-"] * 2, "position": [1, 2], "cleaned": [False] * 2}
+    batch = pa.RecordBatch.from_pylist(
+        [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)], DOCUMENT_BATCH
+    )
+    collection = Collection(
+        [batch],
+        n_chars=np.full(2, len(text), np.int64),
+        n_input=2,
+        document=np.repeat(np.arange(2, dtype=np.int32), 3),
+        start_byte=starts,
+        end_byte=ends,
+        start_char=starts,
+        end_char=ends,
+        n_words=np.full(6, 11, np.int32),
+        digest=np.array([11, 12, 13, 11, 12, 13], np.uint64) << np.uint64(40),
+    )
+    with LocalEngine(1) as engine:
+        passages, _, _ = passages_of(collection, config, engine, Progress())
+    return passages.num_rows  # type: ignore[no-any-return]
+
+
+if __name__ == "__main__":
+    # The last stages first (exact sentences need no join): the run itself comes from the other end.
+    for signature in ("exact", sys.argv[1]):
+        run_later_stages(Config.of(signature=signature))
