@@ -62,8 +62,8 @@ def passages_of(
         del diagonals, cells
     with progress.stage("tables"):
         documents = documents_table(parts, groups, rows, collection)
-        passages = passages_table(parts, rows, collection, limits.min_sentences, engine.map_parts)
-        return passages, documents, repeats_table(groups, rows, collection)
+        repeats = repeats_table(groups, rows, collection)
+        return passages_table(parts, rows, collection, limits.min_sentences, engine.map_parts), documents, repeats
 
 
 def classify(collection: Collection, config: Config, engine: LocalEngine, progress: Progress) -> tuple[Rows, Cells | None]:
@@ -102,8 +102,9 @@ def rows_of(collection: Collection, classes: NDArray[np.uint64], max_gap_sentenc
     More of them in a row interrupt: one of them stays, with a class of its own.
     """
     n = len(classes)
-    words_before = np.cumsum(collection.n_words) - collection.n_words
-    if classes.all():
+    words_before = np.zeros(n, np.int64)
+    np.cumsum(collection.n_words[:-1], out=words_before[1:])
+    if classes.min(initial=1) > 0:
         every = np.arange(n, dtype=np.int32)
         return Rows(classes, collection.document, collection.document_first, collection.n_words, words_before, every)
     numbers = np.arange(n)

@@ -61,14 +61,22 @@ def find_diagonals(
     shorter documents that are alike from end to end, unless their text has more than `max_places` places (no shorter ones
     if `min_quote_words` is 0). Each one once.
     """
-    size, max_places = config.min_sentences, min(config.max_places, len(rows.classes))
-    flags = np.zeros(len(rows.classes), np.uint8)
+    size, max_places, min_words = config.min_sentences, min(config.max_places, len(rows.classes)), config.min_quote_words
     filters = (pairing.same_document, pairing.side, pairing.kin)
-    found: list[NDArray[np.int32]] = []
+    shorter = size > 1 and min_words > 0
 
-    keys = np.empty(len(rows.classes), np.uint64)
-    kernels.window_keys(rows.classes, rows.document, size, keys)
-    windows = group_equal(keys)
+    def group(kind: str) -> WindowGroups:
+        keys = np.empty(len(rows.classes), np.uint64)
+        if kind == "windows":
+            kernels.window_keys(rows.classes, rows.document, size, keys)
+        elif kind == "sentences":
+            kernels.sentence_keys(rows.classes, rows.n_words, min_words, keys)
+        else:
+            kernels.whole_text_keys(rows.classes, rows.document_first, size, keys)
+        return group_equal(keys)
+
+    windows, *others = map_parts(group, ("windows", "sentences", "texts") if shorter else ("windows",))
+    flags = np.zeros(len(rows.classes), np.uint8)
     kernels.mark_rows(windows.rows, windows.first, 2, flags, _REPEATED_WINDOW)
     kernels.mark_rows(windows.rows, windows.first, max_places + 1, flags, _HOT_WINDOW)
 
@@ -77,14 +85,12 @@ def find_diagonals(
             windows.rows, windows.first, *part, max_places, size, flags, rows.classes, rows.document, *filters
         )
 
-    found.extend(map_parts(pair_windows, split_by_cost(windows.costs(max_places), _N_PARTS)))
+    found = list(map_parts(pair_windows, split_by_cost(windows.costs(max_places), _N_PARTS)))
     repeats = link_windows(windows.rows, windows.first, max_places, size, rows.document)
-    if size == 1 or config.min_quote_words == 0:  # nothing shorter is wanted
+    if not shorter:
         return _joined(found), [group for group in repeats if pairing.allows(rows.document[group.starts])]
 
-    min_words = config.min_quote_words
-    kernels.sentence_keys(rows.classes, rows.n_words, min_words, keys)
-    sentences = group_equal(keys)
+    sentences, texts = others
     kernels.mark_rows(sentences.rows, sentences.first, max_places + 1, flags, _HOT_SENTENCE)
 
     def pair_sentences(part: tuple[int, int]) -> NDArray[np.int32]:
@@ -94,9 +100,6 @@ def find_diagonals(
         )  # fmt: skip
 
     found.extend(map_parts(pair_sentences, split_by_cost(sentences.costs(max_places), _N_PARTS)))
-
-    kernels.whole_text_keys(rows.classes, rows.document_first, size, keys)
-    texts = group_equal(keys)
     alike = kernels.pair_documents(
         texts.rows, texts.first, 0, len(texts.first) - 1, max_places, flags, rows.n_words, min_words,
         rows.classes, rows.document, rows.document_first, *filters,
