@@ -46,14 +46,18 @@ class Result:
 
     def longest(self, count: int) -> list[Passage]:
         """Return the longest passages, by characters of both sides together."""
-        columns = (self.passages[name].to_numpy() for name in ("a_start", "a_end", "b_start", "b_end"))
-        a_start, a_end, b_start, b_end = columns
-        lengths = a_end - a_start + b_end - b_start
-        # Only the few that can be among the longest are sorted; equal lengths stay in reading order.
-        least = np.partition(lengths, -count)[-count] if count < len(lengths) else 0
-        rows = np.flatnonzero(lengths >= least)
-        rows = rows[np.argsort(-lengths[rows], kind="stable")][:count]
-        return [p for batch in self.passages.take(rows).to_batches() for p in self._passages_of(batch)]
+        best: list[tuple[int, int]] = []  # (minus length, row): the longest first, equal ones in reading order
+        first_row = 0
+        for batch in self.passages.to_batches():
+            columns = (batch[name].to_numpy() for name in ("a_start", "a_end", "b_start", "b_end"))
+            a_start, a_end, b_start, b_end = columns
+            lengths = a_end - a_start + b_end - b_start
+            rows = np.argsort(-lengths, kind="stable")[:count]
+            best.extend(zip((-lengths[rows]).tolist(), (first_row + rows).tolist(), strict=True))
+            best = sorted(best)[:count]
+            first_row += batch.num_rows
+        longest = self.passages.take(pa.array([row for _, row in best], pa.int64()))
+        return [p for batch in longest.to_batches() for p in self._passages_of(batch)]
 
     def with_texts(self) -> pa.Table:
         """Return the passages with the columns `a_text` and `b_text`."""

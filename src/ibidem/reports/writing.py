@@ -83,7 +83,7 @@ def _write_parquet(table: pa.Table, path: Path) -> None:
         table,
         path,
         compression="lz4",
-        row_group_size=1 << 22,
+        row_group_size=1 << 20,
         use_dictionary=[field.name for field in table.schema if pa.types.is_dictionary(field.type)],
         write_statistics=[field.name for field in table.schema if pa.types.is_primitive(field.type)],
     )
