@@ -93,6 +93,8 @@ def expected_passages(documents, size, likeness, limit, min_quote_words=0, same_
             for i, j, length in maximal_runs(len(a), len(b), lambda i, j, a=a, b=b: likeness(a[i], b[j]) >= limit):
                 if d == e and i >= j:
                     continue
+                if d == e:
+                    length = min(length, j - i)  # a text does not run into its own copy
                 cells = [(a[i + k], b[j + k]) for k in range(length)]
                 has_quote = min_quote_words and any(len(x) >= min_quote_words <= len(y) for x, y in cells)
                 is_whole = min_quote_words > 0 and d != e and length == len(a) == len(b)

@@ -164,6 +164,8 @@ def configs(draw: st.DrawFn) -> Config:
     for name in draw(st.sets(st.sampled_from(sorted(FIELDS)))):
         choices = FIELDS[name].metadata["choices"]
         chosen[name] = draw(st.sampled_from(choices) if choices else VALUES[setting_type(FIELDS[name])])
+        if setting_type(FIELDS[name]) is int:
+            chosen[name] = min(chosen[name], FIELDS[name].metadata["at_most"])
     if chosen.get("min_idf", 0.1) > chosen.get("max_idf", 1.0):
         chosen["max_idf"] = 1.0
     return Config.of(**chosen)
@@ -225,3 +227,9 @@ def test_a_key_outside_of_its_section_is_told_its_section(tmp_path: Path) -> Non
 
 def test_toml_in_another_encoding(tmp_path: Path) -> None:
     toml_problems(tmp_path / "settings.toml", "[documents]\ntext_field = 'Größe'\n".encode("latin-1"))
+
+
+@pytest.mark.parametrize("name", ["min_sentences", "min_quote_words", "max_gap_sentences", "min_words", "shingle_size"])
+def test_numbers_beyond_all_bounds_are_refused(name: str) -> None:
+    (problem,) = problems(**{name: 2**63 - 1})
+    assert "above" in problem

@@ -358,3 +358,9 @@ def test_any_number_of_workers_and_any_run_gives_the_same_tables() -> None:
     for one, other in pairwise(runs):
         for name in ("passages", "documents", "repeats"):
             assert getattr(one, name).equals(getattr(other, name)), name
+
+
+@pytest.mark.parametrize("setting", ["time_field", "group_field"])
+def test_a_field_that_no_record_has_is_an_error(setting: str) -> None:
+    with pytest.raises(ibidem.InputError, match="'tiem'"):
+        ibidem.find(documents(text(1, 2, 3), text(1, 2, 3)), **{setting: "tiem"})

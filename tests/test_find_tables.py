@@ -340,3 +340,33 @@ def test_texts_without_any_sentence_are_not_called_short() -> None:
 def test_the_limit_that_kept_passages_out_is_named(wanted: dict[str, Any], cause: str) -> None:
     records = [{**record, "group": "g"} for record in documents(text(1, 2, 3, 8), text(1, 2, 3, 9))]
     assert cause in summarise(ibidem.find(records, **wanted))
+
+
+def test_a_hot_sentence_is_listed_even_if_two_of_its_places_are_in_a_passage() -> None:
+    """Found in review: the two places that a passage covers made the group fall below the limit, and all was lost."""
+    hot = text(50, count=16)
+    texts = [f"{text(100 + 2 * i)} {hot} {text(101 + 2 * i)}" for i in range(100)]
+    result = ibidem.find(documents(*texts, texts[0]))
+    assert [group["n_documents"] for group in result.repeats.to_pylist()] == [101]
+    assert min(result.documents["reused_share"].to_pylist()) > 0
+
+
+def test_every_place_of_a_repeat_group_matches_the_first() -> None:
+    """Found in review: a class is a chain of similar sentences, its ends may share no word."""
+    windows = [[f"term{j}k" for j in range(i, i + 20)] for i in range(150)]
+    result = ibidem.find(documents(*[" ".join(words).capitalize() + "." for words in windows]))
+    assert result.repeats.num_rows > 1
+    texts = {f"d{i}": set(words) for i, words in enumerate(windows)}
+    for group in result.repeats.to_pylist():
+        first, *others = (texts[place["id"]] for place in group["places"])
+        assert all(len(first & other) / len(first | other) >= 0.8 for other in others)
+
+
+def test_runs_between_the_pieces_of_a_cut_diagonal_are_chained() -> None:
+    """Found in review: pieces of one diagonal came before a run that begins between them."""
+    a = [*range(6), 70, 71, 72, 73, 74, 75, *range(10, 16), 76, 77, *range(20, 26)]
+    b = [*range(6), 80, 81, 82, 83, 84, 85, 86, 87, *range(10, 16), *range(20, 26)]
+    exact = ibidem.find(documents(text(*a), text(*b)), signature="exact", max_gap_sentences=2)
+    words = ibidem.find(documents(text(*a), text(*b)), signature="words", max_gap_sentences=2)
+    assert words.passages.equals(exact.passages)
+    assert exact.passages["n_sentences"].to_pylist() == [6, 12]

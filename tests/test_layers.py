@@ -13,7 +13,7 @@ STAGES = ["documents", "sentences", "signatures", "matches", "passages", "cluste
 # What stages may use besides one another, and what may use stages.
 GROUND = {"config", "errors", "model", "parts", "version"}
 ABOVE = {"api", "collection", "pipeline", "result", "progress"}
-CLI_MAY_USE = {"api", "cli", "config", "errors", "progress", "reports", "version"}
+CLI_MAY_USE = {"api", "cli", "config", "errors", "progress", "reports", "version", "warmup"}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 
@@ -78,7 +78,7 @@ def test_the_command_line_uses_the_public_api_and_little_else() -> None:
 
 
 def test_every_part_of_the_package_has_its_place() -> None:
-    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "__init__", "__main__"}
+    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "warmup", "__init__", "__main__"}
     assert sorted({part(name_of(path)) for path in MODULES} - known) == []
 
 

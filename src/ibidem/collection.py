@@ -12,12 +12,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.config import SentencesConfig
+from ibidem.errors import ResourceError
 from ibidem.model import SENTENCE_BATCH
 from ibidem.parts import MapParts
 from ibidem.sentences import split_texts, tokenise_spans
 from ibidem.signatures import SentenceTypes, TypeTokens
 
 NO_TIME = np.iinfo(np.int64).min
+MOST_SENTENCES = np.iinfo(np.int32).max - 1
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,10 @@ def gather(
             kept.append(batch)
             lengths.append(n_chars)
             end = n_sentences + sentences.num_rows
+            if max(end, n_documents + batch.num_rows) >= MOST_SENTENCES:
+                raise ResourceError(
+                    f"more than {MOST_SENTENCES:,} sentences", "Split the collection, and compare its parts with --against."
+                )
             for name, column in columns.items():
                 if end > len(column):
                     # One block that grows, instead of many parts to be joined at the end: nothing is ever there twice.

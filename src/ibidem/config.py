@@ -23,8 +23,10 @@ FORMATS = ("parquet", "jsonl", "csv")
 _FOUR_FIFTHS = Fraction(4, 5)
 
 
-def _setting(default: Any, help_text: str, choices: tuple[str, ...] = (), at_least: float | None = None) -> Any:
-    return field(default=default, metadata={"help": help_text, "choices": choices, "at_least": at_least})
+def _setting(
+    default: Any, help_text: str, choices: tuple[str, ...] = (), at_least: float | None = None, at_most: float = 10**9
+) -> Any:
+    return field(default=default, metadata={"help": help_text, "choices": choices, "at_least": at_least, "at_most": at_most})
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class SentencesConfig:
 
     lang: str = _setting("auto", "Language of abbreviations (en, de, fr, …); auto knows all of them at once.")
     max_sentence_words: int = _setting(
-        120, "Longer stretches without a stop are cut where their own words say so.", at_least=16
+        120, "Longer stretches without a stop are cut where their own words say so.", at_least=16, at_most=10_000
     )
 
 
@@ -85,7 +87,7 @@ class MatchesConfig:
 class PassagesConfig:
     """Which runs of matches are passages."""
 
-    min_sentences: int = _setting(3, "Sentences that a passage needs.", at_least=1)
+    min_sentences: int = _setting(3, "Sentences that a passage needs.", at_least=1, at_most=1000)
     min_words: int = _setting(1, "Words that a passage needs on each side.", at_least=1)
     min_quote_words: int = _setting(
         10,
@@ -266,10 +268,14 @@ def _problems(config: Config) -> Iterator[str]:
             yield f"{setting.name} = {value!r} is none of {', '.join(choices)}"
         if at_least is not None and value < at_least:
             yield f"{setting.name} = {value} is below {at_least}"
+        if at_least is not None and value > setting.metadata["at_most"]:
+            yield f"{setting.name} = {value} is above {setting.metadata['at_most']}"
     if not 0 < config.matches.min_similarity <= 1:
         yield f"min_similarity = {config.matches.min_similarity} is not above 0 and at most 1"
     elif config.matches.min_similarity.denominator > 10**6:
         yield f"min_similarity = {config.matches.min_similarity} has more than six decimals"
+    if config.signatures.antecedents.lstrip("+-").isdecimal() and not config.signatures.antecedents.isdecimal():
+        yield f"antecedents = {config.signatures.antecedents} is neither a count nor words"
     if config.signatures.min_idf > config.signatures.max_idf:
         yield f"min_idf = {config.signatures.min_idf} is above max_idf = {config.signatures.max_idf}"
 

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.collection import Collection, gather
-from ibidem.config import Config, passage_limits
+from ibidem.collection import NO_TIME, Collection, gather
+from ibidem.config import Config, DocumentsConfig, passage_limits
 from ibidem.documents import describe_inputs, find_repeated_id, input_size, read_batches
 from ibidem.engines import LocalEngine
-from ibidem.errors import NoDocumentsError
+from ibidem.errors import InputError, NoDocumentsError
 from ibidem.matches import join_types, sort_sets
-from ibidem.passages import Cells, Pairing, Rows, assemble_passages, find_diagonals
+from ibidem.passages import Cells, Pairing, Rows, assemble_passages, find_diagonals, verify_places
 from ibidem.progress import Progress
 from ibidem.reports import SkippedRecords, documents_table, passages_table, repeats_table
 from ibidem.result import Result
@@ -35,6 +35,7 @@ def find_passages(inputs: Any, against: Any, config: Config, progress: Progress)
                 progress.add_documents,
             )
             check_documents(collection, against is not None, skipped)
+            check_fields(collection, config.documents)
         passages, documents, repeats = passages_of(collection, config, engine, progress)
     return Result(
         passages=passages,
@@ -57,8 +58,10 @@ def passages_of(
         rows, cells = classify(collection, config, engine, progress)
     with progress.stage("passages"):
         limits = passage_limits(config)
-        diagonals, groups = find_diagonals(rows, limits, pairing(collection, config), engine.map_parts)
+        pairs = pairing(collection, config)
+        diagonals, groups = find_diagonals(rows, limits, pairs, engine.map_parts)
         parts = assemble_passages(diagonals, rows, limits, cells, engine.map_parts)
+        groups = [group for group in verify_places(groups, cells) if pairs.allows(rows.document[group.starts])]
         del diagonals, cells
     with progress.stage("tables"):
         documents = documents_table(parts, groups, rows, collection)
@@ -86,7 +89,7 @@ def classify(collection: Collection, config: Config, engine: LocalEngine, progre
         del tokens, vocabulary
         limit = config.matches.min_similarity
         classes = join_types(sets, limit, engine.map_parts)
-        progress.count(largest_class=classes.largest_class, pairs_verified=classes.n_pairs_verified)
+        progress.count(largest_class=classes.largest_class)
         rows = rows_of(collection, (classes.of_type + 1).astype(np.uint64)[types.of_sentence], max_gap)
         return rows, Cells(types.of_sentence[rows.sentence], sets, limit.as_integer_ratio())
     keys = signature.key(tokens, vocabulary, config.signatures)
@@ -136,3 +139,14 @@ def check_documents(collection: Collection, has_reference: bool, skipped: Skippe
         find_repeated_id(
             [b for b, first in zip(collection.batches, collection.batch_first, strict=False) if begin <= first < end]
         )
+
+
+def check_fields(collection: Collection, config: DocumentsConfig) -> None:
+    """Raise where the user named a field for times or groups, and no record has anything in it."""
+    usual = DocumentsConfig()
+    found = {"time_field": (collection.times != NO_TIME).any(), "group_field": (collection.kin >= 0).any()}
+    for setting, is_there in found.items():
+        name = getattr(config, setting)
+        if name != getattr(usual, setting) and not is_there:
+            what = "a time in a form that is known" if setting == "time_field" else "a value"
+            raise InputError(f"no record has a field '{name}' with {what}", f"Check --{setting.replace('_', '-')}.")

@@ -5,6 +5,7 @@ Both leave what they compiled in numba's cache on disk, where the other one and 
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -13,16 +14,19 @@ from pathlib import Path
 from ibidem.config import Config
 
 
-def compile_later_stages_aside(config: Config) -> None:
-    """Start a process that compiles the kernels after the sentences stage, unless they are compiled already."""
+def compile_later_stages_aside(config: Config) -> bool:
+    """Start a process that compiles the kernels after the sentences stage, unless they are compiled already; tell whether."""
     from ibidem.passages.chaining_kernels import assemble
 
     folder = Path(assemble.stats.cache_path)
     if any(folder.glob("chaining_kernels.assemble-*.nbi")):
-        return
+        return False
     command = [sys.executable, "-m", "ibidem.warmup", config.signatures.signature]
     with suppress(OSError):  # without it, the run itself compiles what it needs
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        nowhere = subprocess.DEVNULL
+        # Not from the current folder: a folder of the user's named ibidem must not be taken for this package.
+        subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, env={**os.environ, "PYTHONSAFEPATH": "1"})
+    return True
 
 
 def run_later_stages(config: Config) -> int:

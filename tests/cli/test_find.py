@@ -85,7 +85,8 @@ def test_a_run_writes_its_tables_and_says_what_it_found(run: Run, news: str, tmp
         0,
         "3 documents, 11 sentences",
         "1 passage",
-        "(1 exact) in 2 documents",
+        "(1 exact)",
+        "2 of 3 documents",
         "first [0:",
         "second [",
         "results: out",
@@ -430,3 +431,15 @@ def test_an_interrupted_run_says_so_and_leaves_nothing(tmp_path: Path) -> None:
         assert (started.returncode, started.stdout.read()) == (130, b"")
         assert started.stderr.read().decode().strip() == "ibidem: interrupted"
     assert not (tmp_path / "out").exists()
+
+
+def test_results_below_the_input_folder_are_no_input(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "notes" / f"{name}.txt").write_text(text(1, 2, 3), "utf-8")
+    said(run("find", "notes", "-o", "notes/out"), 0, "2 documents")
+    said(run("find", "notes", "-o", "notes/out", "--overwrite"), 0, "2 documents")
+
+
+def test_standard_input_is_read_once_only(run: Run) -> None:
+    said(run("find", "-", "--against", "-", "-o", "out"), 2, "once only")

@@ -40,6 +40,8 @@ def find(
     ibidem find new.parquet --against archive/ -o out --signature exact
     """
     config = resolve_settings(config_file, flags)
+    if [*inputs, *references].count("-") > 1:
+        raise click.UsageError("standard input (-) can be read once only")
     from ibidem.reports.writing import check_output
 
     check_output(output, config.output.overwrite)  # before the work, not after it
@@ -52,7 +54,8 @@ def find(
 
     # Arrow's own allocators keep freed memory back: on 432 MB of text the system's peaks 120 MB lower, at the same speed.
     pa.set_memory_pool(pa.system_memory_pool())
-    compile_later_stages_aside(config)
+    if compile_later_stages_aside(config) and not quiet:
+        click.echo("ibidem: the first run compiles its kernels, once; it takes some ten seconds longer", err=True)
     with open_display(progress, quiet) as display:
         result = find_in(list(inputs), against=list(references) or None, config=config, progress=display)
         with display.stage("writing"):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ibidem.clusters.copies import MIN_COVERAGE, cluster_copies
+from ibidem.clusters.copies import MIN_COVERAGE, cluster_copies, identical_documents
 
-__all__ = ["MIN_COVERAGE", "cluster_copies"]
+__all__ = ["MIN_COVERAGE", "cluster_copies", "identical_documents"]

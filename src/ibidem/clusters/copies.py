@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from ibidem.clusters.kernels import unite_edges
 from ibidem.matches.kernels import flatten
+from ibidem.passages.gram_join import group_equal
+from ibidem.passages.kernels import whole_text_keys
 
 MIN_COVERAGE = 0.8
 
@@ -25,3 +27,15 @@ def cluster_copies(a: NDArray[np.int32], b: NDArray[np.int32], n_documents: int)
     number = np.full(n_documents, -1, np.int64)
     number[roots] = np.arange(len(roots))
     return number[parent]
+
+
+def identical_documents(
+    digests: NDArray[np.uint64], document_first: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return pairs that connect all documents whose sentences are the same from end to end."""
+    keys = np.empty(len(digests), np.uint64)
+    whole_text_keys(digests, document_first, len(digests) + 1, keys)
+    groups = group_equal(keys)
+    documents = (np.searchsorted(document_first, groups.rows, side="right") - 1).astype(np.int32)
+    first = np.repeat(documents[groups.first[:-1]], np.diff(groups.first))
+    return first, documents

@@ -199,6 +199,9 @@ def _walk(folder: str) -> list[str]:
     found: list[str] = []
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
+        if place != folder and {"run.json", "skipped.jsonl"} <= set(files):
+            folders.clear()  # results of an earlier run are no input
+            continue
         relative = os.path.relpath(place, folder)
         found.extend(
             name if relative == os.curdir else os.path.join(relative, name)

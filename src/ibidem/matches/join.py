@@ -23,11 +23,9 @@ _N_PARTS = 64
 
 @dataclass(frozen=True)
 class TypeClasses:
-    """`of_type`: the class of each type, named by its first member, or -1 for an empty set. Counts tell what the join did."""
+    """`of_type`: the class of each type, named by its first member, or -1 for an empty set; `largest_class` in types."""
 
     of_type: NDArray[np.int32]
-    n_postings_visited: int
-    n_pairs_verified: int
     largest_class: int
 
 
@@ -56,24 +54,22 @@ def join_types(sets: TypeSets, min_similarity: Fraction, map_parts: MapParts = i
     mine = local()
     forests: list[NDArray[np.int32]] = []
 
-    def join(part: tuple[int, int]) -> NDArray[np.int64]:
+    def join(part: tuple[int, int]) -> None:
         if not hasattr(mine, "parent"):
             mine.parent = np.arange(n_types, dtype=np.int32)
             mine.cursor = posting_first[:-1].copy()
             forests.append(mine.parent)
-        counts = np.zeros(3, np.int64)
         kernels.join_sets(
             order, sets.size, sets.start, sets.values, sets.bitmaps, sets.n_single, posting_first, who, who_size, who_bitmap,
-            p, q, *part, mine.parent, mine.cursor, counts,
+            p, q, *part, mine.parent, mine.cursor,
         )  # fmt: skip
-        return counts
 
     # Later probes are larger and meet more postings; many small parts keep the threads even.
-    counts = sum(map_parts(join, split_by_cost(sets.size[order].astype(np.int64), _N_PARTS)), np.zeros(3, np.int64))
+    list(map_parts(join, split_by_cost(sets.size[order].astype(np.int64), _N_PARTS)))
     parent = np.arange(n_types, dtype=np.int32)
     for forest in forests:
         kernels.unite_all(parent, forest)
     kernels.flatten(parent)
     largest_class = int(np.bincount(parent).max(initial=0)) if n_types else 0
     parent[sets.size == 0] = -1
-    return TypeClasses(parent, int(counts[0]), int(counts[1]), largest_class)
+    return TypeClasses(parent, largest_class)

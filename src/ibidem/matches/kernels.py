@@ -1,7 +1,7 @@
 """Kernels of the set-similarity join: sorted sets, postings, the join itself, components.
 
 A *set* is the signature of a type: distinct token ranks, rarest token first, `values[start[t] : start[t] + size[t]]`.
-The limit is the fraction p/q; every bound below is whole-number arithmetic (`ALGORITHMS`: Jaccard row of the prefix table).
+The limit is the fraction p/q; every bound below is whole-number arithmetic.
 """
 
 from __future__ import annotations
@@ -167,13 +167,12 @@ def flatten(parent):
 @outer_kernel
 def join_sets(
     order, size, start, values, bitmaps, n_single, posting_first, who, who_size, who_bitmap, p, q, probe_from, probe_to,
-    parent, cursor, counts,
+    parent, cursor,
 ):  # fmt: skip
     """Unite every set of `order[probe_from:probe_to]` with each smaller or equal one whose Jaccard similarity is at least p/q.
 
     Only components are wanted, so a pair that is joined already is not verified, and no edge is stored.
     Probes come in rising order of size, so `cursor`, the first posting of admissible size by rank, only moves forward.
-    `counts`: postings visited, pairs verified, pairs found similar.
     """
     for x in range(probe_from, probe_to):
         t = order[x]
@@ -207,9 +206,6 @@ def join_sets(
                     y = who[at]
                     u = order[y]
                     if find_root(parent, t) != find_root(parent, u):
-                        counts[1] += 1
                         if overlap_of(values, start[t], size_x, start[u], size_y, needed) >= 0:
-                            counts[2] += 1
                             unite(parent, t, u)
                 at += 1
-            counts[0] += at - low

@@ -11,9 +11,10 @@ from ibidem.config import PassagesConfig
 from ibidem.matches import TypeSets
 from ibidem.parts import MapParts, in_turn, split_by_cost
 from ibidem.passages import chaining_kernels as kernels
-from ibidem.passages.rows import Rows
+from ibidem.passages.rows import PlaceGroup, Rows
 
 _N_PARTS = 32
+_MOST_LEADERS = 200
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,29 @@ class Cells:
     types: NDArray[np.int32]
     sets: TypeSets
     limit: tuple[int, int]
+
+
+def verify_places(groups: list[PlaceGroup], cells: Cells | None) -> list[PlaceGroup]:
+    """Split groups of equal classes into groups of matching places: each place matches the first one of its group.
+
+    Classes are chains of similar sentences; their ends may have nothing in common.
+    """
+    if cells is None or cells.limit[0] == 0:
+        return groups
+    verified: list[PlaceGroup] = []
+    for group in groups:
+        starts = group.starts
+        for _ in range(_MOST_LEADERS):
+            if len(starts) < 2:
+                break
+            alike = np.empty(len(starts), np.bool_)
+            kernels.match_first_place(
+                starts, group.length, cells.types, cells.sets.start, cells.sets.size, cells.sets.values, *cells.limit, alike
+            )
+            if alike.sum() > 1:
+                verified.append(PlaceGroup(starts[alike], group.length))
+            starts = starts[~alike]
+    return verified
 
 
 def assemble_passages(

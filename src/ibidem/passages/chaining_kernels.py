@@ -66,6 +66,33 @@ def _sort(keys, ties, loads, n):
 
 
 @inner_kernel
+def _sort_runs(runs, scores, n):
+    """Put runs in the order of their rows: other runs may begin between the pieces of a diagonal that was cut."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            a = runs[4 * i]
+            b = runs[4 * i + 1]
+            length = runs[4 * i + 2]
+            n_equal = runs[4 * i + 3]
+            score = scores[i]
+            j = i
+            while j >= gap and (runs[4 * (j - gap)] > a or (runs[4 * (j - gap)] == a and runs[4 * (j - gap) + 1] > b)):
+                for k in range(4):
+                    runs[4 * j + k] = runs[4 * (j - gap) + k]
+                scores[j] = scores[j - gap]
+                j -= gap
+            runs[4 * j] = a
+            runs[4 * j + 1] = b
+            runs[4 * j + 2] = length
+            runs[4 * j + 3] = n_equal
+            scores[j] = score
+        gap //= 3
+
+
+@inner_kernel
 def _similarity(types, x, y, start, size, values, p, q):
     """Jaccard similarity of the types of two rows, or -1 below p/q."""
     t = types[x]
@@ -88,6 +115,15 @@ def _whole(a, b, length, document, document_first):
         and b == document_first[e]
         and b + length == document_first[e + 1]
     )
+
+
+@inner_kernel
+def _has_long(x, y, length, n_words, min_words):
+    """Whether a run holds a cell of `min_words` words on both sides."""
+    longest = 0
+    for k in range(length):
+        longest = max(longest, min(n_words[x + k], n_words[y + k]))
+    return longest >= min_words
 
 
 @inner_kernel
@@ -296,12 +332,16 @@ def assemble(
                 x = document_first[d] + (keys[i] & 0xFFFFFFFF)
                 y = ties[i]
                 length = loads[i]
+                # In one document a text must not run into its own copy.
+                overlaps_itself = e == d and y - x < length
+                if overlaps_itself:
+                    length = y - x
                 if verify:
                     n_runs = _cut_runs(
                         x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_quote_words,
                         document, document_first, runs, scores, n_runs,
                     )  # fmt: skip
-                else:
+                elif not overlaps_itself or length >= min_sentences or _has_long(x, y, length, n_words, min_quote_words):
                     runs[4 * n_runs] = x
                     runs[4 * n_runs + 1] = y
                     runs[4 * n_runs + 2] = length
@@ -310,8 +350,21 @@ def assemble(
                     n_runs += 1
                 i += 1
             if n_runs > 0:
+                if verify:
+                    _sort_runs(runs, scores, n_runs)
                 n_passages = _chain_pair(
                     runs, scores, n_runs, n_words, words_before, sentence, max_gap, min_words, document, document_first,
                     passages, likeness, n_passages, scratch,
                 )  # fmt: skip
     return n_passages
+
+
+@outer_kernel
+def match_first_place(starts, length, types, start, size, values, p, q, alike):
+    """Tell which places of a repeat group match its first one, sentence by sentence."""
+    for i in range(len(starts)):
+        alike[i] = True
+        for k in range(length):
+            if _similarity(types, starts[0] + k, starts[i] + k, start, size, values, p, q) < 0.0:
+                alike[i] = False
+                break

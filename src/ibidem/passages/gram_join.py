@@ -117,12 +117,11 @@ def _joined(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:
 
 
 def _hot_groups(groups: WindowGroups, max_places: int, rows: Rows, length: int, keep: NDArray[np.bool_]) -> list[PlaceGroup]:
-    """Return the groups of more than `max_places` rows, less the rows not kept; `length` 0 means the whole document."""
+    """Return the groups of more than `max_places` rows of which any is to be kept; `length` 0 means the whole document."""
     hot: list[PlaceGroup] = []
     for group in np.flatnonzero(np.diff(groups.first) > max_places):
         starts = groups.rows[groups.first[group] : groups.first[group + 1]]
-        starts = starts[keep[starts]]
-        if len(starts) > max_places:
+        if keep[starts].any():
             d = int(rows.document[starts[0]])
             hot.append(PlaceGroup(starts, length or int(rows.document_first[d + 1] - rows.document_first[d])))
     return hot

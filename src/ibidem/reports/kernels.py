@@ -10,7 +10,6 @@ _EXACT, _NEAR, _QUOTE = 0, 1, 2
 _EQUAL, _WHOLE = 1, 2
 _UNKNOWN, _A_TO_B, _B_TO_A = 0, 1, 2
 _NO_TIME = np.iinfo(np.int64).min
-_LOOK_BACK = 200
 
 
 @outer_kernel
@@ -47,19 +46,21 @@ def mark_passages(
     min_coverage,
     elsewhere,
     before,
+    counted,
+    first_number,
     copies_a,
     copies_b,
 ):
     """Mark what stands elsewhere and what stands somewhere before; return the number of pairs that are copies of one another.
 
     Marks are +1 at the first sentence and -1 after the last, to be summed up. Passages come pair by pair; a pair is a copy
-    if its passages cover the share `min_coverage` of both documents.
+    if its passages cover the share `min_coverage` of both documents. `counted` is -1 for every sentence at first; passages are
+    numbered from `first_number` on, over all calls.
     """
     n_copies = 0
+    pair = first_number
     covered_a = 0
     covered_b = 0
-    a_covered = 0
-    pair_begin = 0
     for i in range(len(passages)):
         a = sentence[passages[i, 0]]
         a_end = sentence[passages[i, 1] - 1] + 1
@@ -78,16 +79,15 @@ def mark_passages(
         later_end = b_end if a_first else a_end
         before[later] += 1
         before[later_end] -= 1
-        # A stretch that several passages share is counted once; passages come in the order of a.
-        covered_a += max(0, chars_before[a_end] - chars_before[max(a, a_covered)])
-        a_covered = max(a_covered, a_end)
-        new_in_b = True
-        for j in range(max(pair_begin, i - _LOOK_BACK), i):
-            if passages[j, 2] < passages[i, 3] and passages[i, 2] < passages[j, 3]:
-                new_in_b = False
-                break
-        if new_in_b:
-            covered_b += chars_before[b_end] - chars_before[b]
+        # A sentence that several passages of the pair share is counted once: `counted` keeps the last pair that saw it.
+        for s in range(a, a_end):
+            if counted[s] != pair:
+                counted[s] = pair
+                covered_a += chars_before[s + 1] - chars_before[s]
+        for s in range(b, b_end):
+            if counted[s] != pair:
+                counted[s] = pair
+                covered_b += chars_before[s + 1] - chars_before[s]
         if i + 1 == len(passages) or document[passages[i + 1, 0]] != d or document[passages[i + 1, 2]] != e:
             whole_a = chars_before[document_first[d + 1]] - chars_before[document_first[d]]
             whole_b = chars_before[document_first[e + 1]] - chars_before[document_first[e]]
@@ -97,8 +97,7 @@ def mark_passages(
                 n_copies += 1
             covered_a = 0
             covered_b = 0
-            a_covered = 0
-            pair_begin = i + 1
+            pair = first_number + i + 1
     return n_copies
 
 

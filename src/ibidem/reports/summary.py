@@ -29,9 +29,11 @@ def _lines(result: Result, folder: Path | None) -> Iterator[str]:
     kinds = pc.value_counts(result.passages["kind"].cast("string")).to_pylist() if len(result) else []
     parts = ", ".join(f"{entry['counts']:,} {entry['values']}" for entry in sorted(kinds, key=lambda e: -e["counts"]))
     reused = pc.sum(pc.greater(result.documents["reused_share"], 0)).as_py() or 0
-    yield _many(len(result), "passage") + (f" ({parts})" if parts else "") + f" in {_many(reused, 'document')}"
+    yield _many(len(result), "passage") + (f" ({parts})" if parts else "")
     if result.repeats.num_rows:
         yield f"{_many(result.repeats.num_rows, 'repeat group')}: text in too many places to list as pairs"
+    if reused:
+        yield f"{reused:,} of {_many(result.documents.num_rows, 'document')} hold text that stands elsewhere too"
     if result.skipped:
         yield from _skipped_lines(result)
     if len(result):
@@ -52,7 +54,8 @@ def _passage_lines(passage: Passage) -> Iterator[str]:
     a, b = passage.a, passage.b
     arrow = {"a_to_b": "→", "b_to_a": "←"}.get(passage.direction, "·")
     likeness = passage.kind if passage.kind == "exact" else f"{passage.kind} {passage.similarity:.2f}"
-    yield f"  {a.id} [{a.start}:{a.end}] {arrow} {b.id} [{b.start}:{b.end}]  {passage.n_sentences} sentences, {likeness}"
+    size = _many(passage.n_sentences, "sentence")
+    yield f"  {a.id} [{a.start}:{a.end}] {arrow} {b.id} [{b.start}:{b.end}]  {size}, {likeness}"
     excerpt = " ".join(a.text.split())
     yield "    " + (excerpt[: _EXCERPT_CHARS - 1] + "…" if len(excerpt) > _EXCERPT_CHARS else excerpt)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters import MIN_COVERAGE, cluster_copies
+from ibidem.clusters import MIN_COVERAGE, cluster_copies, identical_documents
 from ibidem.collection import NO_TIME, Collection
 from ibidem.model import DIRECTIONS, DOCUMENTS, KINDS, PASSAGES, REPEATS
 from ibidem.parts import MapParts, in_turn
@@ -84,13 +84,16 @@ def documents_table(parts: Sequence[PassageRows], groups: Sequence[PlaceGroup], 
     np.cumsum(collection.end_char - collection.start_char, out=chars_before[1:])
     elsewhere, before = np.zeros(n_sentences + 1, np.int32), np.zeros(n_sentences + 1, np.int32)
     a_is_first = not collection.has_reference
-    edges = [(np.empty(0, np.int32), np.empty(0, np.int32))]
+    edges = [identical_documents(collection.digest, collection.document_first)]
+    counted = np.full(n_sentences, -1, np.int32)
+    n_passages = 0
     for part in filter(len, parts):
         copies_a, copies_b = np.empty(len(part), np.int32), np.empty(len(part), np.int32)
         n_copies = kernels.mark_passages(
             part.table, rows.document, rows.sentence, collection.times, a_is_first, chars_before, collection.document_first,
-            MIN_COVERAGE, elsewhere, before, copies_a, copies_b,
+            MIN_COVERAGE, elsewhere, before, counted, n_passages, copies_a, copies_b,
         )  # fmt: skip
+        n_passages += len(part)
         edges.append((copies_a[:n_copies], copies_b[:n_copies]))
     document_chars = np.diff(chars_before[collection.document_first])
     for group in groups:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ibidem.config import FORMATS
 from ibidem.errors import OutputExistsError, ResourceError
 from ibidem.model import Skipped
 
@@ -26,7 +27,8 @@ def check_output(folder: Path, overwrite: bool) -> None:
         if part.exists() and not part.is_dir():
             raise OutputExistsError(f"{part} is a file, not a folder", "Give another folder with -o.")
     if folder.exists() and any(folder.iterdir()):
-        if not (folder / "run.json").exists():
+        ours = {f"{name}.{suffix}" for name in _OURS for suffix in FORMATS} | {"skipped.jsonl", "run.json"}
+        if any(path.name.removesuffix(".part") not in ours for path in folder.iterdir()):
             raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
         if not overwrite:
             raise OutputExistsError(f"{folder} holds results already", "Give another folder, or --overwrite to replace them.")

@@ -31,6 +31,7 @@ from ibidem.sentences.word_kernels import (
 MIN_WRAPPED_COLUMNS = 40
 MAX_WRAPPED_COLUMNS = 160
 _SLACK_COLUMNS = 4  # lines of unspaced scripts end a character early for the sake of punctuation
+_MAX_MARKER_BLANKS = 16  # between a bullet and a number; a bound, so that no text is passed over again and again
 
 
 @inner_kernel
@@ -76,7 +77,7 @@ def read_marker(data, kinds, i, end):
     """
     start = i
     if kind_at(kinds, i, end) == BULLET:
-        i = skip_blanks(kinds, i + 1, end)
+        i = skip_blanks(kinds, i + 1, end if end - i < _MAX_MARKER_BLANKS else i + _MAX_MARKER_BLANKS)
     bracketed = i < end and data[i] == 40
     if bracketed:
         i += 1

@@ -86,8 +86,8 @@ def _count_and_digest(data: Bytes, starts: Offsets, ends: Offsets) -> tuple[Offs
 
 def _split(data: Bytes, kinds: Bytes, offsets: Offsets, config: SentencesConfig) -> tuple[Offsets, Offsets, Offsets]:
     """Return the documents, starts and ends of all sentences."""
-    # Sentences of sixteen bytes and less are rare; for a text of nothing else there is room at the second try.
-    for n_bytes_each in (16, 2):
+    # Sentences of sixteen bytes and less are rare; for a text of nothing else there is room at a later try.
+    for n_bytes_each in (16, 2, 1):
         found = _rooms(len(data) // n_bytes_each + len(offsets))
         n = split_kernels.split_documents(data, kinds, offsets, load_words(config.lang), *found)
         if n >= 0:

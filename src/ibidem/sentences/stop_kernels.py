@@ -148,11 +148,19 @@ def _skip_spaced_dots(data, kinds, i, end):
 
 
 @inner_kernel
-def _skip_closers(data, kinds, i, end):
+def _opens(data, i, end):
+    """Whether “ or ‘ stands at `i`, which closes in German but opens after a full-width stop."""
+    return i + 2 < end and data[i] == 0xE2 and data[i + 1] == 0x80 and (data[i + 2] == 0x9C or data[i + 2] == 0x98)
+
+
+@inner_kernel
+def _skip_closers(data, kinds, i, end, bare):
     """Return the place after closing quotes and brackets, stops that follow them, and reference marks like [12]."""
     closed = False
     while i < end:
         kind = kinds[i]
+        if bare and _opens(data, i, end):
+            break
         if kind == CLOSER or kind == QUOTE or (closed and FULL_STOP <= kind <= BARE_STOP):
             closed = True
         elif data[i] == 91 and i + 2 < end and 48 <= data[i + 1] <= 57:
@@ -229,11 +237,11 @@ def judge_stop(data, kinds, low, sentence, i, end):
     if before == OPENER:
         return k, GOES_ON
     stop_end = k
-    k = _skip_closers(data, kinds, k, end)
+    k = _skip_closers(data, kinds, k, end, bare)
     kind = kind_at(kinds, k, end)
     blank_follows = BLANK <= kind <= PARAGRAPH
     if bare:
-        if kind == COMMA or (k > stop_end and not blank_follows and kind != OPENER):
+        if kind == COMMA or (k > stop_end and not blank_follows and kind != OPENER and not _opens(data, k, end)):
             return k, GOES_ON
         if data[i] == 0xEF and k == stop_end and not blank_follows and _is_in_title(data, k, end):
             return k, GOES_ON
