@@ -79,16 +79,21 @@ def mark_passages(
         later_end = b_end if a_first else a_end
         before[later] += 1
         before[later_end] -= 1
-        # A sentence that several passages of the pair share is counted once: `counted` keeps the last pair that saw it.
-        for s in range(a, a_end):
-            if counted[s] != pair:
-                counted[s] = pair
-                covered_a += chars_before[s + 1] - chars_before[s]
-        for s in range(b, b_end):
-            if counted[s] != pair:
-                counted[s] = pair
-                covered_b += chars_before[s + 1] - chars_before[s]
-        if i + 1 == len(passages) or document[passages[i + 1, 0]] != d or document[passages[i + 1, 2]] != e:
+        is_last = i + 1 == len(passages) or document[passages[i + 1, 0]] != d or document[passages[i + 1, 2]] != e
+        if is_last and pair == first_number + i:  # the only one of its pair
+            covered_a = chars_before[a_end] - chars_before[a]
+            covered_b = chars_before[b_end] - chars_before[b]
+        else:
+            # A sentence that several passages of the pair share is counted once: `counted` keeps the last pair that saw it.
+            for s in range(a, a_end):
+                if counted[s] != pair:
+                    counted[s] = pair
+                    covered_a += chars_before[s + 1] - chars_before[s]
+            for s in range(b, b_end):
+                if counted[s] != pair:
+                    counted[s] = pair
+                    covered_b += chars_before[s + 1] - chars_before[s]
+        if is_last:
             whole_a = chars_before[document_first[d + 1]] - chars_before[document_first[d]]
             whole_b = chars_before[document_first[e + 1]] - chars_before[document_first[e]]
             if d != e and covered_a >= min_coverage * whole_a and covered_b >= min_coverage * whole_b:
