@@ -57,8 +57,9 @@ class Result:
             best.extend(zip((-lengths[rows]).tolist(), (first_row + rows).tolist(), strict=True))
             best = sorted(best)[:count]
             first_row += batch.num_rows
-        longest = self.passages.take(pa.array([row for _, row in best], pa.int64()))
-        return [p for batch in longest.to_batches() for p in self._passages_of(batch)]
+        # Slices, not `take`: that would copy the dictionary of all ids.
+        longest = [self.passages.slice(row, 1) for _, row in best]
+        return [p for row in longest for batch in row.to_batches() for p in self._passages_of(batch)]
 
     def with_texts(self) -> pa.Table:
         """Return the passages with the columns `a_text` and `b_text`."""
