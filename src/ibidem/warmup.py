@@ -8,25 +8,34 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ibidem.config import Config
 
 
-def compile_later_stages_aside(config: Config) -> bool:
-    """Start a process that compiles the kernels after the sentences stage, unless they are compiled already; tell whether."""
+@contextmanager
+def later_stages_compiled_aside(config: Config) -> Iterator[bool]:
+    """Let a second process compile the kernels after the sentences stage; yields False if they are compiled already.
+
+    The process ends with the block at the latest: by then the run has compiled whatever it needed.
+    """
     from ibidem.passages.chaining_kernels import assemble
 
-    folder = Path(assemble.stats.cache_path)
-    if any(folder.glob("chaining_kernels.assemble-*.nbi")):
-        return False
+    if any(Path(assemble.stats.cache_path).glob("chaining_kernels.assemble-*.nbi")):
+        yield False
+        return
     command = [sys.executable, "-m", "ibidem.warmup", config.signatures.signature]
-    with suppress(OSError):  # without it, the run itself compiles what it needs
-        nowhere = subprocess.DEVNULL
-        # Not from the current folder: a folder of the user's named ibidem must not be taken for this package.
-        subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, env={**os.environ, "PYTHONSAFEPATH": "1"})
-    return True
+    nowhere = subprocess.DEVNULL
+    # Not from the current folder: a folder of the user's named ibidem must not be taken for this package.
+    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, env=environment)
+    try:
+        yield True
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def run_later_stages(config: Config) -> int:
