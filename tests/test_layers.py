@@ -11,7 +11,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "ibidem"
 STAGES = ["documents", "sentences", "signatures", "matches", "passages", "clusters", "reports"]
 # What stages may use besides one another, and what may use stages.
-GROUND = {"config", "errors", "model", "parts", "version"}
+GROUND = {"compiling", "config", "errors", "model", "parts", "version"}
 ABOVE = {"api", "collection", "pipeline", "result", "progress"}
 CLI_MAY_USE = {"api", "cli", "config", "errors", "progress", "reports", "version", "warmup"}
 MODULES = sorted(SOURCE.rglob("*.py"))

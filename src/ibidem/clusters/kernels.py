@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ibidem.compiling import outer_kernel
 from ibidem.matches.kernels import unite
-from ibidem.sentences.hashing import outer_kernel
 
 
 @outer_kernel

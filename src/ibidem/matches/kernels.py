@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from ibidem.sentences.hashing import inner_kernel, outer_kernel
+from ibidem.compiling import inner_kernel, outer_kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ibidem.compiling import inner_kernel, outer_kernel
 from ibidem.matches.kernels import overlap_of
-from ibidem.sentences.hashing import inner_kernel, outer_kernel
 
 _LOOK_BACK = 50
 _GAP_COST = 1.0  # words; prefers the nearer of two equal continuations

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ibidem.config import PassagesConfig
 from ibidem.parts import MapParts, in_turn, split_by_cost
-from ibidem.passages import kernels
+from ibidem.passages import kernels, pair_kernels
 from ibidem.passages.repeats import link_windows
 from ibidem.passages.rows import Pairing, PlaceGroup, Rows
 
@@ -81,7 +81,7 @@ def find_diagonals(
     kernels.mark_rows(windows.rows, windows.first, max_places + 1, flags, _HOT_WINDOW)
 
     def pair_windows(part: tuple[int, int]) -> NDArray[np.int32]:
-        return kernels.pair_windows(  # type: ignore[no-any-return]
+        return pair_kernels.pair_windows(  # type: ignore[no-any-return]
             windows.rows, windows.first, *part, max_places, size, flags, rows.classes, rows.document, *filters
         )
 
@@ -94,13 +94,13 @@ def find_diagonals(
     kernels.mark_rows(sentences.rows, sentences.first, max_places + 1, flags, _HOT_SENTENCE)
 
     def pair_sentences(part: tuple[int, int]) -> NDArray[np.int32]:
-        return kernels.pair_sentences(  # type: ignore[no-any-return]
+        return pair_kernels.pair_sentences(  # type: ignore[no-any-return]
             sentences.rows, sentences.first, *part, max_places, size, flags, rows.n_words, min_words,
             rows.classes, rows.document, *filters,
         )  # fmt: skip
 
     found.extend(map_parts(pair_sentences, split_by_cost(sentences.costs(max_places), _N_PARTS)))
-    alike = kernels.pair_documents(
+    alike = pair_kernels.pair_documents(
         texts.rows, texts.first, 0, len(texts.first) - 1, max_places, flags, rows.n_words, min_words,
         rows.classes, rows.document, rows.document_first, *filters,
     )  # fmt: skip

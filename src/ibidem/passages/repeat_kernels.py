@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ibidem.sentences.hashing import outer_kernel
+from ibidem.compiling import outer_kernel
 
 _UNSEEN = -2
 _NONE = -1

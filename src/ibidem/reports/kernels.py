@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.sentences.hashing import outer_kernel
+from ibidem.compiling import outer_kernel
 
 _EXACT, _NEAR, _QUOTE = 0, 1, 2
 _EQUAL, _WHOLE = 1, 2

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.sentences.hashing import inner_kernel, outer_kernel
+from ibidem.compiling import inner_kernel, outer_kernel
 from ibidem.sentences.word_kernels import HIGH_BITS, count_continuations, load_bytes
 
 

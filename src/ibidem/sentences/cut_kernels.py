@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.sentences.hashing import SEED, inlined_kernel, mix, outer_kernel
+from ibidem.compiling import inlined_kernel, outer_kernel
+from ibidem.sentences.hashing import SEED, mix
 from ibidem.sentences.kinds import BLANK, COMMA, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
 from ibidem.sentences.scan_kernels import trim_end
 from ibidem.sentences.word_kernels import EACH_BYTE, count_bits, load_bytes

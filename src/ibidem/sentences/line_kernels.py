@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.sentences.hashing import inner_kernel
+from ibidem.compiling import inner_kernel
 from ibidem.sentences.kinds import (
     BLANK,
     BULLET,

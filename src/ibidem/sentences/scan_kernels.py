@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ibidem.compiling import inner_kernel, outer_kernel
 from ibidem.sentences.code_points import KIND_PAGES, KINDS
-from ibidem.sentences.hashing import SEED, inner_kernel, mix, outer_kernel
+from ibidem.sentences.hashing import SEED, mix
 from ibidem.sentences.kinds import (
     BLANK,
     CASELESS,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.sentences.hashing import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.kinds import (
     BLANK,
     BULLET,

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.code_points import FOLD_PAGES, KIND_PAGES
-from ibidem.sentences.hashing import SEED, inlined_kernel, inner_kernel, mix, outer_kernel
+from ibidem.sentences.hashing import SEED, mix
 from ibidem.sentences.kinds import FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
 from ibidem.sentences.word_kernels import count_low_bytes, load_bytes, load_word, mark_others
 

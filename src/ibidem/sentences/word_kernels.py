@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from ibidem.sentences.hashing import inlined_kernel
+from ibidem.compiling import inlined_kernel
 from ibidem.sentences.kinds import PARAGRAPH
 
 WORD_BYTES = 8

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ibidem.sentences.hashing import SEED, inner_kernel, mix, outer_kernel
+from ibidem.compiling import growing_kernel, inner_kernel, outer_kernel, twice
+from ibidem.sentences.hashing import SEED, mix
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -47,15 +47,6 @@ def dense_types(type_of_row, first_rows):
     return n_types
 
 
-@njit(cache=True, nogil=True)
-def _twice(column):
-    """Return a copy of the column with twice the room. A loop: slices would take numba seconds to compile."""
-    larger = np.empty(2 * len(column), column.dtype)
-    for i in range(len(column)):
-        larger[i] = column[i]
-    return larger
-
-
 @inner_kernel
 def _slot_of(token, slots, hashes):
     """Slot of a token in a table of open addressing, or the free slot where it belongs; -1 marks a free slot."""
@@ -66,7 +57,7 @@ def _slot_of(token, slots, hashes):
     return slot
 
 
-@njit(cache=True, nogil=True)
+@growing_kernel
 def number_tokens(tokens, part, part_bits, ids):
     """Number the tokens whose top bits are `part` in order of appearance; return hashes, counts and how many there are."""
     hashes = np.empty(1 << 13, np.uint64)
@@ -89,8 +80,8 @@ def number_tokens(tokens, part, part_bits, ids):
             counts[n] = 0
             n += 1
             if n == len(hashes):
-                hashes = _twice(hashes)
-                counts = _twice(counts)
+                hashes = twice(hashes)
+                counts = twice(counts)
                 slots = np.empty(2 * len(hashes), np.int32)
                 for k in range(len(slots)):
                     slots[k] = -1
@@ -123,7 +114,7 @@ def count_documents(ids, first, type_of_sentence, document, counts, document_cou
                 document_counts[word] += 1
 
 
-@njit(cache=True, nogil=True)
+@growing_kernel
 def hash_kept_words(tokens, first, ids, keep, distinct, hash_empty, keys):
     """One key a type: the hash of its kept words in sorted order, repeated words once if `distinct`; 0 where none is left.
 

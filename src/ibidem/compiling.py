@@ -1,0 +1,32 @@
+"""How kernels are compiled: the numba decorators that all stages share, and the one helper that makes arrays grow."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numba.core.options import DefaultOptions
+
+# For kernels that only kernels call and that make no arrays. Without wrappers for Python they compile in half the time,
+# without reference counts they run several times as fast. Options that a version of numba lacks are left away.
+_INNER_OPTIONS = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "no_rewrites": True}
+_KNOWN_OPTIONS: dict[str, Any] = {name: value for name, value in _INNER_OPTIONS.items() if hasattr(DefaultOptions, name)}
+inner_kernel = njit(nogil=True, error_model="numpy", **_KNOWN_OPTIONS)
+# For small ones in the innermost loops: a call hands on every field of every array.
+inlined_kernel = njit(nogil=True, error_model="numpy", forceinline=True, **_KNOWN_OPTIONS)
+# For kernels that Python calls and that make no arrays either.
+outer_kernel = njit(cache=True, nogil=True, error_model="numpy", **{**_KNOWN_OPTIONS, "no_cpython_wrapper": False})
+# For kernels that Python calls and that make arrays.
+growing_kernel = njit(cache=True, nogil=True)
+
+
+@growing_kernel
+def twice(column):
+    """Return a copy of the column with twice the room. A loop: slices would take numba seconds to compile."""
+    larger = np.empty(2 * len(column), column.dtype)
+    for i in range(len(column)):
+        larger[i] = column[i]
+    return larger
