@@ -296,3 +296,9 @@ def test_read_warns_once_of_skipped_records(tmp_path: Path) -> None:
     skipped: list[Skipped] = []
     assert len(list(read(path, on_skip=skipped.append))) == 1
     assert len(skipped) == 2
+
+
+def test_csv_with_semicolons_as_spreadsheets_write_it(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text('id;text\n1;"Alles gut; 3,50 Euro"\n2;Nichts\n', "utf-8")
+    assert [(d.id, d.text) for d in read(path)] == [("1", "Alles gut; 3,50 Euro"), ("2", "Nichts")]

@@ -25,7 +25,11 @@ def read_csv(stream: ByteStream, source: str, delimiter: str, wanted: Wanted) ->
     csv.field_size_limit(max(csv.field_size_limit(), MAX_FIELD_CHARS))
     blocks = line_blocks(stream, wanted.config.encoding)
     texts = (block.decode("utf-8", "surrogateescape") for block in blocks)
-    rows = csv.reader(chain.from_iterable(io.StringIO(text, newline="") for text in texts), delimiter=delimiter)
+    lines = chain.from_iterable(io.StringIO(text, newline="") for text in texts)
+    first_line = next(lines, "")
+    if delimiter == "," and "," not in first_line and ";" in first_line:
+        delimiter = ";"  # what spreadsheets write where the comma is the decimal sign
+    rows = csv.reader(chain([first_line], lines), delimiter=delimiter)
     collector = RecordCollector(source, wanted)
     header: list[str] | None = None
     while True:

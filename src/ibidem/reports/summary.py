@@ -14,6 +14,7 @@ from ibidem.model import Passage
 from ibidem.result import Result
 
 _LONGEST = 5
+_REASONS = 3
 _EXCERPT_CHARS = 96
 
 
@@ -63,10 +64,12 @@ def _passage_lines(passage: Passage) -> Iterator[str]:
 def _skipped_lines(result: Result) -> Iterator[str]:
     reasons = Counter(record.reason for record in result.skipped)
     yield f"{_many(len(result.skipped), 'record')} skipped (listed in skipped.jsonl):"
-    for reason, count in reasons.most_common(3):
+    for reason, count in reasons.most_common(_REASONS):
         first = next(record for record in result.skipped if record.reason == reason)
         place = f"{first.source}:{first.position}" if first.position else first.source
         yield f"  {count:,} × {reason}; the first: {place}"
+    if len(reasons) > _REASONS:
+        yield f"  and {_many(len(reasons) - _REASONS, 'other reason')}"
 
 
 def _why_nothing(result: Result) -> Iterator[str]:
