@@ -63,10 +63,13 @@ def passages_of(
         parts = assemble_passages(diagonals, rows, limits, cells, engine.map_parts)
         groups = [group for group in verify_places(groups, cells) if pairs.allows(rows.document[group.starts])]
         del diagonals, cells
+        pa.default_memory_pool().release_unused()  # what was freed in small pieces goes back to the system
     with progress.stage("tables"):
         documents = documents_table(parts, groups, rows, collection)
         repeats = repeats_table(groups, rows, collection)
-        return passages_table(parts, rows, collection, limits.min_sentences, engine.map_parts), documents, repeats
+        passages = passages_table(parts, rows, collection, limits.min_sentences, engine.map_parts)
+        pa.default_memory_pool().release_unused()
+        return passages, documents, repeats
 
 
 def classify(collection: Collection, config: Config, engine: LocalEngine, progress: Progress) -> tuple[Rows, Cells | None]:
