@@ -20,6 +20,7 @@ from ibidem.signatures import SentenceTypes, TypeTokens
 
 NO_TIME = np.iinfo(np.int64).min
 MOST_SENTENCES = np.iinfo(np.int32).max - 1
+MOST_TEXT_BYTES = 1 << 32
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,8 @@ def gather(
 
     def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch, NDArray[np.int64]]:
         texts = batch.column("text")
+        if texts.nbytes >= MOST_TEXT_BYTES:  # only a single document makes a batch that large; offsets have 32 bits
+            raise ResourceError(f"the document {batch.column('id')[0]} has 4 GB of text or more", "Split it.")
         return batch, split_texts(texts, config), pc.utf8_length(texts).to_numpy(zero_copy_only=False)
 
     kept: list[pa.RecordBatch] = []
