@@ -88,7 +88,7 @@ def find_diagonals(
     found = list(map_parts(pair_windows, split_by_cost(windows.costs(max_places), _N_PARTS)))
     repeats = link_windows(windows.rows, windows.first, max_places, size, rows.document)
     if not shorter:
-        return _joined(found), [group for group in repeats if pairing.allows(rows.document[group.starts])]
+        return _joined(found), repeats
 
     sentences, texts = others
     kernels.mark_rows(sentences.rows, sentences.first, max_places + 1, flags, _HOT_SENTENCE)
@@ -109,7 +109,7 @@ def find_diagonals(
     kernels.cover_windows(flags, size, _REPEATED_WINDOW, covered)
     repeats += _hot_groups(sentences, max_places, rows, 1, ~covered)
     repeats += _hot_groups(texts, max_places, rows, 0, (flags & _HOT_SENTENCE) == 0)
-    return _joined(found), [group for group in repeats if pairing.allows(rows.document[group.starts])]
+    return _joined(found), repeats
 
 
 def _joined(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:

@@ -27,6 +27,14 @@ def comparable(d, e, same_document, side, kin):
 
 
 @inner_kernel
+def _write(found, n, a, b, length):
+    """Write diagonal number n."""
+    found[3 * n] = a
+    found[3 * n + 1] = b
+    found[3 * n + 2] = length
+
+
+@inner_kernel
 def _extend(classes, document, x, y):
     """Length of the common run of classes that starts at rows x < y."""
     n = len(classes)
@@ -94,9 +102,7 @@ def pair_windows(rows, first, group_from, group_to, max_places, size, hot, class
                     continue
                 if 3 * n_found == len(found):
                     found = twice(found)
-                found[3 * n_found] = a
-                found[3 * n_found + 1] = b
-                found[3 * n_found + 2] = length
+                _write(found, n_found, a, b, length)
                 n_found += 1
     return found[: 3 * n_found]
 
@@ -148,9 +154,7 @@ def pair_documents(
                     continue
                 if 3 * n_found == len(found):
                     found = twice(found)
-                found[3 * n_found] = x
-                found[3 * n_found + 1] = y
-                found[3 * n_found + 2] = length
+                _write(found, n_found, x, y, length)
                 n_found += 1
     return found[: 3 * n_found]
 
@@ -225,8 +229,6 @@ def pair_sentences(
                     continue
                 if 3 * n_found == len(found):
                     found = twice(found)
-                found[3 * n_found] = a
-                found[3 * n_found + 1] = b
-                found[3 * n_found + 2] = length
+                _write(found, n_found, a, b, length)
                 n_found += 1
     return found[: 3 * n_found]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from ibidem.collection import NO_TIME
 from ibidem.compiling import outer_kernel
 
 _EXACT, _NEAR, _QUOTE = 0, 1, 2
 _EQUAL, _WHOLE = 1, 2
 _UNKNOWN, _A_TO_B, _B_TO_A = 0, 1, 2
-_NO_TIME = np.iinfo(np.int64).min
 
 
 @outer_kernel
@@ -28,7 +26,7 @@ def locate(passages, min_sentences, document, sentence, start_char, end_char, ti
             kinds[i] = _EXACT if passages[i, 5] & _EQUAL else _NEAR
         time_a = times[names[0, i]]
         time_b = times[names[1, i]]
-        if time_a == time_b or min(time_a, time_b) == _NO_TIME:
+        if time_a == time_b or min(time_a, time_b) == NO_TIME:
             directions[i] = _UNKNOWN
         else:
             directions[i] = _A_TO_B if time_a < time_b else _B_TO_A
@@ -73,7 +71,7 @@ def mark_passages(
         elsewhere[b] += 1
         elsewhere[b_end] -= 1
         a_first = a_is_first
-        if times[d] != _NO_TIME and times[e] != _NO_TIME and times[d] != times[e]:
+        if times[d] != NO_TIME and times[e] != NO_TIME and times[d] != times[e]:
             a_first = times[d] < times[e]
         later = b if a_first else a
         later_end = b_end if a_first else a_end
