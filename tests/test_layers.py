@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "ibidem"
-STAGES = ["documents", "sentences", "signatures", "matches", "passages", "clusters", "reports"]
+STAGES = ["documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "reports"]
 # What stages may use besides one another, and what may use stages.
 GROUND = {"compiling", "config", "errors", "model", "parts", "version"}
 ABOVE = {"api", "collection", "pipeline", "result", "progress"}

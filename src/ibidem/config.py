@@ -19,8 +19,14 @@ from ibidem.errors import SettingsError
 
 SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
 SET_SIGNATURES = ("words", "shingles", "spotsigs")
+MEASURES = ("resemblance", "order")
+METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
+SHINGLE_SIZES = {"sentence": 2, "document": 10}
+LEVELS = ("document", "passage", "sentence")
 FORMATS = ("parquet", "jsonl", "csv")
 _FOUR_FIFTHS = Fraction(4, 5)
+_NOTHING = Fraction(0)
+_KEEP_RULES = ("first", "longest", "earliest")
 
 
 def _setting(
@@ -59,7 +65,7 @@ class SignaturesConfig:
     """What a sentence is known by."""
 
     signature: str = _setting("words", "What makes two sentences alike.", choices=SIGNATURES)
-    shingle_size: int = _setting(2, "Words in a shingle.", at_least=1)
+    shingle_size: int = _setting(0, "Words in a shingle; 0: 2 for sentences, 10 for documents.", at_least=0)
     min_idf: float = _setting(0.1, "I-Match: keep words whose idf (0 to 1) is at least this.", at_least=0)
     max_idf: float = _setting(1.0, "I-Match: keep words whose idf (0 to 1) is at most this.", at_least=0)
     antecedents: str = _setting(
@@ -79,7 +85,7 @@ class MatchesConfig:
     """When two sentences match."""
 
     min_similarity: Fraction = _setting(  # noqa: RUF009 (as all the others)
-        _FOUR_FIFTHS, "Jaccard similarity that two sentences need (words, shingles, spotsigs)."
+        _FOUR_FIFTHS, "Similarity that two sentences need (words, shingles, spotsigs), or two documents."
     )
 
 
@@ -102,6 +108,47 @@ class PassagesConfig:
     )
     same_document: bool = _setting(False, "Also report passages that stand twice in one document.")
     skip_same_group: bool = _setting(False, "Leave out pairs of documents of one group.")
+
+
+@dataclass(frozen=True)
+class ResemblanceConfig:
+    """When two documents are duplicates."""
+
+    measure: str = _setting(
+        "resemblance", "Similarity of documents: shingles in common, or shingles in common in the same order.", choices=MEASURES
+    )
+    method: str = _setting("join", "How pairs to compare are found; join is exact, the others are baselines.", choices=METHODS)
+    min_containment: Fraction = _setting(  # noqa: RUF009 (as all the others)
+        _NOTHING, "Documents are duplicates too if this share of one stands in the other; 0: only by similarity."
+    )
+    max_shingle_documents: int = _setting(
+        1000, "Shingles of more documents than this lead to no pairs of their own; they are compared all the same.", at_least=2
+    )
+    sample_every: int = _setting(1, "Look for pairs by one shingle in so many, chosen by hash; 1 for all.", at_least=1)
+    sample_remainder: int = _setting(0, "Which of the shingles to sample: those whose hash leaves this.", at_least=0)
+    verify: bool = _setting(True, "Compare every pair in full; without, pairs are as good as the method that found them.")
+    filter_bits: int = _setting(
+        256, "Order: bits of the sketch that rejects pairs before they are compared (64, 128, 256); 0 for none.", at_least=0
+    )
+    permutations: int = _setting(128, "MinHash: hash functions.", at_least=1, at_most=1 << 16)
+    bands: int = _setting(16, "MinHash: bands that the hashes are grouped in; documents that agree in one are a pair.", at_least=1)
+    max_bits_apart: int = _setting(3, "SimHash: bits in which two documents may differ.", at_least=0, at_most=16)
+
+
+@dataclass(frozen=True)
+class ClustersConfig:
+    """Which documents belong together, and which of them stays."""
+
+    keep: str = _setting("first", "Which document of a cluster stays: first, longest, earliest, FIELD:max or FIELD:min.")
+    chains: bool = _setting(False, "Let documents belong together through a chain of others that they do not resemble.")
+
+
+@dataclass(frozen=True)
+class CleaningConfig:
+    """What is taken out of a collection, and how."""
+
+    level: str = _setting("document", "What is removed: documents, passages or single sentences.", choices=LEVELS)
+    mark_only: bool = _setting(False, "Remove nothing; add columns that say what would go.")
 
 
 @dataclass(frozen=True)
@@ -131,6 +178,9 @@ class Config:
     signatures: SignaturesConfig = SignaturesConfig()
     matches: MatchesConfig = MatchesConfig()
     passages: PassagesConfig = PassagesConfig()
+    resemblance: ResemblanceConfig = ResemblanceConfig()
+    clusters: ClustersConfig = ClustersConfig()
+    cleaning: CleaningConfig = CleaningConfig()
     engine: EngineConfig = EngineConfig()
     output: OutputConfig = OutputConfig()
 
@@ -274,6 +324,19 @@ def _problems(config: Config) -> Iterator[str]:
         yield f"min_similarity = {config.matches.min_similarity} is not above 0 and at most 1"
     elif config.matches.min_similarity.denominator > 10**6:
         yield f"min_similarity = {config.matches.min_similarity} has more than six decimals"
+    if not 0 <= config.resemblance.min_containment <= 1:
+        yield f"min_containment = {config.resemblance.min_containment} is not between 0 and 1"
+    elif config.resemblance.min_containment.denominator > 10**6:
+        yield f"min_containment = {config.resemblance.min_containment} has more than six decimals"
+    if config.resemblance.sample_remainder >= config.resemblance.sample_every:
+        yield f"sample_remainder = {config.resemblance.sample_remainder} is not below sample_every"
+    if config.resemblance.filter_bits not in (0, 64, 128, 256):
+        yield f"filter_bits = {config.resemblance.filter_bits} is none of 0, 64, 128, 256"
+    if config.resemblance.permutations % config.resemblance.bands:
+        yield f"permutations = {config.resemblance.permutations} cannot be grouped in {config.resemblance.bands} equal bands"
+    keep = config.clusters.keep
+    if keep not in _KEEP_RULES and not (keep.partition(":")[0] and keep.rpartition(":")[2] in ("max", "min") and ":" in keep):
+        yield f"keep = {keep!r} is none of first, longest, earliest, FIELD:max, FIELD:min"
     if config.signatures.antecedents.lstrip("+-").isdecimal() and not config.signatures.antecedents.isdecimal():
         yield f"antecedents = {config.signatures.antecedents} is neither a count nor words"
     if config.signatures.min_idf > config.signatures.max_idf:
