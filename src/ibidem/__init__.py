@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 from ibidem.version import __version__
 
 if TYPE_CHECKING:
-    from ibidem.api import find
+    from ibidem.api import cluster, find
     from ibidem.config import Config
     from ibidem.documents import read
     from ibidem.errors import IbidemError, InputError, ResourceError, UsageError
     from ibidem.model import Document, Passage, Skipped, Span
-    from ibidem.result import Result
+    from ibidem.resemblance.plan import SamplingPlan
+    from ibidem.result import ClusterResult, Result
     from ibidem.sentences import split_sentences
 
 _HOMES = {
+    "ClusterResult": "ibidem.result",
     "Config": "ibidem.config",
     "Document": "ibidem.model",
     "IbidemError": "ibidem.errors",
@@ -27,15 +29,18 @@ _HOMES = {
     "Passage": "ibidem.model",
     "ResourceError": "ibidem.errors",
     "Result": "ibidem.result",
+    "SamplingPlan": "ibidem.resemblance.plan",
     "Skipped": "ibidem.model",
     "Span": "ibidem.model",
     "UsageError": "ibidem.errors",
+    "cluster": "ibidem.api",
     "find": "ibidem.api",
     "read": "ibidem.documents",
     "split_sentences": "ibidem.sentences",
 }
 
 __all__ = [
+    "ClusterResult",
     "Config",
     "Document",
     "IbidemError",
@@ -43,10 +48,12 @@ __all__ = [
     "Passage",
     "ResourceError",
     "Result",
+    "SamplingPlan",
     "Skipped",
     "Span",
     "UsageError",
     "__version__",
+    "cluster",
     "find",
     "read",
     "split_sentences",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ibidem.config import Config
 from ibidem.progress import Progress
-from ibidem.result import Result
+from ibidem.resemblance.plan import SamplingPlan
+from ibidem.result import ClusterResult, Result
 
 
 def find(
@@ -30,3 +32,31 @@ def find(
     from ibidem.pipeline import find_passages
 
     return find_passages(inputs, against, Config.of(config, **settings), progress or Progress())
+
+
+def cluster(
+    inputs: Any,
+    *,
+    against: Any = None,
+    plan: SamplingPlan | str | os.PathLike[str] | None = None,
+    config: Config | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> ClusterResult:
+    """Find every pair of documents that are duplicates as wholes, and the clusters they form.
+
+    Inputs and settings are as for `find`. With `against`, only pairs of an input and a reference document are reported.
+    `plan` is a sampling plan, or the file that `ibidem tune` wrote it to.
+
+    >>> import ibidem
+    >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
+    >>> records = [{"id": "a", "text": text}, {"id": "b", "text": text + " More soon."}, {"id": "c", "text": "It was loud."}]
+    >>> result = ibidem.cluster(records, shingle_size=3)
+    >>> result.duplicates.to_pylist()[0]["similarity"], result.clusters["id"].to_pylist()
+    (0.8888888888888888, ['a', 'b'])
+    """
+    from ibidem.pipeline import cluster_documents
+
+    if isinstance(plan, (str, os.PathLike)):
+        plan = SamplingPlan.load(plan)
+    return cluster_documents(inputs, against, Config.of(config, **settings), plan, progress or Progress())

@@ -24,19 +24,12 @@ MOST_TEXT_BYTES = 1 << 32
 
 
 @dataclass(frozen=True)
-class Collection:
-    """Documents in reading order and their sentences. From `n_input` on they are the reference. Digests are never 0."""
+class Documents:
+    """Documents in reading order. From `n_input` on they are the reference."""
 
     batches: Sequence[pa.RecordBatch]
     n_chars: NDArray[np.int64]
     n_input: int
-    document: NDArray[np.int32]
-    start_byte: NDArray[np.uint32]
-    end_byte: NDArray[np.uint32]
-    start_char: NDArray[np.uint32]
-    end_char: NDArray[np.uint32]
-    n_words: NDArray[np.int32]
-    digest: NDArray[np.uint64]
 
     @property
     def n_documents(self) -> int:
@@ -47,6 +40,13 @@ class Collection:
     def has_reference(self) -> bool:
         """Whether there is a reference side."""
         return self.n_input < self.n_documents
+
+    @cached_property
+    def side(self) -> NDArray[np.int8]:
+        """1 for documents of the reference, 0 for the others; empty without a reference."""
+        if not self.has_reference:
+            return np.empty(0, np.int8)
+        return (np.arange(self.n_documents) >= self.n_input).astype(np.int8)
 
     @cached_property
     def ids(self) -> pa.LargeStringArray:
@@ -60,16 +60,33 @@ class Collection:
         return column.cast(pa.int64()).fill_null(NO_TIME).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
     @cached_property
+    def groups(self) -> pa.LargeStringArray:
+        """The users' groups by document."""
+        return _joined([batch.column("group") for batch in self.batches], pa.large_string())
+
+    @cached_property
     def kin(self) -> NDArray[np.int32]:
         """The number of each document's group; -1 where there is none."""
-        column = _joined([batch.column("group") for batch in self.batches], pa.large_string())
-        codes = column.dictionary_encode().indices
+        codes = self.groups.dictionary_encode().indices
         return codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)  # type: ignore[no-any-return]
 
     @cached_property
     def batch_first(self) -> NDArray[np.int64]:
         """The number of each batch's first document, and the number of documents."""
         return np.concatenate([[0], np.cumsum([batch.num_rows for batch in self.batches])]).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Collection(Documents):
+    """Documents with their texts and sentences. Digests are never 0."""
+
+    document: NDArray[np.int32]
+    start_byte: NDArray[np.uint32]
+    end_byte: NDArray[np.uint32]
+    start_char: NDArray[np.uint32]
+    end_char: NDArray[np.uint32]
+    n_words: NDArray[np.int32]
+    digest: NDArray[np.uint64]
 
     @cached_property
     def document_first(self) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ import dataclasses
 import json
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -131,7 +132,7 @@ class ResemblanceConfig:
         256, "Order: bits of the sketch that rejects pairs before they are compared (64, 128, 256); 0 for none.", at_least=0
     )
     permutations: int = _setting(128, "MinHash: hash functions.", at_least=1, at_most=1 << 16)
-    bands: int = _setting(16, "MinHash: bands that the hashes are grouped in; documents that agree in one are a pair.", at_least=1)
+    bands: int = _setting(16, "MinHash: bands of hashes; documents that agree in all of a band are a pair.", at_least=1)
     max_bits_apart: int = _setting(3, "SimHash: bits in which two documents may differ.", at_least=0, at_most=16)
 
 
@@ -157,6 +158,10 @@ class EngineConfig:
 
     engine: str = _setting("local", "Where the stages run.", choices=("local",))
     workers: int = _setting(0, "Threads; 0 for one a core.", at_least=0)
+    memory: str = _setting(
+        "auto", "Memory for shingles, as 500MB or 4GB; more go to a temporary file. auto: half of what the machine has."
+    )
+    tmp_dir: str = _setting("auto", "Folder for temporary files; auto: the system's.")
 
 
 @dataclass(frozen=True)
@@ -236,6 +241,14 @@ def passage_limits(config: Config) -> PassagesConfig:
         return config.passages
     strict = config.passages.min_sentences + 1
     return dataclasses.replace(config.passages, min_sentences=strict, min_words=1, min_quote_words=0, max_gap_sentences=0)
+
+
+def memory_bytes(memory: str) -> int | None:
+    """Return the bytes that a size like 500MB or 1.5GB means, 0 for auto, or None if it means nothing."""
+    if memory == "auto":
+        return 0
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kmgt]?)i?b?", memory.strip().lower())
+    return int(float(match[1]) * 1000 ** " kmgt".index(match[2] or " ")) if match else None
 
 
 def setting_fields() -> Iterator[tuple[str, dataclasses.Field[Any]]]:
@@ -334,6 +347,8 @@ def _problems(config: Config) -> Iterator[str]:
         yield f"filter_bits = {config.resemblance.filter_bits} is none of 0, 64, 128, 256"
     if config.resemblance.permutations % config.resemblance.bands:
         yield f"permutations = {config.resemblance.permutations} cannot be grouped in {config.resemblance.bands} equal bands"
+    if memory_bytes(config.engine.memory) is None:
+        yield f"memory = {config.engine.memory!r} is neither auto nor a size like 500MB or 4GB"
     keep = config.clusters.keep
     if keep not in _KEEP_RULES and not (keep.partition(":")[0] and keep.rpartition(":")[2] in ("max", "min") and ":" in keep):
         yield f"keep = {keep!r} is none of first, longest, earliest, FIELD:max, FIELD:min"

@@ -118,5 +118,23 @@ DOCUMENTS = pa.schema(
     ]
 )
 
+DUPLICATES = pa.schema(
+    [
+        pa.field("a_id", _NAME, nullable=False),
+        pa.field("b_id", _NAME, nullable=False),
+        pa.field("similarity", pa.float64(), nullable=False),
+        pa.field("containment_a", pa.float64(), nullable=False),
+        pa.field("containment_b", pa.float64(), nullable=False),
+    ]
+)
+
+CLUSTERS = pa.schema(
+    [
+        pa.field("cluster", pa.int64(), nullable=False),
+        pa.field("id", pa.large_string(), nullable=False),
+        pa.field("canonical", pa.bool_(), nullable=False),
+    ]
+)
+
 KINDS = ("exact", "near", "quote")
 DIRECTIONS = ("unknown", "a_to_b", "b_to_a")

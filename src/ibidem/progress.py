@@ -29,7 +29,7 @@ class Progress:
         """Keep numbers for `run.json`."""
         self.counts.update(numbers)
 
-    def add_documents(self, n_documents: int, n_sentences: int) -> None:
+    def add_documents(self, n_documents: int, n_sentences: int = 0) -> None:
         """Note that documents were read and split."""
         self.counts["documents"] += n_documents
         self.counts["sentences"] += n_sentences

@@ -1,4 +1,4 @@
-"""What `find` gives back: the tables, the texts behind them, and ways to look at them and to keep them."""
+"""What the verbs give back: tables, the texts behind them, and ways to look at them and to keep them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ibidem.collection import Collection
+from ibidem.collection import Collection, Documents
 from ibidem.config import Config
 from ibidem.model import Passage, Skipped, Span
 from ibidem.reports.writing import check_output, write_result
@@ -21,18 +22,38 @@ from ibidem.version import __version__
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class RunResult:
+    """What every run keeps besides its tables."""
+
+    skipped: Sequence[Skipped]
+    config: Config
+    inputs: Sequence[Mapping[str, Any]]
+    counts: Mapping[str, int]
+    timings: Mapping[str, float]
+
+    def run(self) -> dict[str, Any]:
+        """Return what `run.json` holds: version, settings, inputs, counts and timings of the run."""
+        return {
+            "version": __version__,
+            "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "settings": self.config.to_dict(),
+            "inputs": list(self.inputs),
+            "counts": {**self.counts, **self._result_counts(), "skipped": len(self.skipped)},
+            "timings_seconds": {name: round(seconds, 3) for name, seconds in self.timings.items()},
+        }
+
+    def _result_counts(self) -> dict[str, int]:
+        return {}
+
+
+@dataclass(frozen=True, repr=False)
+class Result(RunResult):
     """Passages, documents and repeats as Arrow tables. Iterating yields every `Passage` with its texts."""
 
     passages: pa.Table
     documents: pa.Table
     repeats: pa.Table
-    skipped: Sequence[Skipped]
-    config: Config
     collection: Collection
-    inputs: Sequence[Mapping[str, Any]]
-    counts: Mapping[str, int]
-    timings: Mapping[str, float]
 
     def __len__(self) -> int:
         return self.passages.num_rows  # type: ignore[no-any-return]
@@ -80,16 +101,8 @@ class Result:
             tables["texts"] = cleaned
         return write_result(path, tables, self.skipped, self.run(), output.format)
 
-    def run(self) -> dict[str, Any]:
-        """Return what `run.json` holds: version, settings, inputs, counts and timings of the run."""
-        return {
-            "version": __version__,
-            "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "settings": self.config.to_dict(),
-            "inputs": list(self.inputs),
-            "counts": {**self.counts, "passages": len(self), "repeats": self.repeats.num_rows, "skipped": len(self.skipped)},
-            "timings_seconds": {name: round(seconds, 3) for name, seconds in self.timings.items()},
-        }
+    def _result_counts(self) -> dict[str, int]:
+        return {"passages": len(self), "repeats": self.repeats.num_rows}
 
     def _passages_of(self, batch: pa.RecordBatch) -> Iterator[Passage]:
         sides = [
@@ -120,3 +133,35 @@ class Result:
         """Return the texts that were taken out of HTML: the passages' offsets count in them, and they stand nowhere else."""
         batches = [b.filter(b.column("cleaned")).select(["id", "text"]) for b in self.collection.batches]
         return pa.Table.from_batches(batches, schema=self.collection.batches[0].select(["id", "text"]).schema)
+
+
+@dataclass(frozen=True, repr=False)
+class ClusterResult(RunResult):
+    """Pairs of duplicates and the clusters they form, as Arrow tables.
+
+    `canonical` is by document, in reading order, the one that stays of its cluster: itself for a document alone.
+    """
+
+    duplicates: pa.Table
+    clusters: pa.Table
+    documents: Documents
+    canonical: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return self.duplicates.num_rows  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        n_clusters = self._result_counts()["clusters"]
+        return f"<ClusterResult: {len(self)} pairs, {n_clusters} clusters of {self.clusters.num_rows} documents>"
+
+    def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
+        """Write both tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `overwrite`."""
+        output = Config.of(self.config, **settings).output
+        path = Path(folder)
+        check_output(path, output.overwrite)
+        tables = {"duplicates": self.duplicates, "clusters": self.clusters}
+        return write_result(path, tables, self.skipped, self.run(), output.format)
+
+    def _result_counts(self) -> dict[str, int]:
+        n_canonical = int(np.count_nonzero(self.clusters["canonical"].to_numpy()))
+        return {"duplicates": len(self), "clusters": n_canonical, "clustered": self.clusters.num_rows}

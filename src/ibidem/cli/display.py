@@ -39,7 +39,7 @@ class LineDisplay(Progress):
         self._stage = name
         self._say()
 
-    def add_documents(self, n_documents: int, n_sentences: int) -> None:
+    def add_documents(self, n_documents: int, n_sentences: int = 0) -> None:
         """Count, and speak if it is time."""
         super().add_documents(n_documents, n_sentences)
         self._say()
@@ -92,7 +92,7 @@ class BarDisplay(Progress):
         """Move the bar."""
         self._bars.advance(self._task, n_bytes)
 
-    def add_documents(self, n_documents: int, n_sentences: int) -> None:
+    def add_documents(self, n_documents: int, n_sentences: int = 0) -> None:
         """Show the counts."""
         super().add_documents(n_documents, n_sentences)
         note = f"{self.counts['documents']:,} documents, {self.counts['sentences']:,} sentences"

@@ -7,20 +7,16 @@ from typing import Any
 
 import click
 
-from ibidem.cli.options import resolve_settings, setting_options
+from ibidem.cli.options import input_arguments, resolve_settings, run_options, setting_options
 
 
 @click.command()
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option(
-    "--against", "references", metavar="REF", multiple=True, help="Compare INPUT with REF only, not with itself (repeatable)."
-)
+@input_arguments
 @click.option("-o", "--output", metavar="OUT", type=click.Path(path_type=Path), required=True, help="Folder for the results.")
-@setting_options("documents", "sentences", "signatures", "matches", "passages", "engine", "output")
-@click.option(
-    "--progress", type=click.Choice(["auto", "on", "off"]), default="auto", help="Progress bars; auto: on a terminal."
+@setting_options(
+    "documents", "sentences", "signatures", "matches", "passages", "engine", "output", without=("memory", "tmp_dir")
 )
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@run_options
 def find(
     inputs: tuple[str, ...],
     references: tuple[str, ...],
@@ -40,8 +36,6 @@ def find(
     ibidem find new.parquet --against archive/ -o out --signature exact
     """
     config = resolve_settings(config_file, flags)
-    if [*inputs, *references].count("-") > 1:
-        raise click.UsageError("standard input (-) can be read once only")
     from ibidem.reports.writing import check_output
 
     check_output(output, config.output.overwrite)  # before the work, not after it

@@ -15,6 +15,7 @@ from ibidem.version import __version__
 # Verb → module in this folder and the line that `ibidem --help` shows, kept here so that help loads no verb.
 VERBS = {
     "find": "Find passages that stand in two documents, located to the character.",
+    "cluster": "Find documents that are duplicates as wholes, and the clusters they form.",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from fractions import Fraction
+from functools import wraps
 from typing import Any
 
 import click
@@ -25,11 +26,14 @@ class NumberType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             self.fail(f"{value!r} is not a number", parameter, context)
 
 
-def setting_options(*stages: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the flags of the given stages, and `--config`, to a command. Unset flags stay None: the file or the default holds."""
+def setting_options(*stages: str, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the flags of the given stages, but for some settings, and `--config` to a command.
+
+    Unset flags stay None: the file or the default holds.
+    """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        options = [_option(setting) for stage, setting in setting_fields() if stage in stages]
+        options = [_option(setting) for stage, setting in setting_fields() if stage in stages and setting.name not in without]
         options.append(
             click.option("--config", "config_file", type=click.Path(dir_okay=False), help="TOML file with settings, by stage.")
         )
@@ -62,3 +66,25 @@ def _option(setting: dataclasses.Field[Any]) -> Callable[[Callable[..., Any]], C
     default: Any = setting.default
     default = float(default) if kind is Fraction else default
     return click.option(flag(setting.name), type=click_type, default=None, help=f"{help_text}  [default: {default}]")
+
+
+def input_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add INPUT... and --against; standard input may be named once only."""
+
+    @wraps(command)
+    def checked(**values: Any) -> Any:
+        if [*values["inputs"], *values["references"]].count("-") > 1:
+            raise click.UsageError("standard input (-) can be read once only")
+        return command(**values)
+
+    help_text = "Compare INPUT with REF only, not with itself (repeatable)."
+    against = click.option("--against", "references", metavar="REF", multiple=True, help=help_text)
+    return click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)(against(checked))
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --progress and --quiet."""
+    progress = click.option(
+        "--progress", type=click.Choice(["auto", "on", "off"]), default="auto", help="Progress bars; auto: on a terminal."
+    )
+    return progress(click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")(command))

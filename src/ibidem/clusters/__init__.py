@@ -1,7 +1,9 @@
-"""Clusters: documents that belong together as wholes."""
+"""Clusters: documents that belong together as wholes, and what of them stays."""
 
 from __future__ import annotations
 
 from ibidem.clusters.copies import MIN_COVERAGE, cluster_copies, identical_documents
+from ibidem.clusters.keeping import keep_order
+from ibidem.clusters.leaders import choose_canonical, cluster_found
 
-__all__ = ["MIN_COVERAGE", "cluster_copies", "identical_documents"]
+__all__ = ["MIN_COVERAGE", "choose_canonical", "cluster_copies", "cluster_found", "identical_documents", "keep_order"]

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.clusters.kernels import unite_edges
-from ibidem.matches.kernels import flatten
+from ibidem.clusters.components import connected
 from ibidem.passages.gram_join import group_equal
 from ibidem.passages.kernels import whole_text_keys
 
@@ -19,9 +18,7 @@ MIN_COVERAGE = 0.8
 
 def cluster_copies(a: NDArray[np.int32], b: NDArray[np.int32], n_documents: int) -> NDArray[np.int64]:
     """Return the cluster of every document, numbered in reading order; -1 for a document that is no copy."""
-    parent = np.arange(n_documents, dtype=np.int32)
-    unite_edges(parent, a, b)
-    flatten(parent)
+    parent = connected(a, b, n_documents)
     sizes = np.bincount(parent, minlength=n_documents)
     roots = np.flatnonzero(sizes > 1)
     number = np.full(n_documents, -1, np.int64)

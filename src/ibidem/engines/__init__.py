@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from ibidem.engines.local import LocalEngine
+from ibidem.engines.memory import machine_memory
 
-__all__ = ["LocalEngine"]
+__all__ = ["LocalEngine", "machine_memory"]

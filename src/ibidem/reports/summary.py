@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ibidem.config import SET_SIGNATURES, passage_limits
 from ibidem.model import Passage
-from ibidem.result import Result
+from ibidem.result import Result, RunResult
 
 _LONGEST = 5
 _REASONS = 3
@@ -26,17 +26,17 @@ def summarise(result: Result, folder: Path | None = None) -> str:
 def _lines(result: Result, folder: Path | None) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
-    yield f"{_many(counts['documents'], 'document')}, {_many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
+    yield f"{many(counts['documents'], 'document')}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
     kinds = pc.value_counts(result.passages["kind"].cast("string")).to_pylist() if len(result) else []
     parts = ", ".join(f"{entry['counts']:,} {entry['values']}" for entry in sorted(kinds, key=lambda e: -e["counts"]))
     reused = pc.sum(pc.greater(result.documents["reused_share"], 0)).as_py() or 0
-    yield _many(len(result), "passage") + (f" ({parts})" if parts else "")
+    yield many(len(result), "passage") + (f" ({parts})" if parts else "")
     if result.repeats.num_rows:
-        yield f"{_many(result.repeats.num_rows, 'repeat group')}: text in too many places to list as pairs"
+        yield f"{many(result.repeats.num_rows, 'repeat group')}: text in too many places to list as pairs"
     if reused:
-        yield f"{reused:,} of {_many(result.documents.num_rows, 'document')} hold text that stands elsewhere too"
+        yield f"{reused:,} of {many(result.documents.num_rows, 'document')} hold text that stands elsewhere too"
     if result.skipped:
-        yield from _skipped_lines(result)
+        yield from skipped_lines(result)
     if len(result):
         yield f"the {min(_LONGEST, len(result))} longest:" if len(result) > 1 else "it is:"
         for passage in result.longest(_LONGEST):
@@ -47,7 +47,8 @@ def _lines(result: Result, folder: Path | None) -> Iterator[str]:
         yield f"results: {folder}"
 
 
-def _many(count: int, noun: str) -> str:
+def many(count: int, noun: str) -> str:
+    """Return a count with its noun."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
@@ -55,21 +56,22 @@ def _passage_lines(passage: Passage) -> Iterator[str]:
     a, b = passage.a, passage.b
     arrow = {"a_to_b": "→", "b_to_a": "←"}.get(passage.direction, "·")
     likeness = passage.kind if passage.kind == "exact" else f"{passage.kind} {passage.similarity:.2f}"
-    size = _many(passage.n_sentences, "sentence")
+    size = many(passage.n_sentences, "sentence")
     yield f"  {a.id} [{a.start}:{a.end}] {arrow} {b.id} [{b.start}:{b.end}]  {size}, {likeness}"
     excerpt = " ".join(a.text.split())
     yield "    " + (excerpt[: _EXCERPT_CHARS - 1] + "…" if len(excerpt) > _EXCERPT_CHARS else excerpt)
 
 
-def _skipped_lines(result: Result) -> Iterator[str]:
+def skipped_lines(result: RunResult) -> Iterator[str]:
+    """Say how many records were skipped, and why."""
     reasons = Counter(record.reason for record in result.skipped)
-    yield f"{_many(len(result.skipped), 'record')} skipped (listed in skipped.jsonl):"
+    yield f"{many(len(result.skipped), 'record')} skipped (listed in skipped.jsonl):"
     for reason, count in reasons.most_common(_REASONS):
         first = next(record for record in result.skipped if record.reason == reason)
         place = f"{first.source}:{first.position}" if first.position else first.source
         yield f"  {count:,} × {reason}; the first: {place}"
     if len(reasons) > _REASONS:
-        yield f"  and {_many(len(reasons) - _REASONS, 'other reason')}"
+        yield f"  and {many(len(reasons) - _REASONS, 'other reason')}"
 
 
 def _why_nothing(result: Result) -> Iterator[str]:

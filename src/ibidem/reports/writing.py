@@ -18,7 +18,7 @@ from ibidem.errors import OutputExistsError, ResourceError
 from ibidem.model import Skipped
 
 _JSON_BATCH_ROWS = 50_000
-_OURS = ("passages", "repeats", "documents", "texts")
+_OURS = ("passages", "repeats", "documents", "texts", "duplicates", "clusters")
 
 
 def check_output(folder: Path, overwrite: bool) -> None:

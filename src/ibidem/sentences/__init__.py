@@ -8,6 +8,7 @@ from ibidem.sentences.splitting import (
     split_sentences,
     split_texts,
     tokenise_spans,
+    tokenise_texts,
 )
 
-__all__ = ["SPLITTER_VERSION", "digest_tokens", "split_sentences", "split_texts", "tokenise_spans"]
+__all__ = ["SPLITTER_VERSION", "digest_tokens", "split_sentences", "split_texts", "tokenise_spans", "tokenise_texts"]

@@ -68,6 +68,12 @@ def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets) -> tuple[Hashes,
         tokens = grown
 
 
+def tokenise_texts(texts: pa.LargeStringArray) -> tuple[Hashes, Offsets]:
+    """Return the token hashes of whole texts, and `first`: text i has tokens[first[i]:first[i + 1]]."""
+    data, offsets = _buffers(texts)
+    return tokenise_spans(data, offsets[:-1], offsets[1:])
+
+
 def digest_tokens(tokens: Hashes, first: Offsets) -> Hashes:
     """Return the digest of every span's tokens, the same that `split_texts` gives to a sentence."""
     digests: Hashes = np.empty(len(first) - 1, dtype=np.uint64)

@@ -12,6 +12,7 @@ from ibidem.signatures.base import HashSets
 from ibidem.signatures.types import TypeTokens, Vocabulary
 
 WANTED_SPOTS = 4  # PDC-MR: both its languages did best at about four signatures a sentence
+WORDS_IN_A_SENTENCE = 16  # on average, where sentences are not known
 FEWEST_ANTECEDENTS = 5
 
 
@@ -26,17 +27,26 @@ class SpotSigs:
     def hashes(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> HashSets:
         """Return the hashes of the spots."""
         assert vocabulary is not None
-        if config.antecedents != "auto":
-            return _spots(types, vocabulary, _antecedents(vocabulary, config.antecedents), config)
-        best = None
-        count = FEWEST_ANTECEDENTS
-        while best is None or (len(best.hashes) < WANTED_SPOTS * len(types) and count < len(vocabulary.hashes)):
-            spots = _spots(types, vocabulary, _antecedents(vocabulary, str(count)), config)
-            if best is not None and len(spots.hashes) <= len(best.hashes):
-                break
-            best = spots
-            count *= 2
-        return best
+        return _enough_spots(types, vocabulary, config, WANTED_SPOTS * len(types))
+
+
+def spots_of_documents(documents: TypeTokens, vocabulary: Vocabulary, config: SignaturesConfig) -> HashSets:
+    """Return the hashes of the spots of whole documents; `auto` takes as many antecedents as for their sentences."""
+    return _enough_spots(documents, vocabulary, config, WANTED_SPOTS * len(documents.tokens) // WORDS_IN_A_SENTENCE)
+
+
+def _enough_spots(types: TypeTokens, vocabulary: Vocabulary, config: SignaturesConfig, n_wanted: int) -> HashSets:
+    if config.antecedents != "auto":
+        return _spots(types, vocabulary, _antecedents(vocabulary, config.antecedents), config)
+    best = None
+    count = FEWEST_ANTECEDENTS
+    while best is None or (len(best.hashes) < n_wanted and count < len(vocabulary.hashes)):
+        spots = _spots(types, vocabulary, _antecedents(vocabulary, str(count)), config)
+        if best is not None and len(spots.hashes) <= len(best.hashes):
+            break
+        best = spots
+        count *= 2
+    return best
 
 
 def _antecedents(vocabulary: Vocabulary, wanted: str) -> NDArray[np.bool_]:

@@ -1,0 +1,48 @@
+"""What is wrong with a collection as a whole, said before the work begins."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ibidem.collection import NO_TIME, Documents
+from ibidem.config import Config, DocumentsConfig
+from ibidem.documents import find_repeated_id
+from ibidem.errors import InputError, NoDocumentsError
+from ibidem.reports import SkippedRecords
+
+
+def check_documents(collection: Documents, has_reference: bool, skipped: SkippedRecords) -> None:
+    """Raise where a side has no documents, or two of one id."""
+    sides = {"the inputs": (0, collection.n_input), "the reference": (collection.n_input, collection.n_documents)}
+    for name, (begin, end) in sides.items():
+        if begin == end and (has_reference or name == "the inputs"):
+            raise NoDocumentsError(f"{name} hold{'s' * (name != 'the inputs')} no documents", skipped.explain())
+        find_repeated_id(
+            [b for b, first in zip(collection.batches, collection.batch_first, strict=False) if begin <= first < end]
+        )
+
+
+def check_fields(collection: Documents, config: DocumentsConfig) -> None:
+    """Raise where the user named a field for times or groups, and no record has anything in it."""
+    usual = DocumentsConfig()
+    found = {"time_field": (collection.times != NO_TIME).any(), "group_field": (collection.kin >= 0).any()}
+    for setting, is_there in found.items():
+        name = getattr(config, setting)
+        if name != getattr(usual, setting) and not is_there:
+            what = "a time in a form that is known" if setting == "time_field" else "a value"
+            raise InputError(f"no record has a field '{name}' with {what}", f"Check --{setting.replace('_', '-')}.")
+
+
+def fields_for_keeping(config: Config) -> DocumentsConfig:
+    """Return how documents are read so that the field that decides which one stays is there: as their group, unused else."""
+    field, separator, _ = config.clusters.keep.rpartition(":")
+    return dataclasses.replace(config.documents, group_field=field) if separator else config.documents
+
+
+def check_keeping(documents: Documents, config: Config) -> None:
+    """Raise where the field or the times that decide which document stays are nowhere."""
+    field, separator, _ = config.clusters.keep.rpartition(":")
+    if separator and documents.groups.null_count == len(documents.groups):
+        raise InputError(f"no record has a field '{field}' with a value", "Check --keep.")
+    if config.clusters.keep == "earliest" and (documents.times == NO_TIME).all():
+        raise InputError("no record has a time, so none is the earliest", "Check --time-field, or choose another --keep.")

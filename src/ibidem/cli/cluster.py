@@ -1,0 +1,59 @@
+"""`ibidem cluster`: documents that are duplicates as wholes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ibidem.cli.options import input_arguments, resolve_settings, run_options, setting_options
+
+
+@click.command()
+@input_arguments
+@click.option("-o", "--output", metavar="OUT", type=click.Path(path_type=Path), required=True, help="Folder for the results.")
+@click.option("--plan", type=click.Path(dir_okay=False), help="Sampling plan that `ibidem tune` wrote.")
+@setting_options(
+    "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",
+    without=("signature", "max_document_share", "keep_text"),
+)  # fmt: skip
+@run_options
+def cluster(
+    inputs: tuple[str, ...],
+    references: tuple[str, ...],
+    output: Path,
+    plan: str | None,
+    config_file: str | None,
+    progress: str,
+    quiet: bool,
+    **flags: Any,
+) -> None:
+    """Find documents that are duplicates as wholes, and the clusters they form.
+
+    Two documents are duplicates if they have most of their shingles (ten words in a row) in common. Every pair is compared
+    in full; every document of a cluster resembles the one that stays.
+
+    \b
+    ibidem cluster crawl/*.parquet -o out
+    ibidem cluster crawl/*.parquet -o out --min-similarity 0.6 --min-containment 0.9 --keep longest
+    """
+    config = resolve_settings(config_file, flags)
+    from ibidem.reports.writing import check_output
+
+    check_output(output, config.output.overwrite)  # before the work, not after it
+    import pyarrow as pa
+
+    from ibidem.api import cluster as cluster_in
+    from ibidem.cli.display import open_display
+    from ibidem.reports.cluster_summary import summarise_clusters
+
+    pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
+    if not config.resemblance.verify and not quiet:
+        click.echo("ibidem: pairs are not verified; their similarity is an estimate, and some are no duplicates", err=True)
+    with open_display(progress, quiet) as display:
+        result = cluster_in(list(inputs), against=list(references) or None, plan=plan, config=config, progress=display)
+        with display.stage("writing"):
+            result.write(output)
+    if not quiet:
+        click.echo(summarise_clusters(result, output), err=True)

@@ -1,0 +1,77 @@
+"""Clusters of duplicates, each around one document that stays: the canonical one.
+
+Resemblance is no equivalence: a chain of templates, each a little different from the one before, would end up in one cluster
+whose ends have nothing in common. So every member of a cluster must itself be a duplicate of the canonical document; what is
+left of a connected component after one canonical document has taken its duplicates forms clusters of its own. No two
+canonical documents are duplicates of each other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.clusters.components import connected
+from ibidem.clusters.kernels import choose_leaders
+from ibidem.config import Config
+from ibidem.resemblance import Comparer, Duplicates, Found
+from ibidem.resemblance.comparing import joined
+
+# Rounds for a component in which not all pairs are known: one finds the duplicates of one canonical document.
+_MOST_ROUNDS = 64
+
+
+
+def cluster_found(
+    found: Found, comparer: Comparer, rank: NDArray[np.int64], config: Config
+) -> tuple[Duplicates, NDArray[np.int32]]:
+    """Return all duplicates known in the end, and every document's canonical one; see `choose_canonical`."""
+    duplicates = found.duplicates
+    if found.by_common.any() and config.resemblance.verify and not config.clusters.chains:
+        duplicates = _with_missing_pairs(found, comparer, rank)
+    return duplicates, choose_canonical(duplicates.a, duplicates.b, rank, config.clusters.chains)
+
+
+def choose_canonical(
+    a: NDArray[np.int32], b: NDArray[np.int32], rank: NDArray[np.int64], chains: bool
+) -> NDArray[np.int32]:
+    """Return for every document the canonical one of its cluster: itself if it is alone, or is the one that stays.
+
+    Documents are taken in the order of their `rank`; one that belongs to none yet becomes canonical, and takes all its
+    duplicates that belong to none. With `chains` a cluster is a whole connected component.
+    """
+    n = len(rank)
+    order = np.argsort(rank, kind="stable")
+    if chains:
+        root = connected(a, b, n)
+        best = np.full(n, -1, np.int32)
+        best[root[order[::-1]]] = order[::-1]  # the last one written is the first in order
+        return best[root]
+    # The pairs of every document, as neighbours in one long column.
+    ends, others = np.concatenate([a, b]), np.concatenate([b, a])
+    by_end = np.argsort(ends, kind="stable")
+    first = np.searchsorted(ends[by_end], np.arange(n + 1))
+    canonical = np.full(n, -1, np.int32)
+    choose_leaders(order, first, others[by_end], canonical)
+    return canonical
+
+
+def _with_missing_pairs(found: Found, comparer: Comparer, rank: NDArray[np.int64]) -> Duplicates:
+    """Return the duplicates and those that clusters need besides, where common shingles led to a few pairs only.
+
+    In such components documents are compared with the canonical ones directly.
+    """
+    known = found.duplicates
+    root = connected(known.a, known.b, len(rank))
+    members = np.flatnonzero(np.isin(root, np.unique(root[found.by_common]))).astype(np.int32)
+    members = members[np.lexsort((rank[members], root[members]))]
+    parts = [known]
+    for _ in range(_MOST_ROUNDS):
+        if len(members) == 0:
+            break
+        # Of each component the first member left is canonical; all others of the component are compared with it.
+        is_first = np.concatenate([[True], root[members][1:] != root[members][:-1]])
+        canonical = members[np.flatnonzero(is_first)][np.cumsum(is_first) - 1]
+        parts.append(comparer.compare(canonical[~is_first], members[~is_first]))
+        members = members[~(is_first | np.isin(members, parts[-1].b))]
+    return joined(parts)

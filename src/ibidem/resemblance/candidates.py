@@ -1,0 +1,199 @@
+"""How pairs to compare are found: by the exact join, by samples of shingles, or by one of the known sketches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.config import Config
+from ibidem.errors import ResourceError
+from ibidem.parts import MapParts, in_turn
+from ibidem.passages.gram_join import group_equal
+from ibidem.resemblance.comparing import Duplicates, as_resemblance, joined, resemblances
+from ibidem.resemblance.join import join_documents
+from ibidem.resemblance.limits import resemblance_limits, sampled_limits
+from ibidem.resemblance.minhash import agreement, band_pairs, minhash
+from ibidem.resemblance.pruning import sample
+from ibidem.resemblance.shingles import shingle_tokens
+from ibidem.resemblance.simhash import near_codes, simhash
+from ibidem.signatures import HashSets, TypeTokens, Vocabulary, count_vocabulary
+from ibidem.signatures.imatch import SIGNATURE as IMATCH
+from ibidem.signatures.spotsigs import spots_of_documents
+
+MISS_PROBABILITY = 0.001
+_MOST_DOCUMENTS_FOR_ALL_PAIRS = 20_000
+_CODE_BITS = 64
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What the methods work on: distinct shingles by document, its words where a method wants them, and who is compared.
+
+    `wanted` are the documents that take part; with `side` (empty for none) only those of different sides are paired.
+    `every` says by document that one in so many of its shingles is looked at.
+    """
+
+    sets: HashSets
+    words: TypeTokens | None
+    wanted: NDArray[np.bool_]
+    side: NDArray[np.int8]
+    every: NDArray[np.int64]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Shingles by document."""
+        return np.diff(self.sets.first)
+
+    def may_pair(self, a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell which pairs are of wanted documents, of two sides where there are sides."""
+        allowed = self.wanted[a] & self.wanted[b]
+        if len(self.side):
+            allowed &= self.side[a] != self.side[b]
+        return allowed
+
+
+@dataclass(frozen=True)
+class Found:
+    """Pairs that a method found, with its own estimate of how alike they are.
+
+    `by_common` says by document whether it was paired through shingles so common that not all pairs were looked at.
+    """
+
+    duplicates: Duplicates
+    by_common: NDArray[np.bool_]
+
+
+def find_candidates(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts = in_turn) -> Found:
+    """Return the pairs that the chosen method finds: those it takes for duplicates, or, `to_verify`, all that may be some."""
+    methods: dict[str, Callable[[Corpus, Config, bool, MapParts], Found]] = {
+        "join": _by_shingles,
+        "shingling": _by_shingles,
+        "pairs": _all_pairs,
+        "minhash": _by_minhash,
+        "simhash": _by_simhash,
+        "imatch": _by_imatch,
+        "spotsigs": _by_spotsigs,
+    }
+    return methods[config.resemblance.method](corpus, config, to_verify, map_parts)
+
+
+def resemblance_limit(config: Config) -> Fraction:
+    """Return the resemblance that documents of the wanted similarity have at least."""
+    limit = config.matches.min_similarity
+    return as_resemblance(limit) if config.resemblance.measure == "order" else limit
+
+
+def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+    """By shared shingles, or samples of them.
+
+    Samples are nested: documents that are sampled differently are compared by the smaller share of the two.
+    """
+    settings = config.resemblance
+    limit = resemblance_limit(config)
+    found: list[Duplicates] = []
+    by_common = np.zeros(len(corpus.wanted), np.bool_)
+    for every in np.unique(corpus.every[corpus.wanted]):
+        wanted = corpus.wanted & (corpus.every <= every)
+        sets = corpus.sets
+        if every > 1:
+            sets = sample(sets, wanted, int(every), settings.sample_remainder, map_parts)
+        sizes = np.diff(sets.first)
+        largest = int(sizes.max(initial=0))
+        limits = resemblance_limits(limit, settings.min_containment, largest)
+        if to_verify and every > 1:
+            limits = sampled_limits(limit, settings.min_containment, MISS_PROBABILITY, largest)
+        whole = settings.method == "shingling"
+        outcome = join_documents(sets, limits, wanted, corpus.side, settings.max_shingle_documents, whole, map_parts)
+        pairs = outcome.pairs
+        new = np.maximum(corpus.every[pairs.a], corpus.every[pairs.b]) == every
+        found.append(resemblances(sizes, pairs.a[new], pairs.b[new], pairs.overlap[new]))
+        by_common |= outcome.by_common
+    return Found(joined(found), by_common)
+
+
+def _all_pairs(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+    """Every pair, for small collections and studies."""
+    documents = np.flatnonzero(corpus.wanted & (corpus.sizes > 0)).astype(np.int32)
+    if len(documents) > _MOST_DOCUMENTS_FOR_ALL_PAIRS:
+        raise ResourceError(
+            f"{len(documents):,} documents are too many to compare all pairs of them", "Leave out --method pairs."
+        )
+    first, second = np.triu_indices(len(documents), 1)
+    a, b = documents[first], documents[second]
+    return _estimated(corpus, a, b, np.zeros(len(a)), 0.0)
+
+
+def _by_minhash(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+    settings = config.resemblance
+    signatures = minhash(corpus.sets, settings.permutations, map_parts)
+    a, b = band_pairs(signatures, settings.bands, settings.max_shingle_documents, map_parts)
+    return _estimated(corpus, a, b, agreement(signatures, a, b), 0.0 if to_verify else float(resemblance_limit(config)))
+
+
+def _by_simhash(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+    codes = simhash(corpus.sets, map_parts)
+    settings = config.resemblance
+    a, b = near_codes(codes, settings.max_bits_apart, corpus.sizes > 0, settings.max_shingle_documents, map_parts)
+    bits_apart = np.unpackbits((codes[a] ^ codes[b])[:, None].view(np.uint8), axis=1).sum(axis=1)
+    return _estimated(corpus, a, b, 1 - bits_apart / _CODE_BITS, 0.0)
+
+
+def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+    """Chowdhury et al.: documents whose words of middling frequency are the same."""
+    words = corpus.words
+    assert words is not None
+    keys = IMATCH.key(words, _vocabulary(words, map_parts), config.signatures)
+    groups = group_equal(keys)
+    known = np.flatnonzero((keys[groups.rows[groups.first[:-1]]] != 0) & (np.diff(groups.first) > 1))
+    a, b = _pairs_of_groups(groups.rows, groups.first, known, config.resemblance.max_shingle_documents)
+    return _estimated(corpus, a, b, np.ones(len(a)), 0.0)
+
+
+def _by_spotsigs(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+    """Theobald et al.: documents whose sets of spots are similar."""
+    words = corpus.words
+    assert words is not None
+    spots = spots_of_documents(words, _vocabulary(words, map_parts), config.signatures)
+    spots = shingle_tokens(TypeTokens(spots.hashes, spots.first), 1, distinct=True)
+    sizes = np.diff(spots.first)
+    limits = resemblance_limits(resemblance_limit(config), Fraction(0), int(sizes.max(initial=0)))
+    outcome = join_documents(
+        spots, limits, corpus.wanted, corpus.side, config.resemblance.max_shingle_documents, False, map_parts
+    )
+    pairs = outcome.pairs
+    return Found(resemblances(sizes, pairs.a, pairs.b, pairs.overlap), outcome.by_common)
+
+
+def _vocabulary(words: TypeTokens, map_parts: MapParts) -> Vocabulary:
+    numbers = np.arange(len(words), dtype=np.int32)
+    return count_vocabulary(words, numbers, numbers, len(words), map_parts)
+
+
+def _pairs_of_groups(
+    rows: NDArray[np.int32], first: NDArray[np.int64], groups: NDArray[np.int64], max_members: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return all pairs of each group's members; of a group of more than `max_members`, those with its first one only."""
+    a: list[NDArray[np.int32]] = []
+    b: list[NDArray[np.int32]] = []
+    for group in groups.tolist():
+        members = np.sort(rows[first[group] : first[group + 1]])
+        i, j = np.triu_indices(len(members), 1) if len(members) <= max_members else (0, np.arange(1, len(members)))
+        a.append(np.broadcast_to(members[i], np.shape(j)))
+        b.append(members[j])
+    none = np.empty(0, np.int32)
+    return np.concatenate([none, *a]), np.concatenate([none, *b])
+
+
+def _estimated(
+    corpus: Corpus, a: NDArray[np.int32], b: NDArray[np.int32], similarity: NDArray[np.float64], limit: float
+) -> Found:
+    """Return the pairs that may be compared and reach the limit; what they contain of one another follows from their sizes."""
+    chosen = corpus.may_pair(a, b) & (similarity >= limit)
+    a, b, similarity = a[chosen], b[chosen], similarity[chosen]
+    overlap = similarity * (corpus.sizes[a] + corpus.sizes[b]) / (1 + similarity)
+    contained = (np.minimum(overlap / corpus.sizes[side], 1.0) for side in (a, b))
+    return Found(joined([Duplicates(a, b, similarity, *contained)]), np.zeros(len(corpus.wanted), np.bool_))

@@ -1,0 +1,70 @@
+"""Duplicates: pairs of documents found by a method and, unless told otherwise, compared in full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.config import Config
+from ibidem.parts import MapParts, in_turn
+from ibidem.resemblance.candidates import Corpus, Found, find_candidates
+from ibidem.resemblance.comparing import Duplicates, order_scores, resemblances, set_overlaps
+from ibidem.resemblance.join import join_documents
+from ibidem.resemblance.limits import dice_limits, resemblance_limits
+from ibidem.resemblance.order import occurrence_hashes, order_overlaps
+from ibidem.signatures import HashSets
+
+
+@dataclass(frozen=True)
+class Comparer:
+    """Says of any pairs whether they are duplicates: `compare` returns those that are. `sequences`: shingles in order."""
+
+    sets: HashSets
+    sequences: HashSets | None
+    config: Config
+    map_parts: MapParts
+
+    def compare(self, a: NDArray[np.int32], b: NDArray[np.int32]) -> Duplicates:
+        """Compare pairs in full."""
+        settings, limit = self.config.resemblance, self.config.matches.min_similarity
+        if self.sequences is not None:
+            sizes = np.diff(self.sequences.first)
+            scores = order_overlaps(
+                self.sequences, a, b, limit, settings.filter_bits, self.config.signatures.paper, self.map_parts
+            )
+            good = scores.overlaps >= 0
+            return order_scores(sizes, a[good], b[good], scores.overlaps[good].astype(np.int64))
+        sizes = np.diff(self.sets.first)
+        limits = resemblance_limits(limit, settings.min_containment, int(sizes.max(initial=0)))
+        overlaps = set_overlaps(self.sets, a, b, limits, self.map_parts)
+        good = overlaps >= 0
+        return resemblances(sizes, a[good], b[good], overlaps[good])
+
+
+def find_duplicates(corpus: Corpus, comparer: Comparer, config: Config, map_parts: MapParts = in_turn) -> Found:
+    """Return the pairs of duplicates. With the method `join` and no sample they are all; with any method, if verified, true."""
+    settings = config.resemblance
+    if settings.method == "join" and comparer.sequences is not None and (corpus.every == 1).all():
+        candidates = _by_order(corpus, comparer.sequences, config, map_parts)
+    else:
+        candidates = find_candidates(corpus, config, settings.verify, map_parts)
+        if settings.method in ("join", "shingling") and (corpus.every == 1).all() and comparer.sequences is None:
+            return candidates  # the join has compared them in full already
+    if not settings.verify:
+        return candidates
+    found = candidates.duplicates
+    return Found(comparer.compare(found.a, found.b), candidates.by_common)
+
+
+def _by_order(corpus: Corpus, sequences: HashSets, config: Config, map_parts: MapParts) -> Found:
+    """Pairs that share enough shingles, repeats counted, to be alike in order too: none that is alike is missing."""
+    sets = occurrence_hashes(sequences, map_parts)
+    sizes = np.diff(sets.first)
+    limits = dice_limits(config.matches.min_similarity, int(sizes.max(initial=0)))
+    joined = join_documents(
+        sets, limits, corpus.wanted, corpus.side, config.resemblance.max_shingle_documents, False, map_parts
+    )
+    pairs = joined.pairs
+    return Found(order_scores(sizes, pairs.a, pairs.b, pairs.overlap), joined.by_common)

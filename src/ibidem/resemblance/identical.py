@@ -1,0 +1,24 @@
+"""Identical documents: all but one are put aside before anything is compared."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def representatives(
+    digests: NDArray[np.uint64], side: NDArray[np.int8], rank: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """Return for every document the one of lowest rank among those of its side with the same digest.
+
+    Documents with digest 0 have no words; each stands for itself.
+    """
+    n = len(digests)
+    sides = side if len(side) else np.zeros(n, np.int8)
+    order = np.lexsort((rank, sides, digests))
+    new = np.ones(n, np.bool_)
+    new[1:] = (digests[order][1:] != digests[order][:-1]) | (sides[order][1:] != sides[order][:-1])
+    new |= digests[order] == 0
+    representative = np.empty(n, np.int32)
+    representative[order] = order[np.flatnonzero(new)][np.cumsum(new) - 1]
+    return representative

@@ -1,0 +1,134 @@
+"""The order measure (SWLR): shingles that two documents have in common in the same order, as a share of both.
+
+r(A, B) = 2 LCS(A, B) / (|A| + |B|) over the sequences of shingles, repeats included; two documents are similar if r is at
+least the limit. Sizes and bitmaps reject most pairs before they are compared, and lose none that is similar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import local
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.parts import MapParts, in_turn, split_by_cost
+from ibidem.resemblance import order_kernels
+from ibidem.signatures.base import HashSets
+
+_N_PARTS = 64
+_PAIR_COST = 16  # of a pair that is rejected at once, in elements
+
+
+@dataclass(frozen=True)
+class OrderScores:
+    """`overlaps`: the LCS length of each pair, -1 where the pair is below the limit; and what became of the pairs."""
+
+    overlaps: NDArray[np.int32]
+    n_rejected_by_size: int
+    n_rejected_by_bitmap: int
+    n_compared: int
+
+
+def order_overlaps(
+    sequences: HashSets,
+    a: NDArray[np.int32],
+    b: NDArray[np.int32],
+    limit: Fraction,
+    filter_bits: int = 256,
+    paper_bound: bool = False,
+    map_parts: MapParts = in_turn,
+) -> OrderScores:
+    """Return the LCS length of every pair (a[i], b[i]) whose similarity reaches the limit.
+
+    The overlaps are the same for any `filter_bits` (0, 64, 128 or 256; bitmaps are made of just that width). With
+    `paper_bound` the filter is the printed one, bits apart at most half the elements of both, and sizes reject nothing:
+    it loses pairs if the limit is below 1/2. An empty sequence is similar to nothing, at any limit. Pairs of one `a` should
+    follow one another: it is then indexed once.
+    """
+    if filter_bits not in (0, 64, 128, 256):
+        raise ValueError(f"filter_bits = {filter_bits} is none of 0, 64, 128, 256")
+    n_words = filter_bits // 64
+    sizes = np.diff(sequences.first)
+    bitmaps = _make_bitmaps(sequences, n_words, map_parts)
+    overlaps = np.empty(len(a), np.int32)
+    longest_a = int(sizes[a].max(initial=1))
+    longest_b = int(sizes[b].max(initial=1))
+    mine = local()
+
+    def compare(part: tuple[int, int]) -> NDArray[np.int64]:
+        if not hasattr(mine, "rooms"):
+            mine.rooms = _rooms(longest_a, longest_b)
+        counts = np.zeros(3, np.int64)
+        order_kernels.compare_orders(
+            sequences.hashes, sequences.first, a, b, *part, limit.numerator, limit.denominator,
+            bitmaps, n_words, paper_bound, *mine.rooms, overlaps, counts,
+        )  # fmt: skip
+        return counts
+
+    counts = np.zeros(3, np.int64)
+    for part_counts in map_parts(compare, split_by_cost(sizes[a] + sizes[b] + _PAIR_COST, _N_PARTS)):
+        counts += part_counts
+    return OrderScores(overlaps, *counts.tolist())
+
+
+def order_similarity(sequence_a: NDArray[np.uint64], sequence_b: NDArray[np.uint64]) -> int:
+    """Return the LCS length of two sequences; 2 LCS / (|a| + |b|) is their similarity."""
+    first = np.array([0, len(sequence_a), len(sequence_a) + len(sequence_b)], np.int64)
+    both = HashSets(np.concatenate([sequence_a, sequence_b]).astype(np.uint64), first)
+    pair = np.array([0, 1], np.int32)
+    return max(0, int(order_overlaps(both, pair[:1], pair[1:], Fraction(0), 0).overlaps[0]))
+
+
+def occurrence_hashes(sequences: HashSets, map_parts: MapParts = in_turn) -> HashSets:
+    """Return the sequences with repeats told apart: the first occurrence of h stays h, the second is mixed with 2, and so on.
+
+    What two documents have in common as multisets they then have in common as sets, and r cannot exceed their Dice
+    similarity.
+    """
+    longest = int(np.diff(sequences.first).max(initial=1))
+    numbered = np.empty_like(sequences.hashes)
+    mine = local()
+
+    def number(part: tuple[int, int]) -> None:
+        if not hasattr(mine, "rooms"):
+            n_slots = _n_slots(longest)
+            mine.rooms = np.empty(n_slots, np.int32), np.empty(n_slots, np.uint64), np.empty(n_slots, np.int32)
+        order_kernels.number_occurrences(sequences.hashes, sequences.first, *part, *mine.rooms, numbered)
+
+    list(map_parts(number, split_by_cost(np.diff(sequences.first) + 1, _N_PARTS)))
+    return HashSets(numbered, sequences.first)
+
+
+def _make_bitmaps(sequences: HashSets, n_words: int, map_parts: MapParts) -> NDArray[np.uint64]:
+    """Return the bitmaps of all documents, one after the other."""
+    bitmaps = np.empty((len(sequences.first) - 1) * n_words, np.uint64)
+
+    def fill(part: tuple[int, int]) -> None:
+        order_kernels.fill_bitmaps(sequences.hashes, sequences.first, *part, n_words, bitmaps)
+
+    if n_words:
+        list(map_parts(fill, split_by_cost(np.diff(sequences.first) + 1, _N_PARTS)))
+    return bitmaps
+
+
+def _rooms(longest_a: int, longest_b: int) -> tuple[NDArray[np.generic], ...]:
+    """Return the arrays that a comparison works in: slots with their keys, entries (three columns), the row and its words
+    with zeros, what was found of b."""
+    n_slots = _n_slots(longest_a)
+    return (
+        np.empty(n_slots, np.int32),
+        np.empty(n_slots, np.uint64),
+        np.empty(longest_a, np.int32),
+        np.empty(longest_a, np.uint64),
+        np.empty(longest_a, np.int32),
+        np.empty(longest_a // 64 + 1, np.uint64),
+        np.empty(longest_a // 64**2 + 1, np.uint64),
+        np.empty(longest_b, np.int32),
+    )
+
+
+def _n_slots(n_keys: int) -> int:
+    """Return the size of a table of so many keys: a power of two, at most half full."""
+    return max(4, 1 << (2 * n_keys - 1).bit_length())

@@ -1,0 +1,62 @@
+"""Kernels that turn the tokens of documents into shingles."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.compiling import outer_kernel
+from ibidem.sentences.hashing import SEED, mix
+
+# Odd, and 3 modulo 4: differences of its powers have few factors of two, so exchanged tokens change the sum.
+_STEP = np.uint64(0x9E3779B97F4A7C17)
+_ONE = np.uint64(1)
+
+
+@outer_kernel
+def shingle_documents(tokens, first, size, distinct, slots, hashes, hash_first):
+    """Write the hashes of `size` tokens in a row of every document, in reading order; a shorter document is one shingle.
+
+    With `distinct` each hash of a document comes once; `slots` is a zeroed table of twice the tokens of the longest one, a
+    power of two. The hash is rolled on: its cost does not grow with `size`. Returns the number of hashes.
+    """
+    leading = _ONE
+    for _ in range(size - 1):
+        leading *= _STEP
+    n = 0
+    hash_first[0] = 0
+    for document in range(len(first) - 1):
+        begin = first[document]
+        n_tokens = first[document + 1] - begin
+        width = min(size, n_tokens)
+        bits = 1
+        while (1 << bits) < 2 * n_tokens:
+            bits += 1
+        shift = np.uint64(64 - bits)
+        mask = np.uint64((1 << bits) - 1)
+        if distinct:
+            for i in range(1 << bits):
+                slots[i] = 0
+        rolling = np.uint64(0)
+        for i in range(n_tokens):
+            if i >= size:
+                rolling -= tokens[begin + i - size] * leading
+            rolling = rolling * _STEP + tokens[begin + i]
+            if i < width - 1:
+                continue
+            # Stirred, because the low bits of the sum know only the tokens' low bits; 0 means a free slot.
+            key = mix(SEED, rolling)
+            if key == 0:
+                key = _ONE
+            if distinct:
+                slot = key >> shift
+                while slots[slot] != 0 and slots[slot] != key:
+                    slot = (slot + _ONE) & mask
+                if slots[slot] == key:
+                    continue
+                slots[slot] = key
+            hashes[n] = key
+            n += 1
+        hash_first[document + 1] = n
+    return n

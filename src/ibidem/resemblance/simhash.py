@@ -1,0 +1,127 @@
+"""SimHash: one 64-bit code a document, and all pairs of codes that are few bits apart.
+
+The search is exact. The 64 bits are cut into blocks; codes at most k bits apart agree in all blocks but k at least, so there
+is a table for each choice of all blocks but k, sorted by what the codes have there, and neighbours are compared.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.parts import MapParts, in_turn, split_by_cost
+from ibidem.resemblance import sketch_kernels
+from ibidem.signatures.base import HashSets
+
+_N_PARTS = 64
+_CODE_BITS = 64
+_MAX_TABLES = 1000
+_SORT_COST = 30.0  # nanoseconds to bring a code into a table
+_PAIR_COST = 1.0  # nanoseconds to compare two codes
+_KEY_INFORMATION = 0.75  # of a bit, in a bit of a key: codes of real documents are not spread evenly
+
+Codes = NDArray[np.uint64]
+Numbers = NDArray[np.int32]
+
+
+def simhash(sets: HashSets, map_parts: MapParts = in_turn) -> Codes:
+    """Return the code of every document: bit i is set if more than half of its hashes have it; 0 for an empty set."""
+    codes = np.empty(len(sets.first) - 1, np.uint64)
+
+    def take(part: tuple[int, int]) -> None:
+        sketch_kernels.vote(sets.hashes, sets.first, *part, np.empty(_CODE_BITS, np.uint64), codes)
+
+    list(map_parts(take, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)))
+    return codes
+
+
+def near_codes(
+    codes: Codes,
+    max_bits_apart: int,
+    known: NDArray[np.bool_],
+    max_bucket: int,
+    map_parts: MapParts = in_turn,
+) -> tuple[Numbers, Numbers]:
+    """Return all pairs a < b of known documents whose codes are at most `max_bits_apart` bits apart, each once, in order.
+
+    If more than `max_bucket` documents have the same code, only the first of them is paired with the others and with the
+    documents of other codes, so that equal codes are never quadratic. Documents that are not known (empty sets) are in no
+    pair.
+    """
+    documents = np.flatnonzero(known)
+    documents = documents[np.argsort(codes[documents], kind="stable")]
+    distinct, first, sizes = np.unique(codes[documents], return_index=True, return_counts=True)
+    left, right = _near_distinct(distinct, max_bits_apart, map_parts)
+
+    # A group of equal codes stands for its members, one that is too large for its first member.
+    members = np.where(sizes > max_bucket, 1, sizes)
+    x, y = _cross(first[left], members[left], first[right], members[right])
+    x_same, y_same = _cross(first, members, first, sizes)
+    inside = x_same < y_same
+    x = documents[np.concatenate([x, x_same[inside]])]
+    y = documents[np.concatenate([y, y_same[inside]])]
+    packed = np.minimum(x, y).astype(np.uint64) << np.uint64(32) | np.maximum(x, y).astype(np.uint64)
+    packed.sort()
+    return (packed >> np.uint64(32)).astype(np.int32), (packed & np.uint64(0xFFFFFFFF)).astype(np.int32)
+
+
+def _cross(
+    x_first: NDArray[np.int64], n_x: NDArray[np.int64], y_first: NDArray[np.int64], n_y: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return, for each i, all combinations of n_x[i] numbers from x_first[i] on and n_y[i] numbers from y_first[i] on."""
+    n = n_x * n_y
+    which = np.repeat(np.arange(len(n)), n)
+    at = np.arange(len(which)) - (np.cumsum(n) - n)[which]
+    return x_first[which] + at // n_y[which], y_first[which] + at % n_y[which]
+
+
+def _near_distinct(codes: Codes, max_bits_apart: int, map_parts: MapParts) -> tuple[Numbers, Numbers]:
+    """Return the pairs of distinct codes at most so many bits apart, each once."""
+    n = len(codes)
+    tables = _choose_tables(n, max_bits_apart)
+    masks = np.array([sum(((1 << width) - 1) << shift for shift, width in blocks) for blocks in tables], np.uint64)
+    row_bits = max(1, n.bit_length())
+
+    def search(table: int) -> tuple[Numbers, Numbers]:
+        key_bits = sum(width for _, width in tables[table])
+        keys = np.zeros(n, np.uint64)
+        for shift, width in tables[table]:
+            keys = keys << np.uint64(width) | codes >> np.uint64(shift) & np.uint64((1 << width) - 1)
+        # Where key and number do not fit into one word the key loses its lowest bits: more neighbours, none lost.
+        keys >>= np.uint64(max(0, key_bits + row_bits - _CODE_BITS))
+        keys = keys << np.uint64(row_bits) | np.arange(n, dtype=np.uint64)
+        keys.sort()
+        ordered = codes[(keys & np.uint64((1 << row_bits) - 1)).astype(np.int64)]
+        left, right = np.empty(n, np.int32), np.empty(n, np.int32)  # a code has fewer partners than this
+        found = [(left[:0], right[:0])]
+        row = 0
+        while row < n:
+            row, n_found = sketch_kernels.pair_codes(
+                keys, row_bits, ordered, masks, table, max_bits_apart, row, left, right
+            )  # fmt: skip
+            found.append((left[:n_found].copy(), right[:n_found].copy()))
+        return np.concatenate([one for one, _ in found]), np.concatenate([other for _, other in found])
+
+    found = list(map_parts(search, range(len(tables))))
+    return np.concatenate([left for left, _ in found]), np.concatenate([right for _, right in found])
+
+
+def _choose_tables(n_codes: int, max_bits_apart: int) -> list[list[tuple[int, int]]]:
+    """Return the blocks (shift, width) that each table is sorted by: few tables of short keys, or many of long ones.
+
+    As many blocks as bits apart give one table without a key, in which all codes are neighbours: best if they are few.
+    """
+
+    def cost(n_blocks: int) -> float:
+        key_bits = _CODE_BITS * (n_blocks - max_bits_apart) / n_blocks
+        neighbours = n_codes / 2 / 2 ** (_KEY_INFORMATION * key_bits)
+        return comb(n_blocks, max_bits_apart) * n_codes * (_SORT_COST + _PAIR_COST * neighbours)
+
+    fewest = max(1, max_bits_apart)
+    n_blocks = min((n for n in range(fewest, _CODE_BITS + 1) if comb(n, max_bits_apart) <= _MAX_TABLES), key=cost)
+    shifts = [_CODE_BITS * i // n_blocks for i in range(n_blocks + 1)]
+    blocks = [(shifts[i], shifts[i + 1] - shifts[i]) for i in range(n_blocks)]
+    return [list(chosen) for chosen in combinations(blocks, n_blocks - max_bits_apart)]

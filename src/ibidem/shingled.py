@@ -1,0 +1,119 @@
+"""The documents of a run and their shingles, as columns over the whole collection. Texts are not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ibidem.collection import MOST_SENTENCES, MOST_TEXT_BYTES, Documents
+from ibidem.config import SHINGLE_SIZES, Config, memory_bytes
+from ibidem.engines import machine_memory
+from ibidem.errors import ResourceError
+from ibidem.parts import MapParts
+from ibidem.resemblance import Comparer, Corpus, SamplingPlan, shingle_tokens
+from ibidem.sentences import digest_tokens, tokenise_texts
+from ibidem.signatures import HashSets, TypeTokens
+from ibidem.spilling import SpillingColumn
+
+_METHODS_BY_WORDS = ("imatch", "spotsigs")
+_KEPT_COLUMNS = ["id", "time", "group", "source", "position"]
+
+
+@dataclass(frozen=True)
+class ShingledDocuments(Documents):
+    """Documents, what they are known by, and their digests: equal ones are equal texts, 0 has no words.
+
+    `known_by` are distinct shingles, or shingles in reading order (`kind` sequences), or words in reading order (words).
+    """
+
+    kind: str
+    known_by: HashSets
+    digests: NDArray[np.uint64]
+
+    def corpus(
+        self, representative: NDArray[np.int32], config: Config, plan: SamplingPlan | None, map_parts: MapParts
+    ) -> tuple[Corpus, Comparer]:
+        """Return what is compared, one document for each that is identical to it, and how pairs are compared in full."""
+        words = TypeTokens(self.known_by.hashes, self.known_by.first) if self.kind == "words" else None
+        size = config.signatures.shingle_size or SHINGLE_SIZES["document"]
+        sets, sequences = self.known_by, None
+        if words is not None:
+            sets = shingle_tokens(words, size, distinct=True)
+        if config.resemblance.measure == "order":
+            sequences = self.known_by if words is None else shingle_tokens(words, size, distinct=False)
+            sets = shingle_tokens(TypeTokens(sequences.hashes, sequences.first), 1, distinct=True)
+        wanted = (representative == np.arange(self.n_documents)) & (self.digests != 0)
+        sizes = np.diff(sets.first)
+        every = np.full(self.n_documents, config.resemblance.sample_every, np.int64) if plan is None else plan.every_of(sizes)
+        return Corpus(sets, words, wanted, self.side, every), Comparer(sets, sequences, config, map_parts)
+
+
+def what_to_keep(config: Config) -> str:
+    """Return what documents must be known by for the chosen method and measure: sets, sequences or words."""
+    if config.resemblance.method in _METHODS_BY_WORDS:
+        return "words"
+    return "sequences" if config.resemblance.measure == "order" else "sets"
+
+
+def gather_shingles(
+    batches: Iterable[pa.RecordBatch],
+    reference_batches: Iterable[pa.RecordBatch],
+    config: Config,
+    map_parts: MapParts,
+    on_batch: Callable[[int], None],
+) -> ShingledDocuments:
+    """Shingle the texts of all batches as they arrive; `on_batch` is told of new documents.
+
+    What does not fit into the memory that the settings allow is put into a temporary file.
+    """
+    kind = what_to_keep(config)
+    size = config.signatures.shingle_size or SHINGLE_SIZES["document"]
+
+    def shingle(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, NDArray[np.int64], HashSets, NDArray[np.uint64]]:
+        texts = batch.column("text")
+        if texts.nbytes >= MOST_TEXT_BYTES:
+            raise ResourceError(f"the document {batch.column('id')[0]} has 4 GB of text or more", "Split it.")
+        tokens = TypeTokens(*tokenise_texts(texts))
+        digests = np.maximum(digest_tokens(tokens.tokens, tokens.first), np.uint64(1))
+        digests[tokens.first[1:] == tokens.first[:-1]] = 0
+        shingles = HashSets(tokens.tokens, tokens.first)
+        if kind != "words":
+            shingles = shingle_tokens(tokens, size, distinct=kind == "sets")
+        n_chars = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
+        return batch.select(_KEPT_COLUMNS), n_chars, shingles, digests
+
+    kept: list[pa.RecordBatch] = []
+    lengths: list[NDArray[np.int64]] = []
+    sizes: list[NDArray[np.int64]] = []
+    digests: list[NDArray[np.uint64]] = []
+    max_bytes = memory_bytes(config.engine.memory) or machine_memory() // 2
+    hashes = SpillingColumn(np.uint64, max_bytes, None if config.engine.tmp_dir == "auto" else config.engine.tmp_dir)
+    n_documents = n_input = 0
+    for stream in (batches, reference_batches):
+        for batch, n_chars, shingles, batch_digests in map_parts(shingle, stream):
+            kept.append(batch)
+            lengths.append(n_chars)
+            sizes.append(np.diff(shingles.first))
+            digests.append(batch_digests)
+            hashes.append(shingles.hashes)
+            n_documents += batch.num_rows
+            if n_documents >= MOST_SENTENCES:
+                raise ResourceError(f"more than {MOST_SENTENCES:,} documents", "Split the collection.")
+            on_batch(batch.num_rows)
+        if stream is batches:
+            n_input = n_documents
+    first = np.zeros(n_documents + 1, np.int64)
+    np.cumsum(np.concatenate([np.empty(0, np.int64), *sizes]), out=first[1:])
+    return ShingledDocuments(
+        kept,
+        np.concatenate([np.empty(0, np.int64), *lengths], dtype=np.int64),
+        n_input,
+        kind,
+        HashSets(hashes.finish(), first),
+        np.concatenate([np.empty(0, np.uint64), *digests]),
+    )

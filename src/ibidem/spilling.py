@@ -1,0 +1,58 @@
+"""One long column that is held in memory as long as it fits, and in a temporary file from then on."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.errors import ResourceError
+
+
+class SpillingColumn:
+    """Grows by parts. Beyond `max_bytes` it lies in a file of `folder` that vanishes with the process, however that ends."""
+
+    def __init__(self, dtype: Any, max_bytes: int, folder: str | None) -> None:
+        self._column = np.empty(1 << 12, dtype)
+        self._length = 0
+        self._max_bytes = max_bytes
+        self._folder = folder
+        self._file: IO[bytes] | None = None
+
+    @property
+    def spilled_bytes(self) -> int:
+        """Bytes in the temporary file."""
+        return self._length * self._column.itemsize if self._file is not None else 0
+
+    def append(self, part: NDArray[Any]) -> None:
+        """Add values at the end."""
+        end = self._length + len(part)
+        if self._file is None and end * self._column.itemsize <= self._max_bytes:
+            if end > len(self._column):
+                # One block that grows: nothing is ever there twice.
+                self._column.resize(max(end, len(self._column) * 3 // 2), refcheck=False)
+            self._column[self._length : end] = part
+        else:
+            try:
+                if self._file is None:
+                    self._file = tempfile.TemporaryFile(dir=self._folder, prefix="ibidem-")  # noqa: SIM115 (lives on)
+                    self._file.write(self._column[: self._length].data)
+                    self._column = np.empty(0, self._column.dtype)
+                self._file.write(np.ascontiguousarray(part).data)
+            except OSError as error:
+                where = self._folder or tempfile.gettempdir()
+                raise ResourceError(
+                    f"cannot write temporary files into {where}: {error.strerror}",
+                    "Name a folder with room by --tmp-dir, or allow more --memory.",
+                ) from error
+        self._length = end
+
+    def finish(self) -> NDArray[Any]:
+        """Return all values; on disk they are mapped into memory, to be read in order."""
+        if self._file is None:
+            self._column.resize(self._length, refcheck=False)
+            return self._column
+        self._file.flush()
+        return np.memmap(self._file, self._column.dtype, "r+", shape=(self._length,))

@@ -1,0 +1,204 @@
+"""The join of documents against comparing all pairs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibidem.engines import LocalEngine
+from ibidem.parts import in_turn
+from ibidem.resemblance.comparing import set_overlaps
+from ibidem.resemblance.join import join_documents
+from ibidem.resemblance.limits import OverlapLimits, dice_limits, resemblance_limits, sampled_limits
+from ibidem.resemblance.pruning import prune, sample
+from ibidem.sentences.hashing import SEED, mix
+from ibidem.signatures import HashSets
+
+NO_SIDE = np.empty(0, np.int8)
+Pairs = dict[tuple[int, int], int]
+
+limits_of_similarity = st.fractions(Fraction(1, 10), 1, max_denominator=20)
+# Few different shingles make many overlaps; templates with a few changes make pairs near every limit.
+few = st.lists(st.sets(st.integers(0, 12), max_size=9), max_size=9)
+edited = st.builds(
+    lambda template, edits: [set(template) ^ edit for edit in edits],
+    st.sets(st.integers(0, 60), min_size=15),
+    st.lists(st.sets(st.integers(0, 80), max_size=8), max_size=10),
+)
+collections = st.one_of(few, edited, st.builds(lambda a, b: a + b, edited, edited))
+
+
+def hash_sets(documents: list[set[int]], salt: int = 0) -> HashSets:
+    values = np.array([value for d in documents for value in sorted(d)], np.uint64)
+    fold = mix.py_func  # over a whole array at once
+    hashes = fold(fold(np.full(len(values), SEED), values + np.uint64(1)), np.uint64(salt))
+    first = np.concatenate([[0], np.cumsum([len(d) for d in documents])]).astype(np.int64)
+    return HashSets(hashes, first)
+
+
+def brute_force(
+    documents: list[set[int]], is_wanted: object, wanted: list[bool] | None = None, side: list[int] | None = None
+) -> Pairs:
+    found = {}
+    for (i, a), (j, b) in combinations(enumerate(documents), 2):
+        if wanted is not None and not (wanted[i] and wanted[j]):
+            continue
+        if side is not None and side[i] == side[j]:
+            continue
+        if a and b and is_wanted(a, b):  # type: ignore[operator]
+            found[i, j] = len(a & b)
+    return found
+
+
+def joined(
+    sets: HashSets, limits: OverlapLimits, wanted: list[bool] | None = None, side: list[int] | None = None,
+    max_documents: int = 1000, whole: bool = False, map_parts: object = in_turn,
+) -> Pairs:  # fmt: skip
+    n = len(sets.first) - 1
+    chosen = np.array(wanted if wanted is not None else [True] * n, np.bool_)
+    sides = NO_SIDE if side is None else np.array(side, np.int8)
+    pairs = join_documents(sets, limits, chosen, sides, max_documents, whole, map_parts).pairs  # type: ignore[arg-type]
+    keys = list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
+    assert keys == sorted(set(keys))
+    return dict(zip(keys, pairs.overlap.tolist(), strict=True))
+
+
+def largest(documents: list[set[int]]) -> int:
+    return max(map(len, documents), default=0)
+
+
+def resembles(limit: Fraction) -> object:
+    return lambda a, b: len(a & b) >= limit * len(a | b) and bool(a & b)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(collections, limits_of_similarity, st.integers(0, 99), st.booleans())
+def test_resemblance_is_what_comparing_all_pairs_gives(
+    documents: list[set[int]], limit: Fraction, salt: int, whole: bool
+) -> None:
+    limits = resemblance_limits(limit, Fraction(0), largest(documents))
+    assert joined(hash_sets(documents, salt), limits, whole=whole) == brute_force(documents, resembles(limit))
+
+
+@settings(max_examples=500, deadline=None)
+@given(collections, limits_of_similarity, st.fractions(Fraction(1, 10), 1, max_denominator=20))
+def test_containment_either_way_counts_too(documents: list[set[int]], limit: Fraction, containment: Fraction) -> None:
+    def is_wanted(a: set[int], b: set[int]) -> bool:
+        contained = len(a & b) >= containment * min(len(a), len(b))
+        return bool(a & b) and (contained or len(a & b) >= limit * len(a | b))
+
+    limits = resemblance_limits(limit, containment, largest(documents))
+    assert joined(hash_sets(documents), limits) == brute_force(documents, is_wanted)
+
+
+@settings(max_examples=500, deadline=None)
+@given(collections, limits_of_similarity)
+def test_dice(documents: list[set[int]], limit: Fraction) -> None:
+    limits = dice_limits(limit, largest(documents))
+    expected = brute_force(documents, lambda a, b: a & b and 2 * len(a & b) >= limit * (len(a) + len(b)))
+    assert joined(hash_sets(documents), limits) == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data(), collections, limits_of_similarity)
+def test_unwanted_documents_and_sides(data: st.DataObject, documents: list[set[int]], limit: Fraction) -> None:
+    n = len(documents)
+    wanted = data.draw(st.lists(st.booleans(), min_size=n, max_size=n))
+    side = data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    limits = resemblance_limits(limit, Fraction(0), largest(documents))
+    expected = brute_force(documents, resembles(limit), wanted, side)
+    assert joined(hash_sets(documents), limits, wanted, side) == expected
+
+
+@settings(max_examples=500, deadline=None)
+@given(collections, limits_of_similarity, st.integers(2, 6))
+def test_common_shingles_lose_only_pairs_that_share_one(documents: list[set[int]], limit: Fraction, most: int) -> None:
+    limits = resemblance_limits(limit, Fraction(0), largest(documents))
+    found = joined(hash_sets(documents), limits, max_documents=most)
+    truth = brute_force(documents, resembles(limit))
+    assert found.items() <= truth.items()
+    common = {v for v in range(100) if sum(v in d for d in documents) > most}
+    assert found.items() >= {(p, n) for p, n in truth.items() if not documents[p[0]] & documents[p[1]] & common}
+
+
+def test_a_crowd_of_near_copies_hangs_together_without_a_square_of_pairs() -> None:
+    n = 500
+    documents = [set(range(100)) | {1000 + i} for i in range(n)]
+    limits = resemblance_limits(Fraction(9, 10), Fraction(0), 101)
+    everyone = np.ones(n, np.bool_)
+    outcome = join_documents(hash_sets(documents), limits, everyone, NO_SIDE, 100)
+    assert outcome.by_common.all()
+    assert n - 1 <= len(outcome.pairs) < 10 * n
+    reached = {0}
+    for a, b in sorted(zip(outcome.pairs.a.tolist(), outcome.pairs.b.tolist(), strict=True)) * 3:
+        if a in reached or b in reached:
+            reached |= {a, b}
+    assert reached == set(range(n))
+
+
+@settings(max_examples=100, deadline=None)
+@given(collections, limits_of_similarity)
+def test_workers_change_nothing(documents: list[set[int]], limit: Fraction) -> None:
+    limits = resemblance_limits(limit, Fraction(0), largest(documents))
+    with LocalEngine(3) as engine:
+        assert joined(hash_sets(documents), limits, map_parts=engine.map_parts) == joined(hash_sets(documents), limits)
+
+
+@settings(max_examples=300, deadline=None)
+@given(collections, limits_of_similarity)
+def test_pruning_loses_no_document_of_a_pair(documents: list[set[int]], limit: Fraction) -> None:
+    limits = resemblance_limits(limit, Fraction(0), largest(documents))
+    sets = hash_sets(documents)
+    kept = prune(sets, np.ones(len(documents), np.bool_), limits.bounds(np.diff(sets.first)).least_shared)
+    assert set(kept.documents.tolist()) >= {d for pair in brute_force(documents, resembles(limit)) for d in pair}
+
+
+@settings(max_examples=300, deadline=None)
+@given(collections, limits_of_similarity)
+def test_overlaps_of_given_pairs(documents: list[set[int]], limit: Fraction) -> None:
+    limits = resemblance_limits(limit, Fraction(0), largest(documents))
+    pairs = [(i, j) for i in range(len(documents)) for j in range(len(documents)) if documents[i] and documents[j]]
+    a, b = (np.array([p[k] for p in pairs], np.int32) for k in (0, 1))
+    truth = [len(documents[i] & documents[j]) if resembles(limit)(documents[i], documents[j]) else -1 for i, j in pairs]  # type: ignore[operator]
+    assert set_overlaps(hash_sets(documents), a, b, limits).tolist() == truth
+
+
+@settings(max_examples=200, deadline=None)
+@given(collections, st.integers(1, 8), st.integers(0, 7))
+def test_a_sample_is_the_hashes_that_leave_the_remainder(documents: list[set[int]], every: int, remainder: int) -> None:
+    sets = hash_sets(documents)
+    wanted = np.arange(len(documents)) % 3 != 1
+    sampled = sample(sets, wanted, every, remainder)
+    for d in range(len(documents)):
+        mine = sets.hashes[sets.first[d] : sets.first[d + 1]].tolist()
+        expected = [h for h in mine if h % every == remainder % every] if wanted[d] else []
+        assert sampled.hashes[sampled.first[d] : sampled.first[d + 1]].tolist() == expected
+
+
+@pytest.mark.parametrize("limit", ["1/10", "1/3", "11/20", "4/5", "9/10", "1"])
+def test_limits_are_whole_numbers(limit: str) -> None:
+    p, q = Fraction(limit).as_integer_ratio()
+    limits = resemblance_limits(Fraction(limit), Fraction(0), 200)
+    for x in range(1, 201):
+        for y in range(1, x + 1):
+            needed = next(c for c in range(y + 2) if c * q >= p * (x + y - c) or c > y)
+            assert (limits.needed_by_sum[x + y] <= y) == (needed <= y)
+            if needed <= y:
+                assert limits.needed_by_sum[x + y] == needed
+
+
+@pytest.mark.parametrize(("similarity", "probability"), [(0.8, 0.001), (0.5, 0.01), (0.95, 0.001)])
+def test_sampled_limits_miss_as_seldom_as_they_say(similarity: float, probability: float) -> None:
+    limits = sampled_limits(Fraction(str(similarity)), Fraction(0), probability, 800)
+    random = np.random.default_rng(5)
+    for union in (10, 40, 150, 500):
+        shared = random.binomial(union, similarity, 200_000)
+        missed = np.mean(shared < limits.needed_by_sum[union + shared])
+        assert missed <= 1.3 * probability + 2e-4
+        if union >= 40:  # and it does tell pairs apart
+            assert limits.needed_by_sum[union + int(union * similarity)] > 0.6 * union * similarity
