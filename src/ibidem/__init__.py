@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from ibidem.version import __version__
 
 if TYPE_CHECKING:
-    from ibidem.api import cluster, find
+    from ibidem.api import cluster, find, tune
     from ibidem.config import Config
     from ibidem.documents import read
     from ibidem.errors import IbidemError, InputError, ResourceError, UsageError
     from ibidem.model import Document, Passage, Skipped, Span
     from ibidem.resemblance.plan import SamplingPlan
-    from ibidem.result import ClusterResult, Result
+    from ibidem.result import ClusterResult, Result, Tuning
     from ibidem.sentences import split_sentences
 
 _HOMES = {
@@ -32,11 +32,13 @@ _HOMES = {
     "SamplingPlan": "ibidem.resemblance.plan",
     "Skipped": "ibidem.model",
     "Span": "ibidem.model",
+    "Tuning": "ibidem.result",
     "UsageError": "ibidem.errors",
     "cluster": "ibidem.api",
     "find": "ibidem.api",
     "read": "ibidem.documents",
     "split_sentences": "ibidem.sentences",
+    "tune": "ibidem.api",
 }
 
 __all__ = [
@@ -51,12 +53,14 @@ __all__ = [
     "SamplingPlan",
     "Skipped",
     "Span",
+    "Tuning",
     "UsageError",
     "__version__",
     "cluster",
     "find",
     "read",
     "split_sentences",
+    "tune",
 ]
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from ibidem.config import Config
+from ibidem.errors import SettingsError
 from ibidem.progress import Progress
 from ibidem.resemblance.plan import SamplingPlan
-from ibidem.result import ClusterResult, Result
+from ibidem.result import ClusterResult, Result, Tuning
 
 
 def find(
@@ -60,3 +62,35 @@ def cluster(
     if isinstance(plan, (str, os.PathLike)):
         plan = SamplingPlan.load(plan)
     return cluster_documents(inputs, against, Config.of(config, **settings), plan, progress or Progress())
+
+
+def tune(
+    inputs: Any,
+    *,
+    min_precision: float = 0.9,
+    max_documents: int = 0,
+    groups: Sequence[int] | None = None,
+    config: Config | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Tuning:
+    """Measure which share of the shingles of documents of each size must be looked at for a wanted precision.
+
+    The plan that comes back makes `cluster` look at fewer shingles. It is measured on the inputs (on the first
+    `max_documents` of them unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which
+    groups begin, the first being 0.
+    """
+    from ibidem.pipeline import tune_documents
+    from ibidem.resemblance import GROUPS
+
+    bounds = tuple(groups) if groups is not None else GROUPS
+    problems = []
+    if not 0 < min_precision < 1:
+        problems.append(f"min_precision = {min_precision} is not between 0 and 1")
+    if max_documents < 0:
+        problems.append(f"max_documents = {max_documents} is below 0")
+    if not bounds or bounds[0] != 0 or list(bounds) != sorted(set(bounds)):
+        problems.append("groups do not begin with 0 and rise")
+    if problems:
+        raise SettingsError(problems)
+    return tune_documents(inputs, Config.of(config, **settings), min_precision, max_documents, bounds, progress or Progress())

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ibidem.checking import check_documents, check_fields, check_keeping, fields_for_keeping
 from ibidem.classifying import classify, pairing
 from ibidem.clusters import cluster_found, keep_order
 from ibidem.collection import Collection, gather
-from ibidem.config import Config, passage_limits
-from ibidem.documents import describe_inputs, input_size, read_batches
+from ibidem.config import SHINGLE_SIZES, Config, passage_limits
+from ibidem.documents import describe_inputs, first_rows, input_size, read_batches
 from ibidem.engines import LocalEngine
 from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.progress import Progress
@@ -23,8 +25,8 @@ from ibidem.reports import (
     passages_table,
     repeats_table,
 )
-from ibidem.resemblance import SamplingPlan, find_duplicates, representatives
-from ibidem.result import ClusterResult, Result
+from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling
+from ibidem.result import ClusterResult, Result, Tuning
 from ibidem.shingled import gather_shingles
 
 
@@ -117,3 +119,30 @@ def cluster_documents(
         counts=progress.counts,
         timings=progress.timings,
     )
+
+
+def tune_documents(
+    inputs: Any, config: Config, min_precision: float, max_documents: int, groups: Sequence[int], progress: Progress
+) -> Tuning:
+    """Measure how far shingles may be sampled, by document size, and return the plan. `max_documents` 0 measures on all."""
+    skipped = SkippedRecords(config.output.strict)
+    with LocalEngine(config.engine.workers) as engine:
+        with progress.stage("shingles", input_size([inputs])):
+            batches = read_batches(inputs, config.documents, skipped.add, progress.add_bytes)
+            if max_documents:
+                batches = first_rows(batches, max_documents)
+            documents = gather_shingles(batches, (), config, engine.map_parts, progress.add_documents)
+            check_documents(documents, False, skipped)
+        with progress.stage("trials"):
+            representative = representatives(documents.digests, documents.side, np.arange(documents.n_documents))
+            corpus, _ = documents.corpus(representative, config, None, engine.map_parts)
+            limit, most = config.matches.min_similarity, config.resemblance.max_shingle_documents
+            found = tune_sampling(corpus.sets, corpus.wanted, limit, min_precision, most, groups, map_parts=engine.map_parts)
+    made_for = {
+        "min_similarity": float(limit),
+        "min_precision": min_precision,
+        "shingle_size": config.signatures.shingle_size or SHINGLE_SIZES["document"],
+        "documents": documents.n_documents,
+    }
+    plan = SamplingPlan([group.from_shingles for group in found], [group.every for group in found], made_for)
+    return Tuning(plan, found, skipped.records)

@@ -18,6 +18,7 @@ from ibidem.collection import Collection, Documents
 from ibidem.config import Config
 from ibidem.model import Passage, Skipped, Span
 from ibidem.reports.writing import check_output, write_result
+from ibidem.resemblance import SamplingPlan, SizeGroup
 from ibidem.version import __version__
 
 
@@ -165,3 +166,18 @@ class ClusterResult(RunResult):
     def _result_counts(self) -> dict[str, int]:
         n_canonical = int(np.count_nonzero(self.clusters["canonical"].to_numpy()))
         return {"duplicates": len(self), "clusters": n_canonical, "clustered": self.clusters.num_rows}
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A sampling plan, and what was measured for each group of documents of about one size."""
+
+    plan: SamplingPlan
+    groups: Sequence[SizeGroup]
+    skipped: Sequence[Skipped]
+
+    @property
+    def share(self) -> float:
+        """Share of all shingles that the plan looks at."""
+        total = sum(group.n_shingles for group in self.groups)
+        return sum(group.n_shingles / group.every for group in self.groups) / total if total else 1.0

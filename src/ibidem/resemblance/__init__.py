@@ -8,14 +8,18 @@ from ibidem.resemblance.duplicates import Comparer, find_duplicates
 from ibidem.resemblance.identical import representatives
 from ibidem.resemblance.plan import SamplingPlan
 from ibidem.resemblance.shingles import shingle_tokens
+from ibidem.resemblance.tuning import GROUPS, SizeGroup, tune_sampling
 
 __all__ = [
+    "GROUPS",
     "Comparer",
     "Corpus",
     "Duplicates",
     "Found",
     "SamplingPlan",
+    "SizeGroup",
     "find_duplicates",
     "representatives",
     "shingle_tokens",
+    "tune_sampling",
 ]
