@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ibidem.version import __version__
 
 if TYPE_CHECKING:
-    from ibidem.api import cluster, find, tune
+    from ibidem.api import cluster, dedup, find, tune
+    from ibidem.cleaned import CleaningResult
     from ibidem.config import Config
     from ibidem.documents import read
     from ibidem.errors import IbidemError, InputError, ResourceError, UsageError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ibidem.sentences import split_sentences
 
 _HOMES = {
+    "CleaningResult": "ibidem.cleaned",
     "ClusterResult": "ibidem.result",
     "Config": "ibidem.config",
     "Document": "ibidem.model",
@@ -35,6 +37,7 @@ _HOMES = {
     "Tuning": "ibidem.result",
     "UsageError": "ibidem.errors",
     "cluster": "ibidem.api",
+    "dedup": "ibidem.api",
     "find": "ibidem.api",
     "read": "ibidem.documents",
     "split_sentences": "ibidem.sentences",
@@ -42,6 +45,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "CleaningResult",
     "ClusterResult",
     "Config",
     "Document",
@@ -57,6 +61,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "cluster",
+    "dedup",
     "find",
     "read",
     "split_sentences",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ibidem.cleaned import CleaningResult
 from ibidem.config import Config
 from ibidem.errors import SettingsError
 from ibidem.progress import Progress
@@ -94,3 +95,27 @@ def tune(
     if problems:
         raise SettingsError(problems)
     return tune_documents(inputs, Config.of(config, **settings), min_precision, max_documents, bounds, progress or Progress())
+
+
+def dedup(
+    inputs: Any, *, against: Any = None, config: Config | None = None, progress: Progress | None = None, **settings: Any
+) -> CleaningResult:
+    """Decide what goes out of a collection so that nothing stands in it twice; `remaining` and `write` give what is left.
+
+    `level="document"` removes all but one of each cluster of duplicates, `"passage"` cuts passages of `min_sentences` that
+    stand earlier, `"sentence"` single sentences. With `against`, what stands in the reference goes, and nothing else.
+    Unless `signature` says otherwise, passages and sentences go only if they stand elsewhere word for word.
+
+    >>> import ibidem
+    >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
+    >>> result = ibidem.dedup([{"id": "a", "text": text}, {"id": "b", "text": "It was loud. " + text}], level="sentence")
+    >>> [(document.id, document.text) for document in result.remaining()][1]
+    ('b', 'It was loud. ')
+    """
+    from ibidem.pipeline import clean_collection
+
+    if config is None:
+        settings.setdefault("signature", "exact")
+    if isinstance(inputs, Iterator):
+        inputs = list(inputs)  # it is read twice
+    return clean_collection(inputs, against, Config.of(config, **settings), progress or Progress())

@@ -11,15 +11,16 @@ from ibidem.errors import InputError, NoDocumentsError
 from ibidem.reports import SkippedRecords
 
 
-def check_documents(collection: Documents, has_reference: bool, skipped: SkippedRecords) -> None:
-    """Raise where a side has no documents, or two of one id."""
+def check_documents(collection: Documents, has_reference: bool, skipped: SkippedRecords, unique_ids: bool = True) -> None:
+    """Raise where a side has no documents, or, with `unique_ids`, two of one id."""
     sides = {"the inputs": (0, collection.n_input), "the reference": (collection.n_input, collection.n_documents)}
     for name, (begin, end) in sides.items():
         if begin == end and (has_reference or name == "the inputs"):
             raise NoDocumentsError(f"{name} hold{'s' * (name != 'the inputs')} no documents", skipped.explain())
-        find_repeated_id(
-            [b for b, first in zip(collection.batches, collection.batch_first, strict=False) if begin <= first < end]
-        )
+        if unique_ids:
+            find_repeated_id(
+                [b for b, first in zip(collection.batches, collection.batch_first, strict=False) if begin <= first < end]
+            )
 
 
 def check_fields(collection: Documents, config: DocumentsConfig) -> None:

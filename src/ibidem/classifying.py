@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.clusters import CutSpans, cut_spans, find_cuts
 from ibidem.collection import Collection
 from ibidem.config import Config, passage_limits
 from ibidem.matches import join_types, sort_sets
@@ -71,3 +72,22 @@ def pairing(collection: Collection, config: Config) -> Pairing:
     """Say which documents are compared."""
     kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
     return Pairing(config.passages.same_document, collection.side, kin)
+
+
+def spans_to_cut(
+    collection: Collection, rows: Rows, cells: Cells | None, rank: NDArray[np.int64], config: Config, map_parts: MapParts
+) -> CutSpans:
+    """Return the passages, or at the level of sentences those long enough, that stand earlier by rank and stay there."""
+    limits = passage_limits(config)
+    single = config.cleaning.level == "sentence"
+    cuts = find_cuts(
+        rows,
+        rank,
+        cells,
+        min_sentences=1 if single else limits.min_sentences,
+        min_words=max(limits.min_words, limits.min_quote_words) if single else limits.min_words,
+        same_document=limits.same_document,
+        is_reference=collection.side.astype(np.bool_),
+        map_parts=map_parts,
+    )
+    return cut_spans(cuts, rows, collection.document, collection.start_char, collection.end_char, collection.n_chars)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ibidem.config import SentencesConfig
 from ibidem.errors import ResourceError
-from ibidem.model import SENTENCE_BATCH
+from ibidem.model import DOCUMENT_BATCH, SENTENCE_BATCH
 from ibidem.parts import MapParts
 from ibidem.sentences import split_texts, tokenise_spans
 from ibidem.signatures import SentenceTypes, TypeTokens
@@ -69,6 +69,17 @@ class Documents:
         """The number of each document's group; -1 where there is none."""
         codes = self.groups.dictionary_encode().indices
         return codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)  # type: ignore[no-any-return]
+
+    @cached_property
+    def sources(self) -> pa.DictionaryArray:
+        """The names of the files or objects that the documents come from."""
+        column = pa.chunked_array([batch.column("source") for batch in self.batches], DOCUMENT_BATCH.field("source").type)
+        return column.unify_dictionaries().combine_chunks()
+
+    @cached_property
+    def positions(self) -> NDArray[np.int64]:
+        """The line or number of each document's record in its source."""
+        return np.concatenate([np.empty(0, np.int64), *(batch.column("position").to_numpy() for batch in self.batches)])
 
     @cached_property
     def batch_first(self) -> NDArray[np.int64]:

@@ -136,5 +136,32 @@ CLUSTERS = pa.schema(
     ]
 )
 
+# What was removed from a collection: where it stood, and what keeps the same.
+REMOVED = pa.schema(
+    [
+        pa.field("id", pa.large_string(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("removed", pa.string(), nullable=False),
+        pa.field("start", pa.int64(), nullable=False),
+        pa.field("end", pa.int64(), nullable=False),
+        pa.field("n_sentences", pa.int64()),
+        pa.field("matched_id", pa.large_string(), nullable=False),
+        pa.field("matched_start", pa.int64(), nullable=False),
+        pa.field("matched_end", pa.int64(), nullable=False),
+        pa.field("similarity", pa.float64()),
+    ]
+)
+
+# Columns that records get where nothing is removed.
+DUPLICATE_MARKS = pa.schema([pa.field("ibidem_cluster", pa.int64()), pa.field("ibidem_duplicate_of", pa.large_string())])
+CUT_MARKS = pa.schema(
+    [
+        pa.field(
+            "ibidem_cuts", pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("id", pa.large_string())]))
+        )
+    ]
+)
+
 KINDS = ("exact", "near", "quote")
 DIRECTIONS = ("unknown", "a_to_b", "b_to_a")

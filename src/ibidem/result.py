@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ibidem.collection import Collection, Documents
 from ibidem.config import Config
@@ -138,15 +137,11 @@ class Result(RunResult):
 
 @dataclass(frozen=True, repr=False)
 class ClusterResult(RunResult):
-    """Pairs of duplicates and the clusters they form, as Arrow tables.
-
-    `canonical` is by document, in reading order, the one that stays of its cluster: itself for a document alone.
-    """
+    """Pairs of duplicates and the clusters they form, as Arrow tables."""
 
     duplicates: pa.Table
     clusters: pa.Table
     documents: Documents
-    canonical: NDArray[np.int32]
 
     def __len__(self) -> int:
         return self.duplicates.num_rows  # type: ignore[no-any-return]

@@ -16,6 +16,7 @@ from ibidem.version import __version__
 VERBS = {
     "find": "Find passages that stand in two documents, located to the character.",
     "cluster": "Find documents that are duplicates as wholes, and the clusters they form.",
+    "dedup": "Write a cleaned copy of a collection, without duplicates or repeated passages.",
     "tune": "Measure how far shingles may be sampled for a wanted precision.",
 }
 

@@ -45,7 +45,7 @@ def tune(
     ibidem cluster crawl/*.parquet --plan plan.json -o out
     """
     config = resolve_settings(config_file, flags)
-    bounds = None
+    bounds: list[int] | None = None
     if groups is not None:
         try:
             bounds = [int(size) for size in groups.split(",")]
@@ -57,7 +57,12 @@ def tune(
 
     with open_display(progress, quiet) as display:
         tuning = tune_for(
-            list(inputs), min_precision=min_precision, max_documents=max_documents, groups=bounds, config=config, progress=display
+            list(inputs),
+            min_precision=min_precision,
+            max_documents=max_documents,
+            groups=bounds,
+            config=config,
+            progress=display,
         )
     click.echo(tuning_table(tuning))
     if output is not None:

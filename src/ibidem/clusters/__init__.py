@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from ibidem.clusters.components import number_clusters
 from ibidem.clusters.copies import MIN_COVERAGE, cluster_copies, identical_documents
+from ibidem.clusters.cuts import CutSpans, cut_spans, find_cuts
 from ibidem.clusters.keeping import keep_order
 from ibidem.clusters.leaders import choose_canonical, cluster_found
 
-__all__ = ["MIN_COVERAGE", "choose_canonical", "cluster_copies", "cluster_found", "identical_documents", "keep_order"]
+__all__ = [
+    "MIN_COVERAGE",
+    "CutSpans",
+    "choose_canonical",
+    "cluster_copies",
+    "cluster_found",
+    "cut_spans",
+    "find_cuts",
+    "identical_documents",
+    "keep_order",
+    "number_clusters",
+]

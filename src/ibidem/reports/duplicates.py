@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.clusters import number_clusters
 from ibidem.model import CLUSTERS, DUPLICATES
 from ibidem.resemblance import Duplicates
 
@@ -43,15 +44,6 @@ def clusters_table(canonical: NDArray[np.int32], ids: pa.LargeStringArray) -> pa
     members = members[np.argsort(cluster[members], kind="stable")]
     columns = [pa.array(cluster[members]), ids.take(pa.array(members)), pa.array(canonical[members] == members)]
     return pa.Table.from_arrays(columns, schema=CLUSTERS)
-
-
-def number_clusters(canonical: NDArray[np.int32]) -> Numbers:
-    """Return the number of every document's cluster, in reading order of their first members; -1 for a document alone."""
-    values, first_member, of_document, sizes = np.unique(canonical, return_index=True, return_inverse=True, return_counts=True)
-    number = np.full(len(values), -1, np.int64)
-    several = np.flatnonzero(sizes > 1)
-    number[several[np.argsort(first_member[several], kind="stable")]] = np.arange(len(several))
-    return number[of_document]
 
 
 def _pairs_of_copies(

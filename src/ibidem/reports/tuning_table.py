@@ -23,9 +23,8 @@ def _rows(tuning: Tuning) -> Iterator[tuple[str, ...]]:
         size = f"{group.from_shingles:,}+" if upper is None else f"{group.from_shingles:,}-{upper - 1:,}"
         share = "all" if group.every == 1 else f"1/{group.every}"
         trial = group.chosen
-        measured = [f"{trial.precision:.3f}", f"{trial.predicted_precision:.3f}", f"{trial.recall:.3f}", f"{trial.predicted_recall:.3f}"]
-        if not trial.true:
-            measured = ["-"] * len(measured)
+        figures = (trial.precision, trial.predicted_precision, trial.recall, trial.predicted_recall)
+        measured = [f"{figure:.3f}" if trial.true else "-" for figure in figures]
         yield (size, f"{group.n_documents:,}", f"{group.n_shingles:,}", share, *measured, f"{trial.true:,}")
 
 

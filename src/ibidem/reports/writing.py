@@ -35,15 +35,20 @@ def check_output(folder: Path, overwrite: bool) -> None:
 
 
 def write_result(
-    folder: Path, tables: Mapping[str, pa.Table], skipped: Sequence[Skipped], run: Mapping[str, Any], table_format: str
+    folder: Path,
+    tables: Mapping[str, pa.Table],
+    skipped: Sequence[Skipped],
+    run: Mapping[str, Any],
+    table_format: str,
+    clear: bool = True,
 ) -> list[Path]:
-    """Write all tables, `skipped.jsonl` and, last of all, `run.json`; return the paths."""
+    """Write all tables, `skipped.jsonl` and, last of all, `run.json`; return the paths. `clear` removes earlier tables."""
     writers: dict[str, Callable[[pa.Table, Path], None]] = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # What an earlier run left, perhaps in another format; `run.json` first, for it says that all is there.
         (folder / "run.json").unlink(missing_ok=True)
-        for old in (folder / f"{name}.{suffix}" for name in _OURS for suffix in writers):
+        for old in (folder / f"{name}.{suffix}" for name in _OURS for suffix in writers) if clear else ():
             old.unlink(missing_ok=True)
         with ThreadPoolExecutor(len(tables)) as pool:
             jobs = [

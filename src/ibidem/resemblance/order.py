@@ -51,10 +51,10 @@ def order_overlaps(
         raise ValueError(f"filter_bits = {filter_bits} is none of 0, 64, 128, 256")
     n_words = filter_bits // 64
     sizes = np.diff(sequences.first)
+    sizes_a, sizes_b = sizes.take(a), sizes.take(b)
     bitmaps = _make_bitmaps(sequences, n_words, map_parts)
     overlaps = np.empty(len(a), np.int32)
-    longest_a = int(sizes[a].max(initial=1))
-    longest_b = int(sizes[b].max(initial=1))
+    longest_a, longest_b = (int(column.max(initial=1)) for column in (sizes_a, sizes_b))
     mine = local()
 
     def compare(part: tuple[int, int]) -> NDArray[np.int64]:
@@ -68,7 +68,7 @@ def order_overlaps(
         return counts
 
     counts = np.zeros(3, np.int64)
-    for part_counts in map_parts(compare, split_by_cost(sizes[a] + sizes[b] + _PAIR_COST, _N_PARTS)):
+    for part_counts in map_parts(compare, split_by_cost(sizes_a + sizes_b + _PAIR_COST, _N_PARTS)):
         counts += part_counts
     return OrderScores(overlaps, *counts.tolist())
 

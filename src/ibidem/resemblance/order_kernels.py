@@ -35,12 +35,12 @@ def fill_bitmaps(hashes, first, document_from, document_to, n_words, bitmaps):
             bitmaps[d * n_words + (bit >> 6)] |= _ONE << np.uint64(bit & 63)
 
 
-@inner_kernel
-def _bitmaps_allow(bitmaps, a, b, n_words, slack_a, slack_b, paper_bound):
-    """Whether the bits that only one of two documents has are few enough.
+@inlined_kernel
+def _only_one(bitmaps, a, b, n_words):
+    """Bits that only a has, and bits that only b has.
 
-    A bit that only a has stands for an element that b lacks, thus for a place of a that the LCS cannot use; there are
-    `slack_a` such places at most, and all bits of a stand for different ones. As printed, the slacks count together.
+    A bit that only a has stands for an element that b lacks, thus for a place of a that no common subsequence uses; different
+    bits stand for different places. So the LCS is at most |a| less the first number, and |b| less the second.
     """
     only_a = np.int64(0)
     only_b = np.int64(0)
@@ -49,9 +49,7 @@ def _bitmaps_allow(bitmaps, a, b, n_words, slack_a, slack_b, paper_bound):
         y = bitmaps[b * n_words + w]
         only_a += np.int64(popcount(x & ~y))
         only_b += np.int64(popcount(y & ~x))
-    if paper_bound:
-        return only_a + only_b <= slack_a + slack_b
-    return only_a <= slack_a and only_b <= slack_b
+    return only_a, only_b
 
 
 @inlined_kernel
@@ -208,22 +206,23 @@ def compare_orders(
         begin_y = first[y]
         size_x = first[x + 1] - begin_x
         size_y = first[y + 1] - begin_y
-        needed = (p * (size_x + size_y) + 2 * q - 1) // (2 * q)
+        both = size_x + size_y
         overlaps[i] = -1
-        if min(size_x, size_y) == 0 or (not paper_bound and min(size_x, size_y) < needed):
+        # Similar if 2 q LCS >= p (|a| + |b|); products instead of a division, since most pairs come no further.
+        if min(size_x, size_y) == 0 or (not paper_bound and 2 * q * min(size_x, size_y) < p * both):
             counts[0] += 1
             continue
         if n_words > 0:
-            slack_x = size_x - needed
-            slack_y = size_y - needed
-            if paper_bound:  # half of both sizes, rounded down, whatever the limit
-                slack_x = (size_x + size_y) // 2
-                slack_y = np.int64(0)
-            if not _bitmaps_allow(bitmaps, x, y, n_words, slack_x, slack_y, paper_bound):
+            only_x, only_y = _only_one(bitmaps, x, y, n_words)
+            if paper_bound:  # at most half of both sizes, whatever the limit
+                rejected = 2 * (only_x + only_y) > both
+            else:
+                rejected = 2 * q * min(size_x - only_x, size_y - only_y) < p * both
+            if rejected:
                 counts[1] += 1
                 continue
         counts[2] += 1
-
+        needed = (p * both + 2 * q - 1) // (2 * q)
         # What both begin and end with is part of some longest common subsequence.
         shorter = min(size_x, size_y)
         low = np.int64(0)

@@ -1,0 +1,165 @@
+"""CSV and TSV: records that stay are copied as they are written; of a record that changes, one cell is written anew."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+
+from ibidem.cleaning.edits import Edits
+from ibidem.cleaning.files import InputFile, OutputFile
+from ibidem.documents.csv import MAX_FIELD_CHARS
+from ibidem.documents.jsonl import line_blocks
+from ibidem.errors import InputError
+
+_WRITE_CHARS = 1 << 20
+_COPY_LINES = 10_000
+
+
+def rewrite_csv(file: InputFile, output: OutputFile, edits: Edits, delimiter: str) -> None:
+    """Copy all records but those that go; blank lines and rows that the reader cannot use stay.
+
+    Marks are added to every row, also to those of a wrong length: they would have the right one otherwise.
+    """
+    table = _Table(file, delimiter)
+    style = _Style(table.delimiter, file.codec, edits.source)
+    pieces: list[str] = []
+    n_chars = 0
+    column: int | None = None
+    output.write_mark()
+    for position, source, row, closed in table:
+        if column is None and row:
+            column = _last_index(row, edits.text_field, edits)
+            if edits.marks is not None:
+                source = style.extend(source, row, edits.marks.names, closed)
+        elif row:
+            decision = edits.at(position)
+            if edits.marks is not None:
+                source = style.extend(source, row, edits.marks.as_cells(decision), closed)
+            elif decision is not None and decision.drop:
+                source = ""
+            elif decision is not None and column is not None:
+                if len(row) <= column:
+                    raise edits.changed()
+                source = style.replace(source, row, column, edits.remaining(row[column], decision))
+        pieces.append(source)
+        n_chars += len(source)
+        if n_chars >= _WRITE_CHARS:
+            _write(output, pieces)
+            pieces, n_chars = [], 0
+        if edits.past_last(position + 1):
+            break
+    _write(output, pieces)
+    while lines := list(islice(table.lines, _COPY_LINES)):
+        _write(output, lines)
+
+
+def header_of(file: InputFile, delimiter: str) -> list[str]:
+    """Return the names of the columns, none if there is no row."""
+    return next((row for _, _, row, _ in _Table(file, delimiter) if row), [])
+
+
+def _write(output: OutputFile, pieces: Sequence[str]) -> None:
+    output.write("".join(pieces).encode("utf-8", "surrogateescape"))
+
+
+def _last_index(header: Sequence[str], name: str, edits: Edits) -> int:
+    """Return the column of the text: the last one of that name, as for the reader."""
+    if name not in header:
+        raise edits.changed()
+    return len(header) - 1 - header[::-1].index(name)
+
+
+class _Table:
+    """Walks over the records as the reader does, with the characters that each is written in."""
+
+    def __init__(self, file: InputFile, delimiter: str) -> None:
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_FIELD_CHARS))
+        texts = (block.decode("utf-8", "surrogateescape") for block in line_blocks(file, file.encoding))
+        lines = chain.from_iterable(io.StringIO(text, newline="") for text in texts)
+        first_line = next(lines, "")
+        self.lines = chain([first_line], lines)
+        self.delimiter = ";" if delimiter == "," and "," not in first_line and ";" in first_line else delimiter
+        self._taken: list[str] = []
+        self._ended = False
+
+    def __iter__(self) -> Iterator[tuple[int, str, list[str], bool]]:
+        """Yield position, source text, cells (none if they cannot be told) and whether the last quotation is closed."""
+        rows = csv.reader(self._tapped(), delimiter=self.delimiter)
+        while True:
+            position = rows.line_num + 1
+            try:
+                row = next(rows, None)
+            except csv.Error:
+                row = []
+            if row is None:
+                return
+            source = "".join(self._taken)
+            self._taken.clear()
+            # A record whose lines end in the middle of a quotation makes the parser ask for more.
+            yield position, source, row, not self._ended
+
+    def _tapped(self) -> Iterator[str]:
+        for line in self.lines:
+            self._taken.append(line)
+            yield line
+        self._ended = True
+
+
+class _Style:
+    """How cells are written."""
+
+    def __init__(self, delimiter: str, codec: str, source: str) -> None:
+        self._delimiter = delimiter
+        self._codec = codec
+        self._source = source
+        sign = re.escape(delimiter)
+        # In quotation marks, doubled ones count as one; what follows the closing one belongs to the cell too.
+        self._cell = re.compile(rf'"[^"]*(?:""[^"]*)*"[^{sign}\r\n]*|[^{sign}\r\n]*')
+        self._special = re.compile(rf'[{sign}"\r\n]')
+
+    def replace(self, source: str, row: Sequence[str], column: int, value: str) -> str:
+        """Return a record with another value in one cell."""
+        spans: list[tuple[int, int]] = []
+        place = 0
+        while len(spans) < len(row) and (found := self._cell.match(source, place)):
+            spans.append(found.span())
+            place = found.end() + 1
+        end = spans[-1][1]
+        if len(spans) < len(row) or source[end:].strip("\r\n"):
+            # Not closed at the end of the file, for instance: then the whole record is written anew.
+            return self._join([*row[:column], value, *row[column + 1 :]]) + _line_end(source)
+        start, end = spans[column]
+        quoted = source[start : start + 1] == '"' or len(row) == 1
+        return source[:start] + self._write_cell(value, quoted) + source[end:]
+
+    def extend(self, source: str, row: Sequence[str], values: Sequence[str], closed: bool) -> str:
+        """Return a record with more cells at its end."""
+        for value in values:
+            self._check(value)
+        # A quotation that is not closed holds the last line break too.
+        end = _line_end(source) if closed else ""
+        begin = source[: len(source) - len(end)] if closed else self._join(row)
+        return self._delimiter.join([begin, *(self._write_cell(value, False) for value in values)]) + end
+
+    def _join(self, row: Sequence[str]) -> str:
+        return self._delimiter.join(self._write_cell(value, len(row) == 1) for value in row)
+
+    def _write_cell(self, value: str, quoted: bool) -> str:
+        return '"' + value.replace('"', '""') + '"' if quoted or self._special.search(value) else value
+
+    def _check(self, value: str) -> None:
+        if self._codec == "utf-8":
+            return
+        try:
+            value.encode(self._codec)
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"{self._source}: the mark '{value}' cannot be written in {self._codec}", "Give the file in UTF-8."
+            ) from error
+
+
+def _line_end(source: str) -> str:
+    return source[len(source.rstrip("\r\n")) :]

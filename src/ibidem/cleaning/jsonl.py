@@ -1,0 +1,64 @@
+"""JSON lines: runs of lines that stay are copied as one piece; a line that changes is changed where its text stands."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.cleaning.edits import Edits
+from ibidem.cleaning.files import InputFile, OutputFile
+from ibidem.cleaning.json_fields import names_of
+from ibidem.documents.jsonl import line_blocks
+
+
+def rewrite_jsonl(file: InputFile, output: OutputFile, edits: Edits) -> None:
+    """Copy all lines but those that go. A line that stays as it is keeps every byte."""
+    line = 1
+    output.write_mark()
+    for block in line_blocks(file, file.encoding):
+        if edits.past_last(line):
+            output.write(block)
+        elif edits.marks is None:
+            line += _write_block(block, line, output, edits)
+        else:
+            line += _write_marked(block, line, output, edits)
+
+
+def _write_block(block: bytes, first_line: int, output: OutputFile, edits: Edits) -> int:
+    """Write what stays of a block of lines; return how many line breaks it has."""
+    n_breaks = block.count(b"\n")
+    found = edits.between(first_line, first_line + n_breaks + (not block.endswith(b"\n")))
+    if not found:
+        output.write(block)
+        return n_breaks
+    breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+    ends = np.append(breaks + 1, len(block)).tolist()
+    view = memoryview(block)
+    copied = 0
+    for position, decision in found:
+        row = position - first_line
+        start, end = ends[row - 1] if row else 0, ends[row]
+        output.write(view[copied:start])
+        if not decision.drop:
+            source = block[start:end].decode("utf-8", "surrogateescape")
+            output.write(edits.cut_object(source, decision).encode("utf-8", "surrogateescape"))
+        copied = end
+    output.write(view[copied:])
+    return n_breaks
+
+
+def _write_marked(block: bytes, first_line: int, output: OutputFile, edits: Edits) -> int:
+    lines = block.split(b"\n")
+    for row, line in enumerate(lines):
+        # The piece behind the last break is the first line of the next block, unless there is something in it.
+        if line.strip():
+            source = line.decode("utf-8", "surrogateescape")
+            marked = edits.mark_value(source, edits.at(first_line + row))
+            lines[row] = marked.encode("utf-8", "surrogateescape")
+    output.write(b"\n".join(lines))
+    return len(lines) - 1
+
+
+def first_names(file: InputFile) -> set[str]:
+    """Return the names of the fields of the first line, as far as it is an object."""
+    first = next(line_blocks(file, file.encoding), b"").split(b"\n", 1)[0]
+    return names_of(first.decode("utf-8", "surrogateescape"))

@@ -1,0 +1,35 @@
+"""Standard input, which can be read once only, as a file that can be read again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from ibidem.cleaning.files import COPY_BYTES, compression_of, format_of_source
+from ibidem.documents.inputs import HTML, JSON, JSONL, PARQUET, TEXT, WARC, FileSource
+from ibidem.documents.streams import COMPRESSIONS, STDIN
+from ibidem.errors import ResourceError
+
+_EXTENSIONS = {TEXT: ".txt", HTML: ".html", JSONL: ".jsonl", JSON: ".json", PARQUET: ".parquet", WARC: ".warc"}
+
+
+def spool_stdin(folder: Path) -> FileSource:
+    """Store standard input in a folder, as a file called `stdin` with the extensions of its format and compression.
+
+    The name of the source that is returned is the path to read instead of `-`, and its copy is called `stdin` as well.
+    """
+    path = folder / "stdin.part"
+    try:
+        with open(path, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file, COPY_BYTES)
+        kind = format_of_source(FileSource(str(path), STDIN, None))
+        suffixes = {compression: suffix for suffix, compression in COMPRESSIONS.items()}
+        stored = path.with_name("stdin" + _EXTENSIONS[kind] + suffixes.get(compression_of(path) or "", ""))
+        os.replace(path, stored)
+    except OSError as error:
+        raise ResourceError(
+            f"cannot store standard input in {folder}: {error.strerror or error}", "Is there room, and may you write there?"
+        ) from error
+    return FileSource(str(stored), STDIN, kind)

@@ -1,0 +1,72 @@
+"""`ibidem dedup`: a cleaned copy of a collection."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ibidem.cli.options import input_arguments, resolve_settings, run_options, setting_options
+
+
+@click.command()
+@input_arguments
+@click.option("-o", "--output", metavar="OUT", type=click.Path(path_type=Path), help="Folder for the cleaned collection.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; say what would go, with ten examples.")
+@setting_options(
+    "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
+    without=("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),
+)  # fmt: skip
+@run_options
+def dedup(
+    inputs: tuple[str, ...],
+    references: tuple[str, ...],
+    output: Path | None,
+    dry_run: bool,
+    config_file: str | None,
+    progress: str,
+    quiet: bool,
+    **flags: Any,
+) -> None:
+    """Write a cleaned copy of a collection: the same files and fields, without what stands elsewhere in it.
+
+    Whole documents go if they are duplicates of one that stays (--level document), or passages (--level passage) or single
+    sentences (--level sentence) if they stand earlier, word for word. What is left is as it was, to the byte; removed.jsonl
+    says what went and what it matched. With --against, what stands in REF goes, and nothing else.
+
+    \b
+    ibidem dedup crawl/*.parquet -o clean
+    ibidem dedup news.jsonl -o clean --level passage --keep earliest
+    ibidem dedup train.jsonl --against test.jsonl -o clean --dry-run
+    """
+    config = resolve_settings(config_file, flags, signature="exact")
+    if output is None and not dry_run:
+        raise click.UsageError("give a folder for the cleaned collection with -o, or --dry-run")
+    if output is not None and output.suffix.lower() in (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst"):
+        raise click.UsageError(f"-o {output}: give a folder; the cleaned files keep their names in it")
+    import pyarrow as pa
+
+    from ibidem.api import dedup as dedup_in
+    from ibidem.cleaned import check_cleaning
+    from ibidem.cleaning import spool_stdin
+    from ibidem.cli.display import open_display
+    from ibidem.reports.cleaning_summary import summarise_cleaning
+
+    pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
+    tmp_dir = None if config.engine.tmp_dir == "auto" else config.engine.tmp_dir
+    with tempfile.TemporaryDirectory(prefix="ibidem-", dir=tmp_dir) as spool, open_display(progress, quiet) as display:
+        # Inputs are read twice: standard input is stored first.
+        paths = [spool_stdin(Path(spool)).name if path == "-" else path for path in inputs]
+        if output is not None and not dry_run:
+            check_cleaning(paths, output, config)
+        result = dedup_in(paths, against=list(references) or None, config=config, progress=display)
+        if output is not None and not dry_run:
+            with display.stage("writing"):
+                result.write(output, on_bytes=display.add_bytes)
+        summary = summarise_cleaning(result, None if dry_run else output)
+    if dry_run:
+        click.echo(summary)
+    elif not quiet:
+        click.echo(summary, err=True)

@@ -1,0 +1,72 @@
+"""The summary of `dedup` for people: what goes, what is left, and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from ibidem.cleaned import CleaningResult
+from ibidem.documents import read
+from ibidem.reports.summary import many, skipped_lines
+
+_EXAMPLES = 10
+_EXCERPT_CHARS = 96
+_DOCUMENTS_READ_FOR_EXAMPLES = 20_000
+
+
+def summarise_cleaning(result: CleaningResult, folder: Path | None = None) -> str:
+    """Return the summary as text; without a folder, of what would be done, with examples."""
+    return "\n".join(_lines(result, folder))
+
+
+def _lines(result: CleaningResult, folder: Path | None) -> Iterator[str]:
+    removals = result.removals
+    n_input = result.documents.n_input
+    n_chars = int(result.documents.n_chars[:n_input].sum())
+    n_dropped = int(np.count_nonzero(removals.is_dropped))
+    would = folder is None
+    verb = "would be marked" if result.config.cleaning.mark_only and would else "would go" if would else "went"
+    if result.config.cleaning.mark_only and not would:
+        verb = "were marked"
+    yield f"{many(n_input, 'document')}, {many(n_chars, 'character')}, {sum(result.timings.values()):.1f} s"
+    if result.config.cleaning.level != "document":
+        n_cut = len(np.unique(removals.document)) - n_dropped
+        yield f"{many(len(removals), 'passage')} {verb}, in {many(n_cut, 'document')} that stay"
+    yield f"{many(n_dropped, 'document')} {verb} as a whole, {n_input - n_dropped:,} stay"
+    yield f"{many(removals.n_chars, 'character')} {verb} ({removals.n_chars / max(1, n_chars):.1%})"
+    if result.skipped:
+        yield from skipped_lines(result)
+        yield "  they stay as they are"
+    if would:
+        yield from _examples(result)
+    else:
+        yield f"cleaned collection: {folder}"
+
+
+def _examples(result: CleaningResult) -> Iterator[str]:
+    rows = result.removals.table(result.documents, 0, _EXAMPLES).to_pylist()
+    if not rows:
+        yield "nothing stands in it twice"
+        return
+    yield f"the first {len(rows)}:" if len(rows) > 1 else "it is:"
+    numbers = result.removals.document[:_EXAMPLES].tolist()
+    texts = _texts(result, set(numbers))
+    for row, number in zip(rows, numbers, strict=True):
+        score = "" if row["similarity"] is None else f", similarity {row['similarity']:.2f}"
+        place, kept = (f" [{row[a]}:{row[b]}]" for a, b in (("start", "end"), ("matched_start", "matched_end")))
+        yield f"  {row['id']}{place} stands in {row['matched_id']}{kept}{score}"
+        excerpt = " ".join(texts.get(number, "")[row["start"] : row["end"]][: 4 * _EXCERPT_CHARS].split())
+        yield "    " + (excerpt[: _EXCERPT_CHARS - 1] + "…" if len(excerpt) > _EXCERPT_CHARS else excerpt)
+
+
+def _texts(result: CleaningResult, wanted: set[int]) -> dict[int, str]:
+    """Return the texts of some of the first documents; they are read again."""
+    import dataclasses
+
+    fields = dataclasses.asdict(result.config.documents)
+    last = min(max(wanted) + 1, _DOCUMENTS_READ_FOR_EXAMPLES)
+    documents = read(result.original, on_skip=lambda record: None, **fields)
+    return {number: document.text for number, document in enumerate(islice(documents, last)) if number in wanted}
