@@ -46,9 +46,10 @@ def test_every_setting_has_one_home_a_help_text_and_a_default_that_holds() -> No
 
 
 def test_a_flag_is_the_name_of_its_setting() -> None:
+    from ibidem.cli.dedup import dedup
     from ibidem.cli.find import find
 
-    flags = {option: parameter.name for parameter in find.params for option in parameter.opts}
+    flags = {option: parameter.name for verb in (find, dedup) for parameter in verb.params for option in parameter.opts}
     for name in FIELDS:
         assert flag(name) == "--" + name.replace("_", "-")
         assert flags[flag(name)] == name
@@ -100,7 +101,7 @@ def test_limits_that_do_not_hold(value: Any) -> None:
     [
         ("min_sentences", 2.5), ("min_sentences", "two"), ("min_sentences", True), ("min_sentences", None),
         ("min_sentences", 0), ("engine", "ray"),
-        ("max_gap_sentences", -1), ("max_places", 1), ("workers", -1), ("max_sentence_words", 3), ("shingle_size", 0),
+        ("max_gap_sentences", -1), ("max_places", 1), ("workers", -1), ("max_sentence_words", 3), ("shingle_size", -1),
         ("same_document", 1), ("same_document", "yes"), ("paper", None), ("html", 0), ("min_idf", "low"),
         ("min_idf", None), ("signature", "minhash"), ("signature", None), ("format", "xlsx"), ("min_idf", -0.1),
     ],
@@ -168,6 +169,13 @@ def configs(draw: st.DrawFn) -> Config:
             chosen[name] = min(chosen[name], FIELDS[name].metadata["at_most"])
     if chosen.get("min_idf", 0.1) > chosen.get("max_idf", 1.0):
         chosen["max_idf"] = 1.0
+    # Settings that have a form of their own, or hang together.
+    forms = {
+        "bands": st.sampled_from([1, 16, 64]), "permutations": st.just(128), "sample_remainder": st.just(0),
+        "filter_bits": st.sampled_from([0, 64, 128, 256]), "memory": st.sampled_from(["auto", "500MB", "1.5 GB"]),
+        "keep": st.sampled_from(["longest", "a:b:max", "seen:min"]),
+    }  # fmt: skip
+    chosen |= {name: draw(forms[name]) for name in chosen if name in forms}
     return Config.of(**chosen)
 
 

@@ -16,8 +16,9 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
     assert len(set(ibidem.__all__)) == len(ibidem.__all__)
     assert dir(ibidem) == list(ibidem.__all__)
     assert set(ibidem.__all__) == {
-        "Config", "Document", "IbidemError", "InputError", "Passage", "ResourceError", "Result", "Skipped", "Span",
-        "UsageError", "__version__", "find", "read", "split_sentences",
+        "CleaningResult", "ClusterResult", "Config", "Document", "IbidemError", "InputError", "Passage", "ResourceError",
+        "Result", "SamplingPlan", "Skipped", "Span", "Tuning", "UsageError", "__version__", "cluster", "dedup", "find", "read",
+        "split_sentences", "tune",
     }  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def values(draw: Callable[[Any], Any], depth: int = 2) -> str:
 def objects(draw: Callable[[Any], Any], line_breaks: bool = False) -> str:
     """Draw the source text of an object with a text, perhaps several times, among other fields."""
     members = []
-    for name in draw(st.lists(st.sampled_from(["text", "n", "more", "a}b", "time"]), max_size=4)) + ["text"]:
+    for name in [*draw(st.lists(st.sampled_from(["text", "n", "more", "a}b", "time"]), max_size=4)), "text"]:
         value = draw(strings(draw(TEXTS))) if name == "text" else draw(values())
         members.append((draw(strings(name)), value))
     members = draw(st.permutations(members))

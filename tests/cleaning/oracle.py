@@ -69,28 +69,31 @@ def clean(
     return written
 
 
-def documents(inputs: Any, **settings: Any) -> tuple[list[Document], list[str]]:
-    """Return documents without the ids that were made of their places, and the reasons of what was skipped."""
+def read_all(inputs: Any, **settings: Any) -> tuple[dict[tuple[str, int], Document], list[str]]:
+    """Return documents by place, without the ids that were made of it, and the reasons of what was skipped."""
     skipped: list[Skipped] = []
-    places = list(texts(inputs, **settings))
-    found = list(read(inputs, on_skip=skipped.append, **settings))
-    assert len(found) == len(places)
-    made = [(f"{source}:{position}", source) for source, position in places]
+    places = texts(inputs, **settings)
+    found = read(inputs, on_skip=skipped.append, **settings)
     return (
-        [replace(document, id="" if document.id in names else document.id) for document, names in zip(found, made, strict=True)],
+        {
+            (source, position): replace(document, id="" if document.id in (f"{source}:{position}", source) else document.id)
+            for document, (source, position) in zip(found, places, strict=True)
+        },
         # After a break the reader says how many records it read before.
         [re.sub(r"after \d+ records", "after records", record.reason) for record in skipped],
     )
 
 
-def apply(inputs: Any, found: Mapping[tuple[str, int], Decision], **settings: Any) -> list[Document]:
-    """Return what must remain of the documents."""
-    places = texts(inputs, **settings)
-    return [
-        replace(document, text=cut(document.text, found.get(place, Decision())))
-        for place, document in zip(places, documents(inputs, **settings)[0], strict=True)
-        if not found.get(place, Decision()).drop
-    ]
+def documents(inputs: Any, **settings: Any) -> tuple[list[Document], list[str]]:
+    """Return what stands in files, in order."""
+    found, skipped = read_all(inputs, **settings)
+    return list(found.values()), skipped
+
+
+def apply(before: Mapping[tuple[str, int], Document], found: Mapping[tuple[str, int], Decision]) -> list[Document]:
+    """Return what must remain of documents."""
+    decisions = [(document, found.get(place, Decision())) for place, document in before.items()]
+    return [replace(document, text=cut(document.text, decision)) for document, decision in decisions if not decision.drop]
 
 
 def cut(text: str, decision: Decision) -> str:
@@ -100,10 +103,10 @@ def cut(text: str, decision: Decision) -> str:
 
 def check_copy(path: Path, found: Mapping[tuple[str, int], Decision], folder: Path, **settings: Any) -> Path:
     """Clean one file and compare with plain Python; return the copy."""
-    expected, skipped = apply(path, found, **settings), documents(path, **settings)[1]
+    before, skipped = read_all(path, **settings)
     (copy,) = clean(path, found, folder, **settings)
     assert copy == folder / path.name
-    assert documents(copy, **settings) == (expected, skipped)
+    assert documents(copy, **settings) == (apply(before, found), skipped)
     return copy
 
 

@@ -24,7 +24,8 @@ def files(draw: Any) -> bytes:
     values = draw(st.lists(st.one_of(json_sources.objects(line_breaks=True), st.sampled_from(ODD_VALUES)), max_size=8))
     if draw(st.booleans()):
         gap = draw(st.sampled_from([",", ", ", ",\r\n  "]))
-        source = f"{draw(json_sources.SPACES)}[\n{gap.join(values)}{draw(st.sampled_from(BREAKS))}]" + draw(st.sampled_from(TAILS))
+        inner = gap.join(values) + draw(st.sampled_from(BREAKS))
+        source = f"{draw(json_sources.SPACES)}[\n{inner}]{draw(st.sampled_from(TAILS))}"
     else:
         # A list that comes to stand first would be taken for the array of all records.
         values = [value for value in values if not value.startswith("[")]

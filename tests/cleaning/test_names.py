@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import os
@@ -17,7 +18,7 @@ from ibidem.cleaning import DROPPED, Decision, Decisions, output_paths, rewrite,
 from ibidem.config import DocumentsConfig
 from ibidem.documents.inputs import resolve_inputs
 from ibidem.errors import InputError, ResourceError, UsageError
-from tests.cleaning.oracle import clean, texts
+from tests.cleaning.oracle import COMPRESSIONS, clean, texts
 
 
 def write(folder: Path, *names: str) -> None:
@@ -38,7 +39,8 @@ def test_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert names(tmp_path / "in/sub/a.jsonl", out) == ["a.jsonl"]
     assert names([tmp_path / "in/sub/a.jsonl", tmp_path / "other/c.jsonl"], out) == ["a.jsonl", "c.jsonl"]
     assert names([tmp_path / "in/sub", tmp_path / "other/c.jsonl"], out) == ["a.jsonl", "b.jsonl", "c.jsonl"]
-    assert names([tmp_path / "in/sub", tmp_path / "other"], out) == ["in/sub/a.jsonl", "in/sub/b.jsonl", "other/a.jsonl", "other/c.jsonl"]
+    both = ["in/sub/a.jsonl", "in/sub/b.jsonl", "other/a.jsonl", "other/c.jsonl"]
+    assert names([tmp_path / "in/sub", tmp_path / "other"], out) == both
     assert names(f"{tmp_path}/*/a.jsonl", out) == ["in/a.jsonl", "other/a.jsonl"]
     monkeypatch.chdir(tmp_path / "in")
     assert names(".", out) == ["a.jsonl", "sub/a.jsonl", "sub/b.jsonl"]
@@ -89,6 +91,42 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     write(tmp_path, "a.jsonl", "file")
     with pytest.raises(ResourceError, match="cannot write"):
         clean(tmp_path / "a.jsonl", {}, tmp_path / "file" / "out")
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+@pytest.mark.parametrize("fails", ["write", "close"])
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, fails: str) -> None:
+    class Full(io.BytesIO):
+        def write(self, data: Any) -> int:
+            if fails == "write":
+                raise OSError(28, "No space left on device")
+            return super().write(data)
+
+        def close(self) -> None:
+            if fails == "close" and not self.closed:
+                super().close()
+                raise OSError(28, "No space left on device")
+
+    path = tmp_path / f"a.jsonl{suffix}"
+    path.write_bytes(COMPRESSIONS[suffix](b'{"text": "one"}\n{"text": "two"}\n'))
+    found = {(str(path), 1): Decision(drop=True)}
+    with monkeypatch.context() as patch:
+        patch.setattr("ibidem.cleaning.files.open", lambda *_, **__: Full(), raising=False)
+        kinds = {"": None, ".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+        patch.setattr("ibidem.cleaning.files.compression_of", lambda _: kinds[suffix])
+        with pytest.raises(ResourceError, match="No space left"):
+            clean(path, found, tmp_path / "out")
+    assert not any((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_an_error_on_the_way_leaves_nothing(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.jsonl{suffix}"
+    path.write_bytes(COMPRESSIONS[suffix](b'{"text": "one"}\n{"text": "two"}\n'))
+    with pytest.raises(InputError, match="not what it was"):
+        clean(path, {(str(path), 2): Decision(cuts=((1, 9),))}, tmp_path / "out")
+    gc.collect()
+    assert not any((tmp_path / "out").iterdir())
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ TEXT_TYPES = [
     pa.dictionary(pa.int32(), pa.string()),
     pa.dictionary(pa.int8(), pa.large_string()),
 ]
+TAGS = pa.list_(pa.struct([("a", pa.list_(pa.int64())), ("b", pa.string())]))
 TEXTS = st.one_of(
     st.sampled_from([None, "", "  ", "one", "one two", "\u4e2d\u6587 \U0001f600 end"]),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
@@ -42,7 +43,7 @@ def table_of(found: list[str | None], kind: Any) -> pa.Table:
         {
             "n": pa.array(range(n), pa.uint8()),
             "text": column.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else column,
-            "tags": pa.array([[{"a": [i], "b": str(i)}] * (i % 3) for i in range(n)], pa.list_(pa.struct([("a", pa.list_(pa.int64())), ("b", pa.string())]))),
+            "tags": pa.array([[{"a": [i], "b": str(i)}] * (i % 3) for i in range(n)], TAGS),
             "when": pa.array([datetime.datetime(2020, 1, 1)] * n, pa.timestamp("ns")),
             "kind": pa.array(["x"] * n).dictionary_encode(),
         },
@@ -53,7 +54,8 @@ def table_of(found: list[str | None], kind: Any) -> pa.Table:
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_table(data: Any) -> None:
-    with folders() as (inputs, output), patch("ibidem.cleaning.parquet.MAX_GROUP_BYTES", data.draw(st.sampled_from([64, 1 << 27]))):
+    size = data.draw(st.sampled_from([64, 1 << 27]))
+    with folders() as (inputs, output), patch("ibidem.cleaning.parquet.MAX_GROUP_BYTES", size):
         table = table_of(data.draw(st.lists(TEXTS, min_size=1, max_size=20)), data.draw(st.sampled_from(TEXT_TYPES)))
         path = inputs / "docs.parquet"
         pq.write_table(table, path, row_group_size=data.draw(st.integers(1, 20)))

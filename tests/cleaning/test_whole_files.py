@@ -17,7 +17,18 @@ from ibidem.cleaning import Decision, check_cuts_possible
 from ibidem.config import DocumentsConfig
 from ibidem.documents.inputs import resolve_inputs
 from ibidem.errors import InputError
-from tests.cleaning.oracle import COMPRESSIONS, check_copy, clean, decided, decompressed, documents, folders, texts
+from tests.cleaning.oracle import (
+    COMPRESSIONS,
+    apply,
+    check_copy,
+    clean,
+    decided,
+    decompressed,
+    documents,
+    folders,
+    read_all,
+    texts,
+)
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
@@ -111,6 +122,24 @@ def test_any_archive(data: Any) -> None:
             assert copy.read_bytes().count(b"\x1f\x8b\x08") >= len(kept)
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_records_of_a_broken_archive_are_counted_as_the_reader_counts(data: Any) -> None:
+    with folders() as (inputs, output):
+        suffix = data.draw(st.sampled_from(["", ".gz"]))
+        content = bytearray(b"".join(data.draw(archives())))
+        for _ in range(data.draw(st.integers(0, 3)) if content else 0):
+            place = data.draw(st.integers(0, len(content) - 1))
+            other = data.draw(st.sampled_from([b"", b"x", b"\r\n", b"\r\n\r\n"]))
+            content[place : place + data.draw(st.integers(0, 3))] = other
+        path = inputs / f"crawl.warc{suffix}"
+        path.write_bytes(COMPRESSIONS[suffix](bytes(content)))
+        found = data.draw(decided(texts(path), with_cuts=False))
+        expected = [document.text for document in apply(read_all(path)[0], found)]
+        (copy,) = clean(path, found, output, damaged=[str(path)])
+        assert [document.text for document in documents(copy)[0]][: len(expected)] == expected
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_what_follows_a_break_in_an_archive_stays(tmp_path: Path, suffix: str) -> None:
     records = [record("response", f"http://a.example/{n}", b"<p>page %d" % n, n) for n in range(3)]
@@ -126,7 +155,8 @@ def test_what_follows_a_break_in_an_archive_stays(tmp_path: Path, suffix: str) -
 
 
 def test_a_truncated_archive(tmp_path: Path) -> None:
-    records = [record("response", f"http://a.example/{n}", random.Random(n).randbytes(50_000).hex().encode(), n) for n in range(3)]
+    bodies = [random.Random(n).randbytes(50_000).hex().encode() for n in range(3)]
+    records = [record("response", f"http://a.example/{n}", body, n) for n, body in enumerate(bodies)]
     members = [gzip.compress(part) for part in records]
     path = tmp_path / "crawl.warc.gz"
     path.write_bytes(b"".join(members)[:-40])

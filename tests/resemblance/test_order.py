@@ -201,6 +201,14 @@ def test_the_printed_bound_loses_pairs_below_one_half(bits: int) -> None:
     assert printed.n_rejected_by_bitmap == 1
 
 
+def test_bounds_are_inclusive() -> None:
+    """Similarity one half, and half of the elements apart, each with a bit of its own."""
+    sequences = hash_sequences([[0, 1], [0, 2]])
+    for paper_bound in (False, True):
+        assert order_overlaps(sequences, *all_pairs(2), Fraction(1, 2), 256, paper_bound).overlaps.tolist() == [1]
+        assert order_overlaps(sequences, *all_pairs(2), Fraction(51, 100), 256, paper_bound).overlaps.tolist() == [-1]
+
+
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_the_filters_do_reject(bits: int) -> None:
     """Unrelated documents: sizes reject some, bitmaps nearly all others, more of them than the printed bound."""

@@ -8,6 +8,7 @@ import gzip
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -151,16 +152,14 @@ class OutputFile:
     ) -> None:
         try:
             if error is None:
-                if self._encoder is not None and (end := self._encode("", final=True)):
-                    self.write_raw(end)
-                if not self._file.tell():
-                    self.write_raw(b"")  # an empty file is no compressed file of nothing
-                self.begin_member()
-            self._file.close()
-            if error is None:
+                self._finish()
                 os.replace(self._aside, self._path)
         finally:
-            self._file.close()
+            # What is left half written may fail once more while it is closed.
+            with suppress(OSError, ValueError, pa.ArrowException):
+                self.begin_member()
+            with suppress(OSError):
+                self._file.close()
             self._aside.unlink(missing_ok=True)
 
     def write_mark(self) -> None:
@@ -183,9 +182,17 @@ class OutputFile:
 
     def begin_member(self) -> None:
         """End what is compressed as one: tools for web archives seek to single records."""
-        if self._sink is not None and self._sink is not self._file:
-            self._sink.close()
-        self._sink = None
+        sink, self._sink = self._sink, None
+        if sink is not None and sink is not self._file:
+            sink.close()
+
+    def _finish(self) -> None:
+        if self._encoder is not None and (end := self._encode("", final=True)):
+            self.write_raw(end)
+        if not self._file.tell():
+            self.write_raw(b"")  # an empty file is no compressed file of nothing
+        self.begin_member()
+        self._file.close()
 
     def _encode(self, text: str, final: bool = False) -> bytes:
         try:

@@ -115,9 +115,11 @@ class _Run:
         """Write the copy of a source; say whether there is one."""
         decisions = self._decisions.of_source(source.name)
         as_it_is = not len(decisions) if self.marks is None else kind in _WITHOUT_COLUMNS
-        if not as_it_is and kind in (TEXT, HTML) and (decision := decisions.at(0)) and decision.drop:
-            self._on_bytes(source.n_bytes or 0)
-            return False
+        if not as_it_is and kind in (TEXT, HTML) and (decision := decisions.at(0)):
+            if decision.drop:
+                self._on_bytes(source.n_bytes or 0)
+                return False
+            as_it_is = not decision.cuts
         try:
             file = InputFile(source, self._config.encoding, self._on_bytes)
         except OSError as error:

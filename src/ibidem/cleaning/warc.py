@@ -75,7 +75,8 @@ def _find_records(path: str, edits: Edits) -> tuple[list[int], list[int], Except
     if readable.error is None or not starts:
         return [*starts, sys.maxsize], dropped, readable.error
     # What follows the last record is no archive, but it stays.
-    return [*starts, _end_of_record(path, starts[-1], int(length))], dropped, readable.error
+    n_bytes = int(length) if length.isdecimal() else 0
+    return [*starts, _end_of_record(path, starts[-1], n_bytes)], dropped, readable.error
 
 
 def _end_of_record(path: str, start: int, length: int) -> int:

@@ -18,7 +18,7 @@ from ibidem.resemblance import order_kernels
 from ibidem.signatures.base import HashSets
 
 _N_PARTS = 64
-_PAIR_COST = 16  # of a pair that is rejected at once, in elements
+_MOST_PAIRS = 1 << 16  # in a part
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,14 @@ def order_overlaps(
     if filter_bits not in (0, 64, 128, 256):
         raise ValueError(f"filter_bits = {filter_bits} is none of 0, 64, 128, 256")
     n_words = filter_bits // 64
-    sizes = np.diff(sequences.first)
-    sizes_a, sizes_b = sizes.take(a), sizes.take(b)
+    longest = int(np.diff(sequences.first).max(initial=1))
     bitmaps = _make_bitmaps(sequences, n_words, map_parts)
     overlaps = np.empty(len(a), np.int32)
-    longest_a, longest_b = (int(column.max(initial=1)) for column in (sizes_a, sizes_b))
     mine = local()
 
     def compare(part: tuple[int, int]) -> NDArray[np.int64]:
         if not hasattr(mine, "rooms"):
-            mine.rooms = _rooms(longest_a, longest_b)
+            mine.rooms = _rooms(longest)
         counts = np.zeros(3, np.int64)
         order_kernels.compare_orders(
             sequences.hashes, sequences.first, a, b, *part, limit.numerator, limit.denominator,
@@ -67,8 +65,11 @@ def order_overlaps(
         )  # fmt: skip
         return counts
 
+    # Parts of so many pairs, not of equal cost: all pairs of a collection have no room for their costs beside them.
+    n_pairs = max(1, min(_MOST_PAIRS, -(-len(a) // _N_PARTS)))
+    parts = [(i, min(i + n_pairs, len(a))) for i in range(0, len(a), n_pairs)]
     counts = np.zeros(3, np.int64)
-    for part_counts in map_parts(compare, split_by_cost(sizes_a + sizes_b + _PAIR_COST, _N_PARTS)):
+    for part_counts in map_parts(compare, parts):
         counts += part_counts
     return OrderScores(overlaps, *counts.tolist())
 
@@ -113,19 +114,21 @@ def _make_bitmaps(sequences: HashSets, n_words: int, map_parts: MapParts) -> NDA
     return bitmaps
 
 
-def _rooms(longest_a: int, longest_b: int) -> tuple[NDArray[np.generic], ...]:
-    """Return the arrays that a comparison works in: slots with their keys, entries (three columns), the row and its words
-    with zeros, what was found of b."""
-    n_slots = _n_slots(longest_a)
+def _rooms(longest: int) -> tuple[NDArray[np.generic], ...]:
+    """Return the arrays that a comparison works in, for sequences up to that length.
+
+    They are slots with their keys, entries (three columns), the row and its words with zeros, and what was found of b.
+    """
+    n_slots = _n_slots(longest)
     return (
         np.empty(n_slots, np.int32),
         np.empty(n_slots, np.uint64),
-        np.empty(longest_a, np.int32),
-        np.empty(longest_a, np.uint64),
-        np.empty(longest_a, np.int32),
-        np.empty(longest_a // 64 + 1, np.uint64),
-        np.empty(longest_a // 64**2 + 1, np.uint64),
-        np.empty(longest_b, np.int32),
+        np.empty(longest, np.int32),
+        np.empty(longest, np.uint64),
+        np.empty(longest, np.int32),
+        np.empty(longest // 64 + 1, np.uint64),
+        np.empty(longest // 64**2 + 1, np.uint64),
+        np.empty(longest, np.int32),
     )
 
 

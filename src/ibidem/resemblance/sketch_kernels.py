@@ -47,11 +47,12 @@ def take_minima(hashes, first, document_from, document_to, offsets, factors, min
 def count_agreements(signatures, n, a, b, shares):
     """Write the share of the n components in which the documents of each pair are equal; empty sets agree in nothing."""
     for k in range(len(a)):
-        begin_a = np.int64(a[k]) * n
-        begin_b = np.int64(b[k]) * n
+        # Unsigned: signed numbers are tested for being negative, which forbids comparing eight components at once.
+        begin_a = np.uint64(a[k]) * np.uint64(n)
+        begin_b = np.uint64(b[k]) * np.uint64(n)
         equal = 0
         for i in range(n):
-            if signatures[begin_a + i] == signatures[begin_b + i]:
+            if signatures[begin_a + np.uint64(i)] == signatures[begin_b + np.uint64(i)]:
                 equal += 1
         shares[k] = equal / n if signatures[begin_a] != EMPTY else 0.0
 
@@ -153,11 +154,11 @@ def pair_codes(keys, row_bits, codes, masks, table, max_bits_apart, start, left,
         j = i + 1
         while j < len(keys) and (keys[i] ^ keys[j]) <= low_bits:
             apart = codes[i] ^ codes[j]
-            if popcount(apart) <= most_apart and apart & masks[table] == 0:
-                earlier = 0
-                while apart & masks[earlier] != 0:
-                    earlier += 1
-                if earlier == table:
+            if popcount(apart) <= most_apart:
+                agreeing = 0  # the first mask in which they agree; so few bits apart there is one
+                while apart & masks[agreeing] != 0:
+                    agreeing += 1
+                if agreeing == table:
                     if found == len(left):
                         return i, before
                     x = np.int32(keys[i] & low_bits)
