@@ -37,8 +37,12 @@ def test_the_python_example_of_the_readme_runs(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("table", "schema"), [("passages", model.PASSAGES), ("repeats", model.REPEATS), ("documents", model.DOCUMENTS)]
-)
+    ("table", "schema"),
+    [
+        ("passages", model.PASSAGES), ("repeats", model.REPEATS), ("documents", model.DOCUMENTS),
+        ("duplicates", model.DUPLICATES), ("clusters", model.CLUSTERS),
+    ],
+)  # fmt: skip
 def test_the_readme_names_the_columns(table: str, schema: object) -> None:
     (row,) = re.findall(rf"^\| `{table}` \|.*$", README, re.MULTILINE)
     columns = re.sub(r"\[.*?\]", "", row.split("|")[3].split("(")[0].strip(" `")).strip("`").split()
@@ -47,7 +51,8 @@ def test_the_readme_names_the_columns(table: str, schema: object) -> None:
 
 def test_flags_in_the_readme_exist() -> None:
     known = {"--" + setting.name.replace("_", "-") for _, setting in setting_fields()}
-    known |= {"--against", "--config", "--help", "--progress", "--quiet", "--set", "--data", "--growth"}
+    known |= {"--against", "--config", "--help", "--progress", "--quiet", "--set", "--data", "--growth", "--plan", "--min-precision", "--dry-run"}
+    known |= {"--no-" + setting.name.replace("_", "-") for _, setting in setting_fields() if setting.default is True}
     assert set(re.findall(r"--[a-z][a-z-]+", README)) <= known
 
 
