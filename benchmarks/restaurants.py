@@ -2,8 +2,8 @@
 
 As in the paper (eq. 8) each method has the limit that is best for F1, chosen on the same truth; all pairs are scored. Times are
 the best of three on one thread, with the shingles made and the kernels compiled: what a method needs to score all pairs, its
-sketches included; for SWLR with filters, to find the pairs of that limit. The filters may not change what is found: if the
-lossless ones do, the benchmark fails; what the printed one loses is shown.
+sketches included; for SWLR with filters and SimHash, to find the pairs of that limit. The filters may not change what is
+found: if the lossless ones do, the benchmark fails; what the printed one loses is shown.
 """
 
 from __future__ import annotations

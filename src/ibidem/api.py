@@ -62,7 +62,10 @@ def cluster(
 
     if isinstance(plan, (str, os.PathLike)):
         plan = SamplingPlan.load(plan)
-    return cluster_documents(inputs, against, Config.of(config, **settings), plan, progress or Progress())
+    config = Config.of(config, **settings)
+    if plan is not None:
+        plan.check(config)
+    return cluster_documents(inputs, against, config, plan, progress or Progress())
 
 
 def tune(

@@ -62,10 +62,10 @@ def _passage_lines(passage: Passage) -> Iterator[str]:
     yield "    " + (excerpt[: _EXCERPT_CHARS - 1] + "…" if len(excerpt) > _EXCERPT_CHARS else excerpt)
 
 
-def skipped_lines(result: RunResult) -> Iterator[str]:
-    """Say how many records were skipped, and why."""
+def skipped_lines(result: RunResult, listed: bool = True) -> Iterator[str]:
+    """Say how many records were skipped, and why; `listed` if a file names all of them."""
     reasons = Counter(record.reason for record in result.skipped)
-    yield f"{many(len(result.skipped), 'record')} skipped (listed in skipped.jsonl):"
+    yield f"{many(len(result.skipped), 'record')} skipped{' (listed in skipped.jsonl)' if listed else ''}:"
     for reason, count in reasons.most_common(_REASONS):
         first = next(record for record in result.skipped if record.reason == reason)
         place = f"{first.source}:{first.position}" if first.position else first.source

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.errors import InputError
+from ibidem.config import SHINGLE_SIZES, Config
+from ibidem.errors import InputError, SettingsError
 
 _FORMAT = "ibidem sampling plan"
 
@@ -32,6 +33,18 @@ class SamplingPlan:
         """Return for documents of these sizes that one in so many shingles is looked at."""
         group = np.searchsorted(np.asarray(self.from_shingles), sizes, side="right") - 1
         return np.asarray(self.every, np.int64)[np.maximum(group, 0)]
+
+    def check(self, config: Config) -> None:
+        """Raise SettingsError if the plan was made for other settings: what it promises would not hold."""
+        size = config.signatures.shingle_size or SHINGLE_SIZES["document"]
+        wanted = {"min_similarity": float(config.matches.min_similarity), "shingle_size": size}
+        problems = [
+            f"{name} = {value:g}, but the sampling plan was made for {self.made_for[name]:g}"
+            for name, value in wanted.items()
+            if self.made_for.get(name, value) != value
+        ]
+        if problems:
+            raise SettingsError(problems)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the plan to a file."""
