@@ -1,4 +1,4 @@
-"""Speed, memory and growth of `ibidem find`, as ratios to `wc -w` on the same file in the same run (best of three)."""
+"""Speed, memory and growth of `find`, `cluster` and `dedup`, against `wc -w` on the same file in the same run (best of three)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ from pathlib import Path
 from make_collection import make_collection, require_data
 
 SHARES = (1.0, 0.5, 0.25, 0.125, 0.0625)
+VERBS = {
+    "exact": ("find", "--signature", "exact"),
+    "words": ("find", "--signature", "words"),
+    "cluster": ("cluster",),
+    "dedup document": ("dedup",),
+    "dedup passage": ("dedup", "--level", "passage"),
+}
 IBIDEM = str(Path(sys.executable).parent / "ibidem")
 
 
@@ -49,6 +56,7 @@ def main() -> None:
         "--work", default=str(Path(tempfile.gettempdir()) / "ibidem-benchmark"), help="folder for the made collections"
     )
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", help="names of the measurements, separated by commas: " + ", ".join(VERBS))
     parser.add_argument("--growth", action="store_true", help="also measure 1/16, 1/8, 1/4 and 1/2 of the collection")
     options = parser.parse_args()
     work = Path(options.work)
@@ -60,24 +68,25 @@ def main() -> None:
         size = text_bytes(path)
         base, _ = run_timed([wc, "-w", str(path)], options.repeats)
         print(f"{path.name}: file {path.stat().st_size / 1e6:.0f} MB, text {size / 1e6:.0f} MB, wc -w {base:.2f} s", flush=True)
-        for signature in ("exact", "words"):
-            command = [IBIDEM, "find", str(path), "-o", str(out), "--signature", signature, "--quiet"]
+        for name in options.only.split(",") if options.only else VERBS:
+            command = [IBIDEM, VERBS[name][0], str(path), "-o", str(out), "--quiet", *VERBS[name][1:]]
             seconds, peak = run_timed(command, options.repeats, out)
             run = json.loads((out / "run.json").read_text())
             counts = run["counts"]
+            wanted = ("sentences", "passages", "repeats", "shingles", "duplicates", "clusters", "removed_documents", "removals")
             print(
-                f"  {signature:6} {seconds:6.2f} s = {seconds / base:5.2f} W   memory {peak / 1e6:6.0f} MB = "
+                f"  {name:14} {seconds:6.2f} s = {seconds / base:5.2f} W   memory {peak / 1e6:6.0f} MB = "
                 f"{peak / size:4.2f} x text   "
-                f"{counts['sentences']:,} sentences, {counts['passages']:,} passages, {counts['repeats']:,} repeats   "
+                + ", ".join(f"{counts[what]:,} {what}" for what in wanted if counts.get(what)) + "   "
                 + " ".join(f"{name} {value:.1f}" for name, value in run["timings_seconds"].items()),
                 flush=True,
             )
-            times.setdefault(signature, []).append((size, seconds))
-    for signature, points in times.items():
+            times.setdefault(name, []).append((size, seconds))
+    for name, points in times.items():
         if len(points) > 1:
             (large, slow), (small, quick) = points[0], points[-1]
             exponent = math.log(slow / quick) / math.log(large / small)
-            print(f"{signature}: time grows as N^{exponent:.2f} from {small / 1e6:.0f} to {large / 1e6:.0f} MB of text")
+            print(f"{name}: time grows as N^{exponent:.2f} from {small / 1e6:.0f} to {large / 1e6:.0f} MB of text")
     shutil.rmtree(out, ignore_errors=True)
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ibidem.version import __version__
 
 if TYPE_CHECKING:
-    from ibidem.api import cluster, dedup, find, tune
+    from ibidem.api import cluster, dedup, find, similarity, tune
     from ibidem.cleaned import CleaningResult
     from ibidem.config import Config
     from ibidem.documents import read
     from ibidem.errors import IbidemError, InputError, ResourceError, UsageError
-    from ibidem.model import Document, Passage, Skipped, Span
+    from ibidem.model import Document, Passage, Similarity, Skipped, Span
     from ibidem.resemblance.plan import SamplingPlan
     from ibidem.result import ClusterResult, Result, Tuning
     from ibidem.sentences import split_sentences
@@ -32,6 +32,7 @@ _HOMES = {
     "ResourceError": "ibidem.errors",
     "Result": "ibidem.result",
     "SamplingPlan": "ibidem.resemblance.plan",
+    "Similarity": "ibidem.model",
     "Skipped": "ibidem.model",
     "Span": "ibidem.model",
     "Tuning": "ibidem.result",
@@ -40,6 +41,7 @@ _HOMES = {
     "dedup": "ibidem.api",
     "find": "ibidem.api",
     "read": "ibidem.documents",
+    "similarity": "ibidem.api",
     "split_sentences": "ibidem.sentences",
     "tune": "ibidem.api",
 }
@@ -55,6 +57,7 @@ __all__ = [
     "ResourceError",
     "Result",
     "SamplingPlan",
+    "Similarity",
     "Skipped",
     "Span",
     "Tuning",
@@ -64,6 +67,7 @@ __all__ = [
     "dedup",
     "find",
     "read",
+    "similarity",
     "split_sentences",
     "tune",
 ]

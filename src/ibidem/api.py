@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ibidem.cleaned import CleaningResult
-from ibidem.config import Config
+from ibidem.config import SHINGLE_SIZES, Config
 from ibidem.errors import SettingsError
+from ibidem.model import Similarity
 from ibidem.progress import Progress
 from ibidem.resemblance.plan import SamplingPlan
 from ibidem.result import ClusterResult, Result, Tuning
@@ -122,3 +123,17 @@ def dedup(
     if isinstance(inputs, Iterator):
         inputs = list(inputs)  # it is read twice
     return clean_collection(inputs, against, Config.of(config, **settings), progress or Progress())
+
+
+def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["document"]) -> Similarity:
+    """Return how alike two texts are as wholes, by the shingles of `shingle_size` words that they share.
+
+    >>> import ibidem
+    >>> ibidem.similarity("one two three four", "three four one two", shingle_size=1)
+    Similarity(resemblance=1.0, containment_a=1.0, containment_b=1.0, order=0.5)
+    """
+    from ibidem.resemblance.two_texts import compare_texts
+
+    if shingle_size < 1:
+        raise SettingsError([f"shingle_size = {shingle_size} is below 1"])
+    return compare_texts(text_a, text_b, shingle_size)

@@ -42,6 +42,15 @@ class Passage:
     direction: str
 
 
+class Similarity(NamedTuple):
+    """How alike two texts are: shared shingles, shares of each text that stand in the other, and order counted too (SWLR)."""
+
+    resemblance: float
+    containment_a: float
+    containment_b: float
+    order: float
+
+
 @dataclass(frozen=True)
 class Skipped:
     """A record that was left out, and why. `position` is a line or record number, from 1; 0 for the whole file."""
