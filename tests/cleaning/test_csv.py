@@ -44,7 +44,7 @@ def files(draw: Any, delimiter: str) -> str:
     return text + draw(st.sampled_from(["", "", '"', f'"not{delimiter} closed', f'a{delimiter}"not\nclosed\n', "last"]))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_file(data: Any) -> None:
     with folders(data.draw(st.sampled_from([7, 50, 4 << 20]))) as (inputs, output):

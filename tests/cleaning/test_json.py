@@ -33,7 +33,7 @@ def files(draw: Any) -> bytes:
     return (b"\xef\xbb\xbf" if draw(st.booleans()) else b"") + source.encode("utf-8")
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_file(data: Any) -> None:
     with folders(data.draw(st.sampled_from([5, 40, 1 << 20]))) as (inputs, output):

@@ -48,7 +48,7 @@ def files(draw: Any) -> bytes:
     return (b"\xef\xbb\xbf" if draw(st.booleans()) else b"") + data
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_file(data: Any) -> None:
     with folders(data.draw(st.sampled_from([7, 50, 4 << 20]))) as (inputs, output):
@@ -81,7 +81,7 @@ def _other_fields(line: bytes) -> Any:
     return [*found[:last], *found[last + 1 :]]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_a_string_is_cut_as_its_text_is(data: Any) -> None:
     text = data.draw(json_sources.TEXTS)
@@ -91,7 +91,7 @@ def test_a_string_is_cut_as_its_text_is(data: Any) -> None:
     assert json.loads(cut_string(token, cuts), strict=False) == Decision(cuts=cuts).remaining(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(json_sources.objects(line_breaks=True))
 def test_fields_are_found_as_json_finds_them(source: str) -> None:
     found = [(name, json_sources.pairs(source[start:end])) for name, start, end in fields(source)]

@@ -63,7 +63,7 @@ def _as_cell(value: Any) -> str:
     return json.dumps(value)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_jsonl(data: Any) -> None:
     with folders(data.draw(st.sampled_from([7, 50, 4 << 20]))) as (inputs, output):
@@ -74,7 +74,7 @@ def test_any_jsonl(data: Any) -> None:
             assert new == old or new.startswith(old.rstrip()[:-1].rstrip())
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_json(data: Any) -> None:
     with folders(data.draw(st.sampled_from([5, 40, 1 << 20]))) as (inputs, output):
@@ -83,7 +83,7 @@ def test_any_json(data: Any) -> None:
         check_marked(path, data.draw(marked(texts(path))), output)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_csv(data: Any) -> None:
     with folders(data.draw(st.sampled_from([7, 50, 4 << 20]))) as (inputs, output):
@@ -93,7 +93,7 @@ def test_any_csv(data: Any) -> None:
         check_marked(path, data.draw(marked(texts(path))), output, as_cells=True)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_any_parquet(data: Any) -> None:
     with folders() as (inputs, output):

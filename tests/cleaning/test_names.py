@@ -144,12 +144,13 @@ def test_an_error_on_the_way_leaves_nothing(tmp_path: Path, suffix: str) -> None
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, name: str) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
     source = spool_stdin(tmp_path)
-    assert source.name == str(tmp_path / name)
-    assert resolve_inputs(source.name)[0].format == source.format  # type: ignore[union-attr]
+    assert (source.name, source.path) == ("-", str(tmp_path / name))
+    assert resolve_inputs(source.path)[0].format == source.format  # type: ignore[union-attr]
+    assert resolve_inputs([source]) == [source]
     (copy,) = rewrite([source], Decisions(), tmp_path / "out", DocumentsConfig())
     assert copy == tmp_path / "out" / name
     assert copy.read_bytes() == content
-    assert [text.strip() for text in texts(source.name).values()] == ["one two"] * bool(content)
+    assert [text.strip() for text in texts(source.path).values()] == ["one two"] * bool(content)
 
 
 def test_standard_input_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

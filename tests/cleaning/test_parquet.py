@@ -51,7 +51,7 @@ def table_of(found: list[str | None], kind: Any) -> pa.Table:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_table(data: Any) -> None:
     size = data.draw(st.sampled_from([64, 1 << 27]))

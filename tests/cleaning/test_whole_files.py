@@ -96,7 +96,7 @@ def archives(draw: Any) -> list[bytes]:
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_archive(data: Any) -> None:
     with folders() as (inputs, output):
@@ -122,7 +122,7 @@ def test_any_archive(data: Any) -> None:
             assert copy.read_bytes().count(b"\x1f\x8b\x08") >= len(kept)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_records_of_a_broken_archive_are_counted_as_the_reader_counts(data: Any) -> None:
     with folders() as (inputs, output):

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from ibidem.documents.inputs import FileSource
-from ibidem.documents.reader import _sniff
-from ibidem.documents.streams import _MAGIC, BOM, READ_ERRORS, ByteStream, is_utf8
+from ibidem.documents.reader import sniff_format
+from ibidem.documents.streams import BOM, MAGIC, READ_ERRORS, ByteStream, is_utf8
 from ibidem.errors import InputError
 
 COPY_BYTES = 4 << 20
@@ -34,15 +34,15 @@ def format_of_source(source: FileSource) -> str:
     """Return the format that the reader takes a source for: by its name, or else by its beginning."""
     if source.format is not None:
         return source.format
-    with ByteStream(source.name) as stream:
-        return _sniff(stream)
+    with ByteStream(source.path) as stream:
+        return sniff_format(stream)
 
 
 def compression_of(path: str | os.PathLike[str]) -> str | None:
     """Return how a file is compressed, by its first bytes as the reader does."""
     with open(path, "rb") as file:
         head = file.read(4)
-    return next((compression for magic, compression in _MAGIC.items() if head.startswith(magic)), None)
+    return next((compression for magic, compression in MAGIC.items() if head.startswith(magic)), None)
 
 
 class InputFile(ByteStream):
@@ -52,9 +52,10 @@ class InputFile(ByteStream):
     """
 
     def __init__(self, source: FileSource, encoding: str, on_bytes: Callable[[int], None]) -> None:
-        super().__init__(source.name)
+        super().__init__(source.path)
         self.name = source.name
-        self.compression = compression_of(source.name)
+        self.path = source.path
+        self.compression = compression_of(source.path)
         self.encoding = encoding
         self.damage: Exception | None = None
         self._on_bytes = on_bytes
@@ -116,7 +117,7 @@ class InputFile(ByteStream):
     def stored_chunks(self) -> Iterator[bytes]:
         """Yield the whole file as it is stored; end where damage begins."""
         try:
-            with open(self.name, "rb", buffering=0) as file:
+            with open(self.path, "rb", buffering=0) as file:
                 while data := file.read(COPY_BYTES):
                     self._on_bytes(len(data))
                     yield data

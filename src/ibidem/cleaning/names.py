@@ -28,7 +28,7 @@ def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
     for file, path in zip(files, paths, strict=True):
         if path.parent == folder and path.name.casefold().removesuffix(".part") in OUR_FILES:
             raise InputError(f"{file.name}: ibidem itself writes a file {path.name} there", "Rename the input.")
-    inputs = {os.path.realpath(file.name) for file in files}
+    inputs = {os.path.realpath(file.path) for file in files}
     outputs: set[str] = set()
     for path in paths:
         real = os.path.realpath(path)
@@ -44,9 +44,9 @@ def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
 def _checked(source: Source) -> FileSource:
     if isinstance(source, ObjectSource):
         raise InputError(f"{source.name}: Python objects are no files and cannot be copied", "Give paths of files.")
-    if source.name == STDIN:
+    if source.path == STDIN:
         raise InputError("standard input can be read once only", "Store it with spool_stdin and give its path.")
-    if os.path.exists(source.name) and not stat.S_ISREG(os.stat(source.name).st_mode):
+    if os.path.exists(source.path) and not stat.S_ISREG(os.stat(source.path).st_mode):
         raise InputError(f"{source.name} is no file and can be read once only", "Store its content in a file first.")
     return source
 
@@ -55,10 +55,10 @@ def _names(files: Sequence[FileSource]) -> list[str]:
     folders = {_folder_above_id(file) for file in files}
     if None not in folders and len(folders) == 1:
         return [file.doc_id for file in files]
-    names = [PurePath(file.name).name for file in files]
+    names = [PurePath(file.path).name for file in files]
     if len(set(names)) == len(names):
         return names
-    absolute = [os.path.abspath(file.name) for file in files]
+    absolute = [os.path.abspath(file.path) for file in files]
     if len(set(absolute)) < len(absolute):
         twice = next(path for path in absolute if absolute.count(path) > 1)
         raise InputError(f"{twice} is given twice", "Give each file once.")

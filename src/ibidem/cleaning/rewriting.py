@@ -147,8 +147,8 @@ class _Run:
         try:
             with open(aside, "w", encoding="utf-8", errors="surrogatepass") as file:
                 for source in sources:
-                    whole = {"id": source.doc_id} if source.format != WARC else {}
                     for position, decision in self._decisions.of_source(source.name).all():
+                        whole = {} if position else {"id": source.doc_id}
                         marks = zip(self.marks.names, self.marks.values(decision), strict=True)
                         file.write(to_json({"source": source.name, "position": position, **whole, **dict(marks)}) + "\n")
             os.replace(aside, path)

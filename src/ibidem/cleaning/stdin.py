@@ -18,7 +18,7 @@ _EXTENSIONS = {TEXT: ".txt", HTML: ".html", JSONL: ".jsonl", JSON: ".json", PARQ
 def spool_stdin(folder: Path) -> FileSource:
     """Store standard input in a folder, as a file called `stdin` with the extensions of its format and compression.
 
-    The name of the source that is returned is the path to read instead of `-`, and its copy is called `stdin` as well.
+    The source that is returned is read instead of `-` and keeps this name; its copy is called `stdin` as the file is.
     """
     path = folder / "stdin.part"
     try:
@@ -32,4 +32,4 @@ def spool_stdin(folder: Path) -> FileSource:
         raise ResourceError(
             f"cannot store standard input in {folder}: {error.strerror or error}", "Is there room, and may you write there?"
         ) from error
-    return FileSource(str(stored), STDIN, kind)
+    return FileSource(STDIN, STDIN, kind, str(stored))

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.files import COPY_BYTES, InputFile, OutputFile
 from ibidem.documents.streams import READ_ERRORS, ByteStream
-from ibidem.documents.warc import _Readable
+from ibidem.documents.warc import ReadableStream
 
 with warnings.catch_warnings():
     # fastwarc 1.1 warns of its own old names when it is imported.
@@ -60,7 +60,7 @@ def _find_records(path: str, edits: Edits) -> tuple[list[int], list[int], Except
     n_responses = 0
     length = "0"
     with ByteStream(path) as stream:
-        readable = _Readable(stream)
+        readable = ReadableStream(stream)
         try:
             for record in ArchiveIterator(readable, record_types=WarcRecordType.any_type, parse_http=False):
                 if record.record_type == WarcRecordType.response:
@@ -99,7 +99,7 @@ def _member_places(file: InputFile, edges: list[int]) -> list[int] | None:
         return None
     places = {sys.maxsize: sys.maxsize}
     wanted = set(edges)
-    with open(file.name, "rb") as raw:
+    with open(file.path, "rb") as raw:
         n_read = n_content = 0
         data = b""
         member = None

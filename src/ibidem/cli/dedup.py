@@ -58,7 +58,7 @@ def dedup(
     tmp_dir = None if config.engine.tmp_dir == "auto" else config.engine.tmp_dir
     with tempfile.TemporaryDirectory(prefix="ibidem-", dir=tmp_dir) as spool, open_display(progress, quiet) as display:
         # Inputs are read twice: standard input is stored first.
-        paths = [spool_stdin(Path(spool)).name if path == "-" else path for path in inputs]
+        paths = [spool_stdin(Path(spool)) if path == "-" else path for path in inputs]
         if output is not None and not dry_run:
             check_cleaning(paths, output, config)
         result = dedup_in(paths, against=list(references) or None, config=config, progress=display)

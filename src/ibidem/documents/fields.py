@@ -101,6 +101,14 @@ def records_of(found: list[Mapping[str, Any]], positions: list[int], source: str
     )
 
 
+def whole_number(digits: str) -> int | str:
+    """Return the number that JSON's digits mean; Python refuses to read very long ones, which stay text."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
+
+
 def kind_of(value: Any) -> str:
     """Return what a value is, in words of JSON."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a truth value", type(None): "null"}

@@ -36,16 +36,25 @@ ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__", "with_format")
 
 @dataclass(frozen=True)
 class FileSource:
-    """A file, or stdin. `name` is the path as given; `doc_id` is the id if the file is one document as a whole."""
+    """A file, or stdin. `name` is the path as given; `doc_id` is the id if the file is one document as a whole.
+
+    `stored` is where a stream was put, to be read more than once.
+    """
 
     name: str
     doc_id: str
     format: str | None
+    stored: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Where it is read from."""
+        return self.stored or self.name
 
     @property
     def n_bytes(self) -> int | None:
         """Size of the file, or None for a stream."""
-        return os.path.getsize(self.name) if self.name != STDIN and os.path.isfile(self.name) else None
+        return os.path.getsize(self.path) if self.path != STDIN and os.path.isfile(self.path) else None
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,9 @@ def resolve_inputs(inputs: Any) -> list[Source]:
     sources: list[Source] = []
     n_objects = 0
     for item in given:
-        if _is_path(item):
+        if isinstance(item, FileSource):
+            sources.append(item)
+        elif _is_path(item):
             sources.extend(_resolve_path(os.fspath(item), alone))
         else:
             n_objects += 1
@@ -100,7 +111,7 @@ def describe_inputs(inputs: Any) -> list[dict[str, Any]]:
     for source in resolve_inputs(_without_iterators(inputs)):
         if isinstance(source, ObjectSource):
             described.append({"kind": "python object"})
-        elif source.n_bytes is None:
+        elif source.n_bytes is None or source.stored:
             described.append({"kind": "stream", "path": source.name})
         else:
             changed = datetime.fromtimestamp(os.path.getmtime(source.name), timezone.utc)
@@ -135,7 +146,7 @@ def _without_iterators(inputs: Any) -> Any:
 
 def _flatten(inputs: Any) -> list[Any]:
     """Return paths and record-holding objects; neighbouring single records become one object."""
-    if _is_path(inputs) or has_arrow(inputs):
+    if _is_path(inputs) or isinstance(inputs, FileSource) or has_arrow(inputs):
         return [inputs]
     if _is_record(inputs):
         return [[inputs]]

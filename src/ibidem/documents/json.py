@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ibidem.documents.fields import MAX_JOB_CHARS, RecordCollector
+from ibidem.documents.fields import MAX_JOB_CHARS, RecordCollector, whole_number
 from ibidem.documents.records import Job, Wanted, skip_source
 from ibidem.documents.streams import READ_ERRORS, ByteStream
 
@@ -41,7 +41,7 @@ def read_json(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Job]:
 def _values(stream: ByteStream, encoding: str) -> Iterator[Any]:
     """Yield the values of the outermost array, or all values if there is none; raise JSONDecodeError at a break."""
     decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
-    scanner = json.JSONDecoder(strict=False)
+    scanner = json.JSONDecoder(strict=False, parse_int=whole_number)
     chunks = stream.chunks(READ_BYTES, encoding)
     text, start, ended = "", 0, False
     in_array: bool | None = None

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pj
 
-from ibidem.documents.fields import check_found, kind_of
+from ibidem.documents.fields import check_found, kind_of, whole_number
 from ibidem.documents.records import Job, Outcome, Records, Wanted, check
 from ibidem.documents.streams import ByteStream
 from ibidem.model import Skipped
@@ -150,7 +150,7 @@ def _parse_line(line: bytes) -> dict[str, Any] | str:
     """Return the object of a line, or the reason why there is none."""
     try:
         # Bytes that are no UTF-8 do no harm in a field that nobody asked for.
-        record = json.loads(line.decode("utf-8", "surrogateescape"), strict=False)
+        record = json.loads(line.decode("utf-8", "surrogateescape"), strict=False, parse_int=whole_number)
     except json.JSONDecodeError as error:
         return f"broken JSON: {error.msg} at character {error.pos + 1}"
     except (ValueError, RecursionError) as error:

@@ -146,7 +146,7 @@ def _file_jobs(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
 def _read_file(source: FileSource, wanted: Wanted) -> Iterator[Job]:
     """Yield the jobs of one file; if it cannot be read to its end, the last one says so."""
     try:
-        with ByteStream(source.name) as stream:
+        with ByteStream(source.path) as stream:
             yield from _read_stream(stream, source, wanted)
             rest = stream.take_count()
             yield lambda: Outcome(n_bytes=rest)
@@ -156,7 +156,7 @@ def _read_file(source: FileSource, wanted: Wanted) -> Iterator[Job]:
 
 
 def _read_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
-    kind = source.format or _sniff(stream)
+    kind = source.format or sniff_format(stream)
     # Each format is imported when it is met: most runs need one of them.
     if kind == JSONL:
         from ibidem.documents.jsonl import read_jsonl
@@ -182,7 +182,7 @@ def _read_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iter
         yield from read_text_stream(stream, dataclasses.replace(source, format=kind), wanted)
 
 
-def _sniff(stream: ByteStream) -> str:
+def sniff_format(stream: ByteStream) -> str:
     """Return the format of a stream whose name says nothing, by its beginning."""
     head = stream.peek(4096).removeprefix(BOM)
     if head.startswith(b"PAR1"):

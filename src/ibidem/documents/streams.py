@@ -14,7 +14,7 @@ import pyarrow as pa
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 BOM = codecs.BOM_UTF8
 STDIN = "-"
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 _READ_BYTES = 1 << 15
 # What a damaged input may raise while it is read.
 READ_ERRORS = (OSError, EOFError, UnicodeError, pa.ArrowException)
@@ -73,7 +73,7 @@ class ByteStream:
         self._source: Any = self._raw
         try:
             head = self._raw.peek(4)
-            for magic, compression in _MAGIC.items():
+            for magic, compression in MAGIC.items():
                 if head.startswith(magic):
                     self._source = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), compression)
         except BaseException:

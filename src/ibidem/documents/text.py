@@ -46,7 +46,7 @@ def _read_files(sources: list[FileSource], wanted: Wanted) -> Outcome:
     n_bytes = 0
     for source in sources:
         try:
-            with ByteStream(source.name) as stream:
+            with ByteStream(source.path) as stream:
                 contents.append((source, stream.read()))
                 n_bytes += stream.take_count()
         except READ_ERRORS as error:

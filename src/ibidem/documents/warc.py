@@ -37,7 +37,7 @@ class Page(NamedTuple):
 
 def read_warc(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Job]:
     """Yield a job for each handful of pages; their position is their number among the responses of the file."""
-    file = _Readable(stream)
+    file = ReadableStream(stream)
     pages: list[Page] = []
     n_bytes = 0
     try:
@@ -58,7 +58,7 @@ def read_warc(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Job]:
         raise file.error
 
 
-class _Readable:
+class ReadableStream:
     """A stream as fastwarc wants it. What goes wrong while reading is kept for later: its native code would panic."""
 
     def __init__(self, stream: ByteStream) -> None:
@@ -67,6 +67,7 @@ class _Readable:
         self._position = 0
 
     def read(self, n_bytes: int = -1) -> bytes:
+        """Return bytes; none after an error."""
         try:
             data = self._stream.read(n_bytes)
         except READ_ERRORS as error:
@@ -76,9 +77,11 @@ class _Readable:
         return data
 
     def tell(self) -> int:
+        """Return how many bytes were read."""
         return self._position
 
     def seek(self, offset: int, whence: int = 0) -> int:
+        """Refuse."""
         raise OSError("a stream cannot be sought in")
 
     def close(self) -> None:

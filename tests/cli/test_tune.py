@@ -1,0 +1,143 @@
+"""`ibidem tune` as a user runs it: the table, the plan, and what is said where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ibidem
+from ibidem.cli.options import flag
+from ibidem.config import setting_fields
+from tests.cli.test_find import Run, process, said, write_jsonl
+from tests.test_cluster import fails
+from tests.test_tune import BOUNDS, collection, tuned
+from tests.texts import documents, text
+
+ARGUMENTS = ("--shingle-size", "2", "--min-similarity", "0.6", "--min-precision", "0.8", "--groups", "0,75,200,450")
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> str:
+    """A file of documents of four sizes."""
+    return write_jsonl(tmp_path / "pages.jsonl", list(collection(1)))
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> str:
+    """A file of three documents."""
+    return write_jsonl(tmp_path / "few.jsonl", documents(text(1, 2, 3), text(1, 2, 4), text(5)))
+
+
+def test_the_table_and_the_plan(run: Run, pages: str, tmp_path: Path) -> None:
+    answer = run("tune", pages, *ARGUMENTS, "-o", "plan.json")
+    assert (answer.code, answer.err) == (0, "plan: plan.json\n")
+    header, *lines = answer.out.splitlines()
+    columns = ("shingles", "documents", "shingles in all", "looked at", "precision", "predicted", "recall", "predicted", "pairs")
+    assert " ".join(header.split()) == " ".join(columns)
+    expected = tuned("0.6", 0.8)
+    sizes = ["0-74", "75-199", "200-449", "450+"]
+    for line, size, group in zip(lines, sizes, expected.groups, strict=False):
+        cells = line.split()
+        assert cells[:3] == [size, str(group.n_documents), f"{group.n_shingles:,}"]
+        assert cells[3] == ("all" if group.every == 1 else f"1/{group.every}")
+        assert cells[4] == f"{group.chosen.precision:.3f}"
+        assert cells[-1] == str(group.chosen.true)
+    assert {len(line) for line in lines[:4]} == {len(header)}
+    assert f"{expected.share:.1%} of the shingles are looked at" in answer.out
+    assert "(promised 0.8)" in answer.out
+    assert "--no-verify" in answer.out
+    plan = ibidem.SamplingPlan.load(tmp_path / "plan.json")
+    assert (tuple(plan.from_shingles), list(plan.every)) == (BOUNDS, list(expected.plan.every))
+    assert plan.made_for == expected.plan.made_for
+    # And it is what `cluster` takes.
+    taken = run("cluster", pages, *ARGUMENTS[:4], "--plan", "plan.json", "-o", "out")
+    said(taken, 0, "pairs of duplicates")
+
+
+def test_without_a_file_nothing_is_written(run: Run, few: str, tmp_path: Path) -> None:
+    answer = run("tune", few)
+    assert (answer.code, answer.err) == (0, "")
+    assert "10,000+" in answer.out
+    assert "100.0% of the shingles are looked at" in answer.out
+    assert [path.name for path in tmp_path.iterdir()] == [few]
+
+
+def test_quiet_leaves_the_table(run: Run, few: str, tmp_path: Path) -> None:
+    answer = run("tune", few, "-q", "-o", "plan.json")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("   shingles")
+    assert json.loads((tmp_path / "plan.json").read_text("utf-8"))["format"] == "ibidem sampling plan"
+
+
+def test_the_first_documents_only(run: Run, pages: str, tmp_path: Path) -> None:
+    assert run("tune", pages, *ARGUMENTS, "--max-documents", "50", "-o", "plan.json").code == 0
+    assert json.loads((tmp_path / "plan.json").read_text("utf-8"))["made_for"] == {
+        "min_similarity": 0.6, "min_precision": 0.8, "shingle_size": 2, "documents": 50,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--min-precision", "1"], ["min_precision = 1.0 is not between 0 and 1"]),
+        (["--min-precision", "0"], ["min_precision = 0.0 is not between 0 and 1"]),
+        (["--min-precision", "high"], ["high"]),
+        (["--max-documents", "-1"], ["max_documents = -1 is below 0"]),
+        (["--groups", "5,10"], ["groups do not begin with 0 and rise"]),
+        (["--groups", "0,ten"], ["--groups 0,ten", "0,500,1000"]),
+        (["--groups", ""], ["--groups", "0,500,1000"]),
+        (["--min-similarity", "0"], ["min_similarity = 0"]),
+        (["--memory", "abc"], ["memory = 'abc'"]),
+        (["--method", "minhash"], ["--method"]),
+        (["--sample-every", "2"], ["--sample-every"]),
+        (["--against", "few.jsonl"], ["--against"]),
+    ],
+)
+def test_settings_that_do_not_hold(run: Run, few: str, tmp_path: Path, arguments: list[str], parts: list[str]) -> None:
+    said(run("tune", few, "-o", "plan.json", *arguments), 2, *parts)
+    assert not (tmp_path / "plan.json").exists()
+
+
+def test_inputs_that_are_not_right(run: Run, tmp_path: Path) -> None:
+    said(run("tune"), 2, "INPUT")
+    said(run("tune", "absent.jsonl"), 3, "absent.jsonl", "Check the spelling")
+    write_jsonl(tmp_path / "other.jsonl", [{"body": text(1)}])
+    said(run("tune", "other.jsonl"), 3, "--text-field")
+    write_jsonl(tmp_path / "broken.jsonl", ["{", *documents(text(1))])
+    said(run("tune", "broken.jsonl", "--strict"), 3, "broken.jsonl:1", "--strict")
+    assert run("tune", "broken.jsonl").code == 0
+    (tmp_path / "folder").mkdir()
+    said(run("tune", "broken.jsonl", "-o", "folder"), 2, "folder")
+
+
+@fails("nothing is said")
+def test_records_that_were_skipped_are_told(run: Run, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "broken.jsonl", ["{", *documents(text(1))])
+    assert "1 record skipped" in run("tune", "broken.jsonl").err
+
+
+@fails("FileNotFoundError, after the work")
+def test_a_plan_that_cannot_be_written_is_told_before_the_work(run: Run, few: str) -> None:
+    said(run("tune", few, "-o", "absent/plan.json"), 5, "absent")
+
+
+def test_the_help_lists_its_settings(run: Run) -> None:
+    answer = run("tune", "--help")
+    assert (answer.code, answer.err) == (0, "")
+    flat = answer.out.replace("/", " ").replace("\n", " ")
+    wanted = {"shingle_size", "min_similarity", "max_shingle_documents", "workers", "memory", "tmp_dir", "strict", "text_field"}
+    for _, setting in setting_fields():
+        assert f"{flag(setting.name)} " in flat or setting.name not in wanted
+    for option in ("--output", "--min-precision", "--max-documents", "--groups", "--config", "--progress", "--quiet"):
+        assert option in answer.out
+    for absent in ("--keep", "--method", "--no-verify", "--level", "--format", "--sample-every", "--against"):
+        assert f"{absent} " not in flat
+    assert "tune" in run("--help").out
+
+
+def test_standard_input(few: str, tmp_path: Path) -> None:
+    done = process("tune", "-", cwd=tmp_path, input=(tmp_path / few).read_text("utf-8"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "of the shingles are looked at" in done.stdout
