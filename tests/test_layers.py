@@ -13,7 +13,8 @@ STAGES = ["documents", "sentences", "signatures", "matches", "passages", "resemb
 # What stages may use besides one another, and what may use stages.
 GROUND = {"compiling", "config", "errors", "model", "parts", "spilling", "version"}
 ABOVE = {
-    "api", "checking", "classifying", "cleaned", "collection", "pipeline", "progress", "removals", "result", "shingled",
+    "api", "checking", "classifying", "cleaned", "collection", "pipeline", "progress", "removals", "result", "running",
+    "shingled",
 }  # fmt: skip
 CLI_MAY_USE = {"api", "cleaned", "cleaning", "cli", "config", "errors", "progress", "reports", "version", "warmup"}
 MODULES = sorted(SOURCE.rglob("*.py"))

@@ -34,8 +34,10 @@ def find(
     [('0', 0, '1', 13, 3, 'exact')]
     """
     from ibidem.pipeline import find_passages
+    from ibidem.running import Run
 
-    return find_passages(inputs, against, Config.of(config, **settings), progress or Progress())
+    with Run(inputs, against, Config.of(config, **settings), progress or Progress()) as run:
+        return find_passages(run)
 
 
 def cluster(
@@ -60,13 +62,15 @@ def cluster(
     (0.8888888888888888, ['a', 'b'])
     """
     from ibidem.pipeline import cluster_documents
+    from ibidem.running import Run
 
     if isinstance(plan, (str, os.PathLike)):
         plan = SamplingPlan.load(plan)
     config = Config.of(config, **settings)
     if plan is not None:
         plan.check(config)
-    return cluster_documents(inputs, against, config, plan, progress or Progress())
+    with Run(inputs, against, config, progress or Progress()) as run:
+        return cluster_documents(run, plan)
 
 
 def tune(
@@ -87,6 +91,7 @@ def tune(
     """
     from ibidem.pipeline import tune_documents
     from ibidem.resemblance import GROUPS
+    from ibidem.running import Run
 
     bounds = tuple(groups) if groups is not None else GROUPS
     problems = []
@@ -98,7 +103,8 @@ def tune(
         problems.append("groups do not begin with 0 and rise")
     if problems:
         raise SettingsError(problems)
-    return tune_documents(inputs, Config.of(config, **settings), min_precision, max_documents, bounds, progress or Progress())
+    with Run(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
+        return tune_documents(run, min_precision, max_documents, bounds)
 
 
 def dedup(
@@ -117,12 +123,14 @@ def dedup(
     ('b', 'It was loud. ')
     """
     from ibidem.pipeline import clean_collection
+    from ibidem.running import Run
 
     if config is None:
         settings.setdefault("signature", "exact")
     if isinstance(inputs, Iterator):
         inputs = list(inputs)  # it is read twice
-    return clean_collection(inputs, against, Config.of(config, **settings), progress or Progress())
+    with Run(inputs, against, Config.of(config, **settings), progress or Progress()) as run:
+        return clean_collection(run)
 
 
 def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["document"]) -> Similarity:

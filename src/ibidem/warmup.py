@@ -70,7 +70,7 @@ def run_later_stages(config: Config) -> int:
         digest=np.array([11, 12, 13, 11, 12, 13], np.uint64) << np.uint64(40),
     )
     with LocalEngine(1) as engine:
-        passages, _, _ = passages_of(collection, config, engine, Progress())
+        passages, _, _ = passages_of(collection, config, engine.map_parts, Progress())
     return passages.num_rows  # type: ignore[no-any-return]
 
 

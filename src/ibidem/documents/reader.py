@@ -59,15 +59,6 @@ def read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **set
     return _read_documents(_read_outcomes(resolve_inputs(inputs), Wanted(config, other_fields=True)), on_skip)
 
 
-def first_rows(batches: Iterable[pa.RecordBatch], n_rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches until there were so many rows."""
-    for batch in batches:
-        yield batch.slice(0, n_rows)
-        n_rows -= batch.num_rows
-        if n_rows <= 0:
-            return
-
-
 def _merge_small(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Put neighbouring small batches together: each costs its user something, however little it holds."""
     waiting: list[pa.RecordBatch] = []

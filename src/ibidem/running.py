@@ -1,0 +1,81 @@
+"""One run of a verb: its inputs, settings and engine, and what it keeps track of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.checking import check_documents
+from ibidem.collection import Collection, gather
+from ibidem.config import Config, DocumentsConfig
+from ibidem.documents import describe_inputs, input_size, read_batches
+from ibidem.engines import LocalEngine
+from ibidem.progress import Progress
+from ibidem.reports import SkippedRecords
+from ibidem.shingled import ShingledDocuments, gather_shingles
+
+
+class Run:
+    """Reads the inputs (and the reference, `against`) and says what a result keeps of it all. Used in a with block."""
+
+    def __init__(self, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
+        self.inputs = inputs
+        self.against = against
+        self.config = config
+        self.progress = progress
+        self.skipped = SkippedRecords(config.output.strict)
+        self._engine = LocalEngine(config.engine.workers)
+        self.map_parts = self._engine.map_parts
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._engine.__exit__(kind, error, trace)
+
+    def read_sentences(self, fields: DocumentsConfig, unique_ids: bool) -> Collection:
+        """Read all documents, and split them into sentences."""
+        with self.progress.stage("sentences", self._n_bytes()):
+            batches, reference = self._batches(fields)
+            collection = gather(batches, reference, self.config.sentences, self.map_parts, self.progress.add_documents)
+            check_documents(collection, self.against is not None, self.skipped, unique_ids)
+        return collection
+
+    def read_shingles(self, fields: DocumentsConfig, unique_ids: bool, max_documents: int = 0) -> ShingledDocuments:
+        """Read all documents (or the first `max_documents`), and keep what they are known by as wholes."""
+        with self.progress.stage("shingles", self._n_bytes()):
+            batches, reference = self._batches(fields)
+            if max_documents:
+                batches = _first_rows(batches, max_documents)
+            documents = gather_shingles(batches, reference, self.config, self.map_parts, self.progress.add_documents)
+            check_documents(documents, self.against is not None, self.skipped, unique_ids)
+        return documents
+
+    def kept(self) -> dict[str, Any]:
+        """Return what every result keeps of a run."""
+        return {
+            "skipped": self.skipped.records,
+            "config": self.config,
+            "inputs": describe_inputs(self.inputs) + ([] if self.against is None else describe_inputs(self.against)),
+            "counts": self.progress.counts,
+            "timings": self.progress.timings,
+        }
+
+    def _n_bytes(self) -> int | None:
+        return input_size([self.inputs] if self.against is None else [self.inputs, self.against])
+
+    def _batches(self, fields: DocumentsConfig) -> tuple[Iterator[pa.RecordBatch], Iterator[pa.RecordBatch]]:
+        tell = self.skipped.add, self.progress.add_bytes
+        reference = iter(()) if self.against is None else read_batches(self.against, self.config.documents, *tell)
+        return read_batches(self.inputs, fields, *tell), reference
+
+
+def _first_rows(batches: Iterator[pa.RecordBatch], n_rows: int) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch.slice(0, n_rows)
+        n_rows -= batch.num_rows
+        if n_rows <= 0:
+            return
