@@ -107,6 +107,7 @@ def gather_shingles(
             on_batch(batch.num_rows)
         if stream is batches:
             n_input = n_documents
+    pa.default_memory_pool().release_unused()  # what was freed in small pieces goes back to the system
     first = np.zeros(n_documents + 1, np.int64)
     np.cumsum(np.concatenate([np.empty(0, np.int64), *sizes]), out=first[1:])
     return ShingledDocuments(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from typing import IO, Any
 
@@ -14,7 +15,7 @@ from ibidem.errors import ResourceError
 class SpillingColumn:
     """Grows by parts. Beyond `max_bytes` it lies in a file of `folder` that vanishes with the process, however that ends."""
 
-    def __init__(self, dtype: Any, max_bytes: int, folder: str | None) -> None:
+    def __init__(self, dtype: Any, max_bytes: int = sys.maxsize, folder: str | None = None) -> None:
         self._column = np.empty(1 << 12, dtype)
         self._length = 0
         self._max_bytes = max_bytes

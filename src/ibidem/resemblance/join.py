@@ -20,7 +20,7 @@ from ibidem.resemblance.pruning import SharedShingles, prune
 from ibidem.signatures import HashSets
 
 _N_PARTS = 64
-_PART_BITS = 1
+_N_TABLES = 2  # of counts up to 127 each: together they fit into a byte
 _N_LEADERS = 16
 _MOST_HOT_SHINGLES_MET = 8
 _ROOM = 1 << 14
@@ -136,18 +136,21 @@ def _sorted_keys(sets: HashSets, map_parts: MapParts) -> NDArray[np.uint64]:
     """Return the shingles of every document as keys, whose top bits say how common they are, sorted by document."""
     hashes, first = sets.hashes, sets.first
     table_bits = max(10, len(hashes).bit_length() + 1)
-    counters = np.zeros(1 << table_bits, np.uint8)
     keys = np.empty(len(hashes), np.uint64)
 
-    def count(part: int) -> None:
-        kernels.count_often(hashes, np.uint64(part), _PART_BITS, table_bits, counters)
+    def count(part: tuple[int, int]) -> NDArray[np.uint8]:
+        counters = np.zeros(1 << table_bits, np.uint8)
+        kernels.count_often(hashes, first[part[0]], first[part[1]], table_bits, counters)
+        return counters
 
     def make(part: tuple[int, int]) -> None:
         kernels.make_keys(hashes, first[part[0]], first[part[1]], table_bits, counters, keys)
         for document in range(*part):
             keys[first[document] : first[document + 1]].sort()
 
-    list(map_parts(count, range(1 << _PART_BITS)))
+    counters, *others = map_parts(count, split_by_cost(np.diff(first), _N_TABLES))
+    for other in others:
+        counters += other
     list(map_parts(make, split_by_cost(np.diff(first), _N_PARTS)))
     return keys
 

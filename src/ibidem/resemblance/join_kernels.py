@@ -15,16 +15,15 @@ from ibidem.matches.kernels import overlap_of
 
 _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
-_MOST = np.uint8(255)
+_MOST = np.uint8(127)
 
 
 @outer_kernel
-def count_often(hashes, part, part_bits, table_bits, counters):
-    """Count hashes whose top bits are `part`, up to 255, at the hash's top `table_bits`; counters may be shared."""
+def count_often(hashes, begin, end, table_bits, counters):
+    """Count hashes, up to 127, at the hash's top `table_bits`; counters may be shared by several."""
     shift = np.uint64(64 - table_bits)
-    part_shift = np.uint64(64 - part_bits)
-    for i in range(len(hashes)):
-        if hashes[i] >> part_shift == part and counters[hashes[i] >> shift] < _MOST:
+    for i in range(begin, end):
+        if counters[hashes[i] >> shift] < _MOST:
             counters[hashes[i] >> shift] += np.uint8(1)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import local
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,11 @@ from numpy.typing import NDArray
 from ibidem.parts import MapParts, in_turn, split_by_cost
 from ibidem.resemblance import prune_kernels
 from ibidem.signatures import HashSets
+from ibidem.spilling import SpillingColumn
 
 _ROUNDS = 3
-_PART_BITS = 1
-_N_PARTS = 32
+_N_TABLES = 2  # each takes a sixteenth of the shingles' memory or more
+_N_PARTS = 256
 _MIN_TABLE_BITS, _MAX_TABLE_BITS = 10, 33
 
 
@@ -38,12 +40,12 @@ def prune(
     None that has them is lost; some others may be kept. The hashes may lie on disk: they are read in order, twice.
     """
     documents = np.arange(len(wanted))
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if len(documents) else 0):
         n_kept, sets = _keep_shared(sets, wanted, least_shared, map_parts)
         chosen = n_kept > 0
         documents, least_shared = documents[chosen], least_shared[chosen]
         sets = HashSets(sets.hashes, np.append(sets.first[:-1][chosen], sets.first[-1]))
-        if chosen.all():
+        if chosen.all() or not chosen.any():
             break
         wanted = np.ones(len(documents), np.bool_)
     return SharedShingles(documents, sets)
@@ -69,18 +71,21 @@ def _keep_shared(
     sets: HashSets, wanted: NDArray[np.bool_], least_shared: NDArray[np.int64], map_parts: MapParts
 ) -> tuple[NDArray[np.int64], HashSets]:
     table_bits = int(np.clip(len(sets.hashes).bit_length() + 2, _MIN_TABLE_BITS, _MAX_TABLE_BITS))
-    counters = np.zeros(1 << (table_bits - 2), np.uint8)
 
-    def count(part: int) -> None:
-        prune_kernels.count_twice(sets.hashes, sets.first, wanted, np.uint64(part), _PART_BITS, table_bits, counters)
+    def mark(part: tuple[int, int]) -> NDArray[np.uint8]:
+        marks = np.zeros(1 << (table_bits - 2), np.uint8)
+        prune_kernels.mark_twice(sets.hashes, sets.first, wanted, *part, table_bits, marks)
+        return marks
 
     def choose(begin: int, end: int, kept: NDArray[np.uint64], n_kept: NDArray[np.int64]) -> int:
         n: int = prune_kernels.keep_shared(
-            sets.hashes, sets.first, wanted, least_shared, begin, end, table_bits, counters, kept, n_kept
+            sets.hashes, sets.first, wanted, least_shared, begin, end, table_bits, marks, kept, n_kept
         )
         return n
 
-    list(map_parts(count, range(1 << _PART_BITS)))
+    marks, *others = map_parts(mark, split_by_cost(np.diff(sets.first) + 1, _N_TABLES))
+    for other in others:
+        prune_kernels.unite_marks(marks, other)
     return _select(sets, choose, map_parts)
 
 
@@ -89,12 +94,18 @@ def _select(
 ) -> tuple[NDArray[np.int64], HashSets]:
     """Return the hashes that `choose` copies for some documents at a time, and how many there are by document."""
     n_kept = np.zeros(len(sets.first) - 1, np.int64)
+    mine = local()  # each thread writes into one room again and again: memory that is new costs more than the work
 
     def select(part: tuple[int, int]) -> NDArray[np.uint64]:
-        room = np.empty(int(sets.first[part[1]] - sets.first[part[0]]) + 1, np.uint64)
-        return room[: choose(*part, room, n_kept)].copy()
+        n_room = int(sets.first[part[1]] - sets.first[part[0]]) + 1
+        if not hasattr(mine, "room") or len(mine.room) < n_room:
+            mine.room = np.empty(n_room, np.uint64)
+        kept: NDArray[np.uint64] = mine.room[: choose(*part, mine.room, n_kept)]
+        return kept.copy()
 
-    selected = list(map_parts(select, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)))
+    selected = SpillingColumn(np.uint64)
+    for part in map_parts(select, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)):
+        selected.append(part)
     first = np.zeros(len(n_kept) + 1, np.int64)
     np.cumsum(n_kept, out=first[1:])
-    return n_kept, HashSets(np.concatenate([np.empty(0, np.uint64), *selected]), first)
+    return n_kept, HashSets(selected.finish(), first)
