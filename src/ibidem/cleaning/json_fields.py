@@ -39,6 +39,11 @@ def cut_string(token: str, cuts: Sequence[tuple[int, int]]) -> str:
     """Return a JSON string, given with its quotation marks, without some spans of the text that it stands for."""
     if not cuts:
         return token
+    text = _KEYS.decode(token)
+    for ascii_only in (False, True):
+        # Written as Python writes it, as nearly all are: the rest then is too, and needs no look at every escape.
+        if json.dumps(text, ensure_ascii=ascii_only) == token:
+            return json.dumps(without_spans(text, cuts), ensure_ascii=ascii_only)
     places = _places_of(token, [bound for cut in cuts for bound in cut])
     return without_spans(token, zip(places[::2], places[1::2], strict=True))
 
