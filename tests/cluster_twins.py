@@ -31,9 +31,9 @@ def word_lists(draw: Any, max_documents: int = 8) -> list[list[str]]:
     """Draw documents as lists of words: short ones of few words, and edited copies of longer ones; not all are empty."""
     words = st.sampled_from(WORDS[: draw(st.sampled_from([2, 4, 8]))])
     documents = draw(st.lists(st.lists(words, max_size=7), max_size=3))
-    for _ in range(draw(st.integers(0, 2))):
+    for n_copies in draw(st.sampled_from([(), (2,), (3,), (4,), (3, 2), (2, 3)])):
         template = draw(st.lists(words, min_size=6, max_size=20))
-        for _ in range(draw(st.integers(1, 4))):
+        for _ in range(n_copies):
             copy = list(template)
             for place, word, kind in draw(st.lists(st.tuples(st.integers(0, 19), words, st.integers(0, 2)), max_size=3)):
                 place %= len(copy) + 1

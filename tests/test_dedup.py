@@ -24,7 +24,6 @@ from ibidem.errors import OutputExistsError, UsageError
 from tests import cluster_twins as twins
 from tests.cluster_twins import limits, records, shingle_sizes, word_lists
 from tests.clusters.cut_twins import expected_cuts
-from tests.test_cluster import fails
 from tests.texts import changed, documents, render, text, words
 
 Record = dict[str, Any]
@@ -91,7 +90,7 @@ def numbered(draw: Any) -> list[list[int]]:
     return found
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     numbered(),
     st.lists(st.integers(0, 11), min_size=6, max_size=6),
@@ -132,7 +131,7 @@ def test_what_is_cut_is_what_stands_earlier(
     assert found == set(expected)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(numbered(), st.lists(st.integers(0, 11), min_size=6, max_size=6), st.integers(1, 3))
 def test_every_sentence_is_left_in_one_document(collection: list[list[int]], styles: list[int], size: int) -> None:
     items = documents(*[joined(numbers, style)[0] for numbers, style in zip(collection, styles, strict=False)])
@@ -163,7 +162,8 @@ def test_levels_of_cutting_by_hand() -> None:
     start = len(text(50)) + 2
     assert row == {
         "id": "two", "source": "records", "position": 2, "removed": "passage", "start": start,
-        "end": two.index(text(2), start + 120), "n_sentences": 4, "matched_id": "one", "matched_start": 0,
+        "end": two.index(text(2), start + 120), "n_sentences": 4, "matched_id": "one",
+        "matched_source": "records", "matched_position": 1, "matched_start": 0,
         "matched_end": len(one), "similarity": None,
     }  # fmt: skip
     # Single sentences of ten words and more.
@@ -178,16 +178,16 @@ def test_levels_of_cutting_by_hand() -> None:
 
 
 def test_similar_passages_go_if_asked_for() -> None:
-    items = documents(one=text(1, 2, 3), two=" ".join(changed(n) for n in (1, 2, 3)))
+    items = documents(one=text(1, 2, 3, count=12), two=" ".join(changed(n, count=12) for n in (1, 2, 3)))
     assert len(ibidem.dedup(items, level="passage")) == 0
-    near = ibidem.dedup(items, level="passage", signature="words", min_similarity="0.7")
+    near = ibidem.dedup(items, level="passage", signature="words")
     assert [d.id for d in near.remaining()] == ["one"]
-    assert len(ibidem.dedup(items, level="passage", signature="words", min_similarity="0.8")) == 0
+    assert len(ibidem.dedup(items, level="passage", signature="words", min_similarity="0.9")) == 0
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [("", ""), (" ", "\n" * 500), pytest.param("\n" * 500, "", marks=fails("with more space than half it stays, empty"))],
+    [("", ""), (" ", "\n" * 500), "\n" * 500, ""],
 )
 def test_a_document_of_which_nothing_but_space_is_left_goes(before: str, after: str) -> None:
     items = documents(one=text(1, 2, 3), two=f"{before}{text(1, 2, 3)}{after}")
@@ -214,7 +214,7 @@ def test_the_settings_of_a_config_say_it_all() -> None:
 keeps = st.sampled_from(["first", "longest", "score:max"])
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(word_lists(), st.lists(st.integers(0, 11), min_size=1, max_size=4), limits, shingle_sizes, keeps, st.booleans())
 def test_one_of_each_cluster_is_left(
     some: list[list[str]], styles: list[int], limit: str, size: int, keep: str, chains: bool
@@ -245,11 +245,12 @@ def test_against_a_reference_only_the_inputs_lose(level: str) -> None:
     others = documents(r=text(5, 6, 7), s=text(8, 9, 10) + changed(11), t=text(8, 9, 10) + changed(11))
     call = {"level": level, "shingle_size": 2, "min_quote_words": 0}
     assert {item["id"] for item in check_removals(ibidem.dedup(items, **call), items)} >= {"a", "c", "d"}
-    left = check_removals(ibidem.dedup(items, against=others, **call), items, others)
-    assert left == items[:2], "what stands in the inputs twice is none of its business"
+    for chains in (False, True):
+        left = check_removals(ibidem.dedup(items, against=others, chains=chains, **call), items, others)
+        assert left == items[:2], "what stands in the inputs twice is none of its business"
 
 
-@pytest.mark.parametrize("level", [pytest.param("document", marks=fails("copies go")), "passage", "sentence"])
+@pytest.mark.parametrize("level", ["document", "passage", "sentence"])
 def test_against_a_reference_copies_inside_the_inputs_stay(level: str) -> None:
     items = documents(a=text(1, 2, 3), b=text(1, 2, 3), c=text(5, 6, 7), d=text(5, 6, 7))
     left = check_removals(ibidem.dedup(items, against=documents(r=text(5, 6, 7)), level=level, min_quote_words=0), items,
@@ -266,7 +267,7 @@ def test_ids_may_stand_twice(level: str) -> None:
     assert (row["id"], row["position"], row["matched_id"]) == ("same", 3, "same")
 
 
-@pytest.mark.parametrize("level", [pytest.param("document", marks=fails("ValueError")), "passage", "sentence"])
+@pytest.mark.parametrize("level", ["document", "passage", "sentence"])
 def test_texts_without_words_stay(level: str) -> None:
     items = documents("***", "***", "…", "…")
     result = ibidem.dedup(items, level=level)
@@ -474,7 +475,7 @@ def test_output_folders(tmp_path: Path) -> None:
     ibidem.dedup(source).write(out, overwrite=True)
     assert set(contents(out)) == set(before) - {"d.txt"}
     for inputs, folder in ((source, source), (out, out), (out / "a.txt", out)):
-        with pytest.raises(ibidem.IbidemError, match=r"other files|over an input|itself writes"):
+        with pytest.raises(ibidem.IbidemError, match=r"other files|inputs are among|over an input"):
             ibidem.dedup(inputs).write(folder, overwrite=True)
     assert set(contents(out)) == set(before) - {"d.txt"}
     (tmp_path / "other").mkdir()
@@ -488,14 +489,12 @@ def test_output_folders(tmp_path: Path) -> None:
         result.write(tmp_path / "found", overwrite=True)
 
 
-@fails("ResourceError, after the work")
 def test_a_folder_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(UsageError, match="is a file"):
         ibidem.dedup(write_news(tmp_path / "source", "txt")).write(tmp_path / "file" / "out")
 
 
-@fails("what an earlier run wrote is removed even if it is the input of this one")
 def test_an_input_is_never_removed(tmp_path: Path) -> None:
     source = write_news(tmp_path / "source", "txt")
     (source / "deep" / "e.txt").write_text(text(70, 71))
@@ -515,7 +514,6 @@ def test_a_file_that_changed_is_an_error(tmp_path: Path) -> None:
     assert cleaned_files(tmp_path / "out") == []
 
 
-@fails("removed.jsonl and run.json are read as documents")
 def test_a_cleaned_folder_can_be_read_again(tmp_path: Path) -> None:
     ibidem.dedup(write_news(tmp_path / "source", "jsonl")).write(tmp_path / "out")
     result = ibidem.dedup(tmp_path / "out")

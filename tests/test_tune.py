@@ -16,7 +16,6 @@ import ibidem
 from ibidem.resemblance import GROUPS
 from ibidem.resemblance.tuning import Trial
 from tests import cluster_twins as twins
-from tests.test_cluster import fails
 from tests.texts import documents, text, word
 
 Record = dict[str, str]
@@ -28,7 +27,7 @@ _N_WORDS = 12**4
 
 @lru_cache(maxsize=8)
 def collection(seed: int, n_families: int = 60, sizes: tuple[int, ...] = _SIZES) -> tuple[Record, ...]:
-    """Families of texts of each size: one and four copies of it, more and less of whose words are exchanged."""
+    """Families of texts of each size: one and four copies of it, more and less of whose words are exchanged or left out."""
     random = np.random.default_rng(seed)
     texts = []
     for size in sizes:
@@ -39,7 +38,7 @@ def collection(seed: int, n_families: int = 60, sizes: tuple[int, ...] = _SIZES)
                 copy = base.copy()
                 places = random.choice(size, int(random.integers(0, 1 + size // 5)), replace=False)
                 copy[places] = random.integers(0, _N_WORDS, len(places))
-                texts.append(copy)
+                texts.append(copy[: size - int(random.integers(0, 1 + size // 10))])
     order = random.permutation(len(texts)).tolist()
     return tuple({"id": f"d{i}", "text": " ".join(map(word, texts[j].tolist()))} for i, j in enumerate(order))
 
@@ -93,12 +92,29 @@ def measured(tuning: ibidem.Tuning) -> float:
     return sum(trial.right for trial in chosen) / sum(trial.accepted for trial in chosen)
 
 
+def test_ratios_never_fall_with_size() -> None:
+    """Short documents are easily judged, long ones are not: pairs of both kinds are compared by the ratio of the long."""
+    random = np.random.default_rng(5)
+    texts = []
+    for size, least, most in ((200, 1, 4), (400, 60, 75)):
+        for _ in range(80):
+            base = random.integers(0, _N_WORDS, size)
+            copy = base.copy()
+            n_changed = int(random.integers(least, most))
+            copy[random.choice(size, n_changed, replace=False)] = random.integers(0, _N_WORDS, n_changed)
+            texts += [base, copy]
+    items = documents(*[" ".join(map(word, words.tolist())) for words in texts])
+    call: dict[str, Any] = {"shingle_size": 1, "min_similarity": "0.7"}
+    short, both = (ibidem.tune(some, groups=(0, 300), **call).plan for some in (items[:160], items))
+    assert short.every[0] > 2
+    assert both.every[0] == both.every[1] < short.every[0]
+
+
 def test_a_higher_promise_never_means_smaller_samples() -> None:
-    for limit in ("0.5", "0.6"):
-        for low, high in pairwise((0.6, 0.8, 0.9)):
-            one, other = tuned(limit, low), tuned(limit, high)
-            assert all(a >= b for a, b in zip(one.plan.every, other.plan.every, strict=True))
-            assert one.share <= other.share
+    for low, high in pairwise((0.01, 0.8, 0.9, 0.99)):
+        one, other = tuned("0.6", low), tuned("0.6", high)
+        assert all(a >= b for a, b in zip(one.plan.every, other.plan.every, strict=True))
+        assert one.share < other.share
 
 
 def test_the_plan_looks_at_fewer_shingles() -> None:
@@ -136,7 +152,7 @@ def by_hand(items: list[Record], limit: Fraction, bounds: tuple[int, ...], every
 @pytest.mark.parametrize("limit", ["1/2", "0.7"])
 def test_trials_are_what_comparing_all_pairs_gives(limit: str) -> None:
     items = list({item["text"]: item for item in collection(7, 4, (20, 50, 90))}.values())
-    bounds = (0, 30, 45, 60)
+    bounds = (0, 17, 46, 85)  # through the middle of families
     tuning = ibidem.tune(items, shingle_size=2, min_similarity=limit, min_precision=0.01, groups=bounds)
     for place, every in enumerate((1, 2, 4, 8, 16, 32, 64)):
         trials = [group.trials[place] for group in tuning.groups]
@@ -164,7 +180,7 @@ def precision(limits: tuple[str, ...], place: int, group: int | None = None) -> 
 
 
 def test_precision_falls_with_the_limit_and_with_shortness_and_rises_with_the_share() -> None:
-    every_limit = ("0.5", "0.6", "0.7", "0.8", "0.9")
+    every_limit = ("0.5", "0.6", "0.8")
     for place in range(1, 6):
         by_limit = [precision((limit,), place) for limit in every_limit]
         assert by_limit == sorted(by_limit, reverse=True)
@@ -177,7 +193,7 @@ def test_precision_falls_with_the_limit_and_with_shortness_and_rises_with_the_sh
 
 def test_the_binomial_model_predicts_what_is_measured() -> None:
     n_compared = 0
-    for limit in ("0.5", "0.6", "0.7"):
+    for limit in ("0.5", "0.6"):
         for group in tuned(limit, 0.01).groups:
             if group.trials[0].true > 200:
                 for trial in group.trials[:6]:
@@ -295,11 +311,9 @@ def plan_text(groups: object, **changes: object) -> str:
         plan_text([{"from_shingles": 0, "every": -2}]),
         plan_text([{"from_shingles": 0, "every": 2}, {"from_shingles": 0, "every": 4}]),
         plan_text([{"from_shingles": 0, "every": 2}, {"from_shingles": -5, "every": 4}]),
-        pytest.param(plan_text([{"from_shingles": 0, "every": float("inf")}]), marks=fails("OverflowError")),
-        pytest.param(plan_text([{"from_shingles": 0, "every": 1 << 70}]), marks=fails("OverflowError")),
-        pytest.param(
-            plan_text([{"from_shingles": 0, "every": 1}], made_for={"min_similarity": "high"}), marks=fails("ValueError")
-        ),
+        plan_text([{"from_shingles": 0, "every": float("inf")}]),
+        plan_text([{"from_shingles": 0, "every": 1 << 70}]),
+        plan_text([{"from_shingles": 0, "every": 1}], made_for={"min_similarity": "high"}),
     ],
 )
 def test_what_is_no_plan_is_an_input_error_that_names_the_file(tmp_path: Path, content: str) -> None:

@@ -36,7 +36,7 @@ def find(
     from ibidem.pipeline import find_passages
     from ibidem.running import Run
 
-    with Run(inputs, against, Config.of(config, **settings), progress or Progress()) as run:
+    with Run(inputs, against, Config.of(config, **settings).with_signature("words"), progress or Progress()) as run:
         return find_passages(run)
 
 
@@ -125,12 +125,16 @@ def dedup(
     from ibidem.pipeline import clean_collection
     from ibidem.running import Run
 
-    if config is None:
-        settings.setdefault("signature", "exact")
-    if isinstance(inputs, Iterator):
-        inputs = list(inputs)  # it is read twice
-    with Run(inputs, against, Config.of(config, **settings), progress or Progress()) as run:
+    config = Config.of(config, **settings).with_signature("exact")
+    with Run(_repeatable(inputs), against, config, progress or Progress()) as run:
         return clean_collection(run)
+
+
+def _repeatable(inputs: Any) -> Any:
+    """Return inputs that can be read twice: what can be read only once is put into lists."""
+    if isinstance(inputs, Iterator):
+        inputs = list(inputs)
+    return [_repeatable(item) for item in inputs] if isinstance(inputs, (list, tuple)) else inputs
 
 
 def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["document"]) -> Similarity:

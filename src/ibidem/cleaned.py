@@ -15,10 +15,12 @@ import pyarrow as pa
 
 from ibidem.cleaning import check_cuts_possible, output_paths, rewrite
 from ibidem.cleaning.decisions import without_spans
+from ibidem.cleaning.names import MARKS_FILE, UNFINISHED_FILE
 from ibidem.collection import Documents
 from ibidem.config import Config
 from ibidem.documents import read, resolve_inputs
-from ibidem.errors import OutputExistsError
+from ibidem.documents.inputs import FileSource, read_written
+from ibidem.errors import OutputExistsError, ResourceError, SettingsError
 from ibidem.model import Document
 from ibidem.removals import Removals
 from ibidem.reports.writing import write_result
@@ -64,18 +66,29 @@ class CleaningResult(RunResult):
 
         Settings: `mark_only`, `overwrite`. The inputs must be files; they are read once more, as streams.
         """
+        unknown = set(settings) - {"mark_only", "overwrite"}
+        if unknown:
+            raise SettingsError([f"{name} cannot be changed after the work" for name in sorted(unknown)])
         config = Config.of(self.config, **settings)
         path = Path(folder)
         check_cleaning(self.original, path, config)
         _remove_earlier(path)
+        sources = resolve_inputs(self.original)
+        planned = [str(file.relative_to(path)) for file in output_paths(sources, path)]
+        _begin_writing(path, [*planned, MARKS_FILE])
         mark_only = config.cleaning.mark_only
         columns = self.removals.mark_columns if mark_only else None
         damaged = {record.source for record in self.skipped if record.position == 0}
         decisions = self.removals.decisions(self.documents, mark_only)
-        sources = resolve_inputs(self.original)
-        written = rewrite(sources, decisions, path, config.documents, columns, on_bytes, damaged)
-        run = self.run() | {"written": [str(file.relative_to(path)) for file in written]}
-        return written + write_result(path, {"removed": self.removed}, self.skipped, run, "jsonl", clear=False)
+        try:
+            written = rewrite(sources, decisions, path, config.documents, columns, on_bytes, damaged)
+        except BaseException:
+            _remove_earlier(path)  # no half of a collection is left
+            raise
+        run = self.run() | {"settings": config.to_dict(), "written": [str(file.relative_to(path)) for file in written]}
+        paths = written + write_result(path, {"removed": self.removed}, self.skipped, run, "jsonl", clear=False)
+        (path / UNFINISHED_FILE).unlink()
+        return paths
 
     def _result_counts(self) -> dict[str, int]:
         return {
@@ -85,30 +98,57 @@ class CleaningResult(RunResult):
         }
 
 
-def check_cleaning(inputs: Any, folder: Path, config: Config) -> None:
-    """Raise unless a cleaned copy of the inputs can be written into the folder; called before the work, and before writing."""
-    if folder.exists() and not folder.is_dir():
-        raise OutputExistsError(f"{folder} is a file, not a folder", "Give another folder with -o.")
-    if folder.exists() and any(folder.iterdir()):
-        if _earlier_files(folder) is None:
-            raise OutputExistsError(f"{folder} holds other files than a cleaned collection", "Give another folder with -o.")
-        if not config.output.overwrite:
-            raise OutputExistsError(f"{folder} holds results already", "Give another folder, or --overwrite to replace them.")
+def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> None:
+    """Raise unless a cleaned copy of the inputs can be written into the folder; called before the work, and before writing.
+
+    Without a folder, only what concerns the inputs is checked.
+    """
     sources = resolve_inputs(inputs)
-    output_paths(sources, folder)
+    if folder is not None:
+        for part in (folder, *folder.parents):
+            if part.exists() and not part.is_dir():
+                raise OutputExistsError(f"{part} is a file, not a folder", "Give another folder with -o.")
+        earlier = _earlier_files(folder)
+        if folder.exists() and any(folder.iterdir()):
+            if earlier is None:
+                raise OutputExistsError(
+                    f"{folder} holds other files than a cleaned collection", "Give another folder with -o."
+                )
+            if not config.output.overwrite:
+                what = "an unfinished run" if (folder / UNFINISHED_FILE).exists() else "results already"
+                raise OutputExistsError(f"{folder} holds {what}", "Give another folder, or --overwrite to replace them.")
+        names = {os.path.realpath(source.path) for source in sources if isinstance(source, FileSource)}
+        if any(os.path.realpath(file) in names for file in earlier or ()):
+            raise OutputExistsError(f"inputs are among the results that {folder} holds", "Give another folder with -o.")
+    output_paths(sources, folder or Path("cleaned"))
     if config.cleaning.level != "document" and not config.cleaning.mark_only:
         check_cuts_possible(sources, config.documents)
 
 
 def _earlier_files(folder: Path) -> list[Path] | None:
-    """Return the files of an earlier cleaning, or None if the folder holds anything else."""
-    try:
-        written = json.loads((folder / "run.json").read_text("utf-8"))["written"]
-        return [folder / name for name in written]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    """Return the files of an earlier cleaning, finished or not, or None if the folder holds none."""
+    for name in (UNFINISHED_FILE, "run.json"):
+        written = read_written(folder / name)
+        if written is not None:
+            return [folder / file for file in written]
+    return None
 
 
 def _remove_earlier(folder: Path) -> None:
-    for file in _earlier_files(folder) or ():
-        file.unlink(missing_ok=True)
+    files = _earlier_files(folder) or []
+    (folder / "run.json").unlink(missing_ok=True)  # first, for it says that all is there
+    for file in files:
+        if folder.resolve() in file.resolve().parents:
+            file.unlink(missing_ok=True)
+            file.with_name(file.name + ".part").unlink(missing_ok=True)
+    (folder / UNFINISHED_FILE).unlink(missing_ok=True)
+
+
+def _begin_writing(folder: Path, planned: list[str]) -> None:
+    """Leave word of what will be written, so that an interrupted run can be told from files of the user's."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / UNFINISHED_FILE).write_text(json.dumps({"written": planned}), encoding="utf-8")
+    except OSError as error:
+        message = f"cannot write to {folder}: {error.strerror or error}"
+        raise ResourceError(message, "Is there room, and may you write there?") from error

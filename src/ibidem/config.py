@@ -18,9 +18,10 @@ from typing import Any
 
 from ibidem.errors import SettingsError
 
-SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
+SIGNATURES = ("auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
 SET_SIGNATURES = ("words", "shingles", "spotsigs")
 MEASURES = ("resemblance", "order")
+EXACT_METHODS = ("join", "shingling")
 METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
 SHINGLE_SIZES = {"sentence": 2, "document": 10}
 LEVELS = ("document", "passage", "sentence")
@@ -65,7 +66,9 @@ class SentencesConfig:
 class SignaturesConfig:
     """What a sentence is known by."""
 
-    signature: str = _setting("words", "What makes two sentences alike.", choices=SIGNATURES)
+    signature: str = _setting(
+        "auto", "What makes two sentences alike; auto: words, or exact where text is cut.", choices=SIGNATURES
+    )
     shingle_size: int = _setting(0, "Words in a shingle; 0: 2 for sentences, 10 for documents.", at_least=0)
     min_idf: float = _setting(0.1, "I-Match: keep words whose idf (0 to 1) is at least this.", at_least=0)
     max_idf: float = _setting(1.0, "I-Match: keep words whose idf (0 to 1) is at most this.", at_least=0)
@@ -217,6 +220,10 @@ class Config:
         """Read settings from a TOML file whose sections are the stages; all that is wrong in it is named at once."""
         return cls.of(**settings_from_toml(path))
 
+    def with_signature(self, usual: str) -> Config:
+        """Return the settings with the signature that is usual for a verb, if none was chosen."""
+        return Config.of(self, signature=usual) if self.signatures.signature == "auto" else self
+
     def to_toml(self) -> str:
         """Return the settings as TOML text that `from_toml` reads back."""
         lines: list[str] = []
@@ -241,6 +248,12 @@ def passage_limits(config: Config) -> PassagesConfig:
         return config.passages
     strict = config.passages.min_sentences + 1
     return dataclasses.replace(config.passages, min_sentences=strict, min_words=1, min_quote_words=0, max_gap_sentences=0)
+
+
+def is_compared_in_full(config: Config) -> bool:
+    """Tell whether pairs of documents are compared in full, whatever `verify` says: the method itself does it."""
+    settings = config.resemblance
+    return settings.method in EXACT_METHODS and settings.sample_every == 1 and settings.measure == "resemblance"
 
 
 def memory_bytes(memory: str) -> int | None:
@@ -345,6 +358,12 @@ def _problems(config: Config) -> Iterator[str]:
         yield f"sample_remainder = {config.resemblance.sample_remainder} is not below sample_every"
     if config.resemblance.filter_bits not in (0, 64, 128, 256):
         yield f"filter_bits = {config.resemblance.filter_bits} is none of 0, 64, 128, 256"
+    if config.resemblance.measure == "order" and config.resemblance.min_containment > 0:
+        yield "min_containment is measured without order; leave out measure = order"
+    if not config.resemblance.verify and (config.resemblance.method == "pairs" or config.resemblance.measure == "order"):
+        yield "verify cannot be left out: nothing but the full comparison says how alike two documents are here"
+    if config.resemblance.sample_every > 1 and config.resemblance.method not in EXACT_METHODS:
+        yield f"sample_every is for the methods {' and '.join(EXACT_METHODS)}, not for {config.resemblance.method}"
     if config.resemblance.permutations % config.resemblance.bands:
         yield f"permutations = {config.resemblance.permutations} cannot be grouped in {config.resemblance.bands} equal bands"
     if memory_bytes(config.engine.memory) is None:

@@ -156,6 +156,8 @@ REMOVED = pa.schema(
         pa.field("end", pa.int64(), nullable=False),
         pa.field("n_sentences", pa.int64()),
         pa.field("matched_id", pa.large_string(), nullable=False),
+        pa.field("matched_source", pa.string(), nullable=False),
+        pa.field("matched_position", pa.int64(), nullable=False),
         pa.field("matched_start", pa.int64(), nullable=False),
         pa.field("matched_end", pa.int64(), nullable=False),
         pa.field("similarity", pa.float64()),

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ibidem.checking import check_fields, check_keeping, fields_for_keeping
 from ibidem.classifying import classify, pairing, spans_to_cut
 from ibidem.cleaned import CleaningResult
-from ibidem.clusters import cluster_found, keep_order
+from ibidem.clusters import cluster_found, expand, keep_order
 from ibidem.collection import Collection, Documents
 from ibidem.config import SHINGLE_SIZES, Config, passage_limits
 from ibidem.parts import MapParts
@@ -20,7 +20,7 @@ from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.progress import Progress
 from ibidem.removals import Clustered, duplicate_removals, passage_removals
 from ibidem.reports import clusters_table, documents_table, duplicates_table, passages_table, repeats_table
-from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling
+from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
 from ibidem.result import ClusterResult, Result, Tuning
 from ibidem.running import Run
 from ibidem.shingled import ShingledDocuments
@@ -62,9 +62,9 @@ def cluster_documents(run: Run, plan: SamplingPlan | None) -> ClusterResult:
     clustered = clusters_of(documents, plan, run)
     with run.progress.stage("tables"):
         most = run.config.resemblance.max_shingle_documents
-        pairs = duplicates_table(clustered.duplicates, clustered.representative, documents.ids, most)
+        pairs = duplicates_table(clustered.duplicates, clustered.representative, documents.ids, most, documents.has_reference)
         clusters = clusters_table(clustered.canonical, documents.ids)
-    return ClusterResult(duplicates=pairs, clusters=clusters, documents=documents, **run.kept())
+    return ClusterResult(duplicates=pairs, clusters=clusters, documents=documents, plan=plan, **run.kept())
 
 
 def clusters_of(documents: ShingledDocuments, plan: SamplingPlan | None, run: Run) -> Clustered:
@@ -77,9 +77,11 @@ def clusters_of(documents: ShingledDocuments, plan: SamplingPlan | None, run: Ru
         corpus, comparer = documents.corpus(representative, config, plan, run.map_parts)
         run.progress.count(shingles=len(corpus.sets.hashes))
         found = find_duplicates(corpus, comparer, config, run.map_parts)
+        if documents.has_reference:
+            found = with_identical(found, documents.digests, corpus)
     with run.progress.stage("clusters"):
-        duplicates, canonical = cluster_found(found, comparer, rank, config)
-        return Clustered(duplicates, representative, canonical[representative])
+        duplicates, canonical = cluster_found(found, comparer, rank, config, documents.has_reference)
+        return Clustered(duplicates, representative, expand(canonical, representative, documents.has_reference))
 
 
 def clean_collection(run: Run) -> CleaningResult:

@@ -60,6 +60,8 @@ class Removals:
             pa.array(self.end[part]),
             pa.array(n_sentences, mask=n_sentences == 0),
             documents.ids.take(pa.array(self.matched[part])),
+            documents.sources.take(pa.array(self.matched[part])).cast(pa.string()),
+            pa.array(documents.positions[self.matched[part]]),
             pa.array(self.matched_start[part]),
             pa.array(self.matched_end[part]),
             pa.array(similarity, mask=np.isnan(similarity)),
@@ -73,8 +75,10 @@ class Removals:
         codes = documents.sources.indices.to_numpy()
         if not mark_only:
             gone = np.flatnonzero(self.is_dropped)
-            for code in np.unique(codes[gone]).tolist():
-                decisions.drop(names[code], documents.positions[gone[codes[gone] == code]])
+            gone = gone[np.argsort(codes[gone], kind="stable")]
+            bounds = np.flatnonzero(np.diff(codes[gone], prepend=-1, append=-1)).tolist()
+            for begin, after in pairwise(bounds):
+                decisions.drop(names[codes[gone[begin]]], documents.positions[gone[begin:after]])
         for number, cuts, marks in self._marks(documents) if mark_only else self._cuts():
             decisions.add(names[codes[number]], int(documents.positions[number]), Decision(cuts=cuts, marks=marks))
         return decisions
@@ -149,16 +153,11 @@ def duplicate_removals(documents: Documents, clustered: Clustered) -> Removals:
 
 def passage_removals(collection: Collection, spans: CutSpans) -> Removals:
     """Return the passages that go; a document of which nothing but space is left goes as a whole."""
-    is_dropped = np.zeros(collection.n_documents, np.bool_)
     cut_chars = np.bincount(spans.document, spans.end_char - spans.start_char, minlength=collection.n_documents)
-    # Most documents keep more than their spaces could be; only the others are looked at.
-    for number in np.flatnonzero((cut_chars > 0) & (cut_chars >= collection.n_chars // 2)).tolist():
-        begin, end = spans.first[number], spans.first[number + 1]
-        text, kept, at = collection.text(number), "", 0
-        for start, stop in zip(spans.start_char[begin:end].tolist(), spans.end_char[begin:end].tolist(), strict=True):
-            kept += text[at:start]
-            at = stop
-        is_dropped[number] = not (kept + text[at:]).strip()
+    # Spans reach up to the next sentence, so all that can be left is the space before the first one.
+    first = np.minimum(collection.document_first[:-1], max(len(collection.start_char) - 1, 0))
+    leading = collection.start_char[first] if len(collection.start_char) else np.zeros(collection.n_documents)
+    is_dropped = (cut_chars > 0) & (cut_chars == collection.n_chars - leading)
     return Removals(
         spans.document.astype(np.int64),
         spans.start_char,

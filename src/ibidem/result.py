@@ -137,11 +137,12 @@ class Result(RunResult):
 
 @dataclass(frozen=True, repr=False)
 class ClusterResult(RunResult):
-    """Pairs of duplicates and the clusters they form, as Arrow tables."""
+    """Pairs of duplicates and the clusters they form, as Arrow tables; `plan` is the sampling plan that was used, if any."""
 
     duplicates: pa.Table
     clusters: pa.Table
     documents: Documents
+    plan: SamplingPlan | None
 
     def __len__(self) -> int:
         return self.duplicates.num_rows  # type: ignore[no-any-return]
@@ -156,7 +157,8 @@ class ClusterResult(RunResult):
         path = Path(folder)
         check_output(path, output.overwrite)
         tables = {"duplicates": self.duplicates, "clusters": self.clusters}
-        return write_result(path, tables, self.skipped, self.run(), output.format)
+        run = self.run() | ({} if self.plan is None else {"plan": self.plan.to_dict()})
+        return write_result(path, tables, self.skipped, run, output.format)
 
     def _result_counts(self) -> dict[str, int]:
         n_canonical = int(np.count_nonzero(self.clusters["canonical"].to_numpy()))

@@ -69,7 +69,7 @@ class Run:
 
     def _batches(self, fields: DocumentsConfig) -> tuple[Iterator[pa.RecordBatch], Iterator[pa.RecordBatch]]:
         tell = self.skipped.add, self.progress.add_bytes
-        reference = iter(()) if self.against is None else read_batches(self.against, self.config.documents, *tell)
+        reference = iter(()) if self.against is None else read_batches(self.against, fields, *tell)
         return read_batches(self.inputs, fields, *tell), reference
 
 

@@ -15,7 +15,7 @@ from ibidem.config import SHINGLE_SIZES, Config, memory_bytes
 from ibidem.engines import machine_memory
 from ibidem.errors import ResourceError
 from ibidem.parts import MapParts
-from ibidem.resemblance import Comparer, Corpus, SamplingPlan, shingle_tokens
+from ibidem.resemblance import Comparer, Corpus, SamplingPlan, occurrence_hashes, shingle_tokens
 from ibidem.sentences import digest_tokens, tokenise_texts
 from ibidem.signatures import HashSets, TypeTokens
 from ibidem.spilling import SpillingColumn
@@ -46,7 +46,7 @@ class ShingledDocuments(Documents):
             sets = shingle_tokens(words, size, distinct=True)
         if config.resemblance.measure == "order":
             sequences = self.known_by if words is None else shingle_tokens(words, size, distinct=False)
-            sets = shingle_tokens(TypeTokens(sequences.hashes, sequences.first), 1, distinct=True)
+            sets = occurrence_hashes(sequences, map_parts)
         wanted = (representative == np.arange(self.n_documents)) & (self.digests != 0)
         sizes = np.diff(sets.first)
         every = np.full(self.n_documents, config.resemblance.sample_every, np.int64) if plan is None else plan.every_of(sizes)

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.errors import ResourceError
+
+
+@contextmanager
+def temporary_folder(parent: str | None) -> Iterator[Path]:
+    """Yield a folder that vanishes with the block."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="ibidem-", dir=parent)
+    except OSError as error:
+        raise _no_room(parent, error) from error
+    with folder as name:
+        yield Path(name)
+
+
+def _no_room(folder: str | None, error: OSError) -> ResourceError:
+    where = folder or tempfile.gettempdir()
+    return ResourceError(
+        f"cannot write temporary files into {where}: {error.strerror or error}",
+        "Name a folder with room by --tmp-dir, or allow more --memory.",
+    )
 
 
 class SpillingColumn:
@@ -21,11 +43,6 @@ class SpillingColumn:
         self._max_bytes = max_bytes
         self._folder = folder
         self._file: IO[bytes] | None = None
-
-    @property
-    def spilled_bytes(self) -> int:
-        """Bytes in the temporary file."""
-        return self._length * self._column.itemsize if self._file is not None else 0
 
     def append(self, part: NDArray[Any]) -> None:
         """Add values at the end."""
@@ -43,11 +60,7 @@ class SpillingColumn:
                     self._column = np.empty(0, self._column.dtype)
                 self._file.write(np.ascontiguousarray(part).data)
             except OSError as error:
-                where = self._folder or tempfile.gettempdir()
-                raise ResourceError(
-                    f"cannot write temporary files into {where}: {error.strerror}",
-                    "Name a folder with room by --tmp-dir, or allow more --memory.",
-                ) from error
+                raise _no_room(self._folder, error) from error
         self._length = end
 
     def finish(self) -> NDArray[Any]:
@@ -55,5 +68,9 @@ class SpillingColumn:
         if self._file is None:
             self._column.resize(self._length, refcheck=False)
             return self._column
-        self._file.flush()
-        return np.memmap(self._file, self._column.dtype, "r+", shape=(self._length,))
+        try:
+            with self._file as file:  # the mapping outlives it
+                file.flush()
+                return np.memmap(file, self._column.dtype, "r+", shape=(self._length,))
+        except OSError as error:
+            raise _no_room(self._folder, error) from error

@@ -12,7 +12,6 @@ from ibidem.cli.options import flag
 from ibidem.config import setting_fields
 from tests.cleaning.oracle import decompressed
 from tests.cli.test_find import Run, process, rows, said, write_jsonl
-from tests.test_cluster import fails
 from tests.test_dedup import FORMATS, NEWS, OURS, cleaned_files, contents, write_news
 from tests.texts import documents, text
 
@@ -37,7 +36,8 @@ def test_a_run_writes_the_files_again_and_says_what_went(run: Run, news: str, tm
     (row,) = rows(tmp_path / "clean" / "removed.jsonl")
     assert row == {
         "id": "c", "source": news, "position": 3, "removed": "document", "start": 0, "end": gone, "n_sentences": None,
-        "matched_id": "a", "matched_start": 0, "matched_end": len(NEWS[0]["text"]), "similarity": 1.0,
+        "matched_id": "a", "matched_source": news, "matched_position": 1, "matched_start": 0,
+        "matched_end": len(NEWS[0]["text"]), "similarity": 1.0,
     }  # fmt: skip
     report = json.loads((tmp_path / "clean" / "run.json").read_text("utf-8"))
     assert report["written"] == [news]
@@ -50,7 +50,7 @@ def test_passages(run: Run, news: str, tmp_path: Path) -> None:
     said(
         run("dedup", news, "-o", "clean", "--level", "passage"),
         0,
-        "2 passages went, in 1 document that",
+        "2 passages went, out of 1 document",
         "1 document went as a whole, 3 stay",
     )
     assert [d.text for d in ibidem.read(tmp_path / "clean" / news)][1] == f"{text(50)}\n"
@@ -97,7 +97,7 @@ def test_a_dry_run_writes_nothing_and_shows_examples(run: Run, news: str, tmp_pa
         assert "cleaned collection" not in answer.out
     assert contents(tmp_path) == before
     answer = run("dedup", news, "--dry-run", "--level", "passage", "--mark-only")
-    assert "2 passages would be marked, in 1 document that" in answer.out
+    assert "2 passages would be marked, out of 1 document" in answer.out
     write_jsonl(tmp_path / "crowd.jsonl", documents(*[text(1, 2, 3)] * 13))
     answer = run("dedup", "crowd.jsonl", "--dry-run")
     assert "the first 10:" in answer.out
@@ -122,7 +122,6 @@ def test_against_a_reference(run: Run, news: str, tmp_path: Path) -> None:
     assert set(contents(tmp_path / "clean")) == OURS | {news}
 
 
-@fails("copies inside the inputs go")
 def test_against_a_reference_copies_inside_the_inputs_stay(run: Run, news: str, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "test.jsonl", documents(t=text(20, 21, 22)))
     said(run("dedup", news, "--against", "test.jsonl", "-o", "clean"), 0, "1 document went as a whole, 3 stay")
@@ -167,7 +166,7 @@ def test_results_are_not_overwritten_unless_asked_for(run: Run, news: str, tmp_p
     assert contents(tmp_path / "clean") == before
     said(run("dedup", news, "-o", "clean", "--overwrite"), 0, "cleaned collection: clean")
     assert set(contents(tmp_path / "clean")) == OURS | {news}
-    said(run("dedup", f"clean/{news}", "-o", "clean", "--overwrite"), 2, "over an input", "-o")
+    said(run("dedup", f"clean/{news}", "-o", "clean", "--overwrite"), 2, "inputs are among", "-o")
     assert (tmp_path / "clean" / news).read_bytes() == before[news]
 
 
@@ -194,7 +193,6 @@ def test_the_folder_is_looked_at_before_the_inputs_are_read(run: Run, tmp_path: 
     said(run("dedup", name, "-o", "plain", "--strict"), 2, "other files")
 
 
-@fails("exit code 5, after the work")
 def test_a_folder_below_a_file(run: Run, news: str) -> None:
     said(run("dedup", news, "-o", f"{news}/clean"), 2, "news.jsonl is a file, not a folder")
 
@@ -258,7 +256,6 @@ def test_standard_input(news: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "")
 
 
-@fails("names of temporary files are in ids and sources")
 def test_standard_input_has_no_temporary_name(tmp_path: Path) -> None:
     lines = "".join(json.dumps({"text": text(1, 2, n)}) + "\n" for n in (3, 3, 4))
     for folder in ("one", "two"):
@@ -268,9 +265,7 @@ def test_standard_input_has_no_temporary_name(tmp_path: Path) -> None:
     assert "tmp" not in row["id"]
 
 
-def test_exit_codes_of_the_process(news: str, tmp_path: Path) -> None:
-    done = process("dedup", news, "-o", "clean", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "")
+def test_the_exit_code_of_the_process(tmp_path: Path) -> None:
     done = process("dedup", "absent.jsonl", "-o", "clean2", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("ibidem: there is no file or folder absent.jsonl\n")

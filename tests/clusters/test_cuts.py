@@ -322,17 +322,13 @@ def test_the_end_of_one_text_and_the_start_of_the_next_stood_apart() -> None:
     assert left == ["a. b.", "", ""]
 
 
-def test_sentences_known_by_nothing_go_inside_of_a_passage_only() -> None:
+def test_sentences_known_by_nothing_stay() -> None:
     texts = ["a. b. c.", "-- a. -- b. -- c. --"]  # rows 0 to 2, 3 to 5
     spans, left = spans_of(texts, [(3, 0), (4, 1)])
-    assert spans == [(1, 3, 12, 0, 0, 5, 2)]
-    assert left[1] == "-- -- c. --"
-    spans, left = spans_of(texts, [(3, 0), (4, 1), (5, 2)])
-    assert left[1] == "-- --"
-    spans, left = spans_of(texts, [(3, 0), (5, 2)])
-    assert left[1] == "-- -- b. -- --"
-    spans, left = spans_of(texts, [(3, 1), (4, 0)])  # both cut, but not as one passage
+    assert spans == [(1, 3, 6, 0, 0, 2, 1), (1, 9, 12, 0, 3, 5, 1)]
     assert left[1] == "-- -- -- c. --"
+    spans, left = spans_of(texts, [(3, 0), (4, 1), (5, 2)])
+    assert left[1] == "-- -- -- --"
 
 
 def test_no_cuts_make_no_spans() -> None:

@@ -13,7 +13,8 @@ from ibidem.errors import InputError, UsageError
 
 # What ibidem writes beside the copies.
 MARKS_FILE = "marks.jsonl"
-OUR_FILES = ("removed.jsonl", "skipped.jsonl", "run.json", MARKS_FILE)
+UNFINISHED_FILE = "unfinished.json"
+OUR_FILES = ("removed.jsonl", "skipped.jsonl", "run.json", MARKS_FILE, UNFINISHED_FILE)
 
 
 def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:

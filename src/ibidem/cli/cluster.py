@@ -16,7 +16,7 @@ from ibidem.cli.options import input_arguments, resolve_settings, run_options, s
 @click.option("--plan", type=click.Path(dir_okay=False), help="Sampling plan that `ibidem tune` wrote.")
 @setting_options(
     "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",
-    without=("signature", "max_document_share", "keep_text"),
+    without=("signature", "max_document_share", "keep_text", "group_field"),
 )  # fmt: skip
 @run_options
 def cluster(
@@ -46,10 +46,11 @@ def cluster(
 
     from ibidem.api import cluster as cluster_in
     from ibidem.cli.display import open_display
+    from ibidem.config import is_compared_in_full
     from ibidem.reports.cluster_summary import summarise_clusters
 
     pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
-    if not config.resemblance.verify and not quiet:
+    if not config.resemblance.verify and not quiet and (plan or not is_compared_in_full(config)):
         click.echo("ibidem: pairs are not verified; their similarity is an estimate, and some are no duplicates", err=True)
     with open_display(progress, quiet) as display:
         result = cluster_in(list(inputs), against=list(references) or None, plan=plan, config=config, progress=display)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def dedup(
     ibidem dedup news.jsonl -o clean --level passage --keep earliest
     ibidem dedup train.jsonl --against test.jsonl -o clean --dry-run
     """
-    config = resolve_settings(config_file, flags, signature="exact")
+    config = resolve_settings(config_file, flags)
     if output is None and not dry_run:
         raise click.UsageError("give a folder for the cleaned collection with -o, or --dry-run")
     if output is not None and output.suffix.lower() in (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst"):
@@ -53,14 +53,19 @@ def dedup(
     from ibidem.cleaning import spool_stdin
     from ibidem.cli.display import open_display
     from ibidem.reports.cleaning_summary import summarise_cleaning
+    from ibidem.spilling import temporary_folder
 
     pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
     tmp_dir = None if config.engine.tmp_dir == "auto" else config.engine.tmp_dir
-    with tempfile.TemporaryDirectory(prefix="ibidem-", dir=tmp_dir) as spool, open_display(progress, quiet) as display:
-        # Inputs are read twice: standard input is stored first.
-        paths = [spool_stdin(Path(spool)) if path == "-" else path for path in inputs]
-        if output is not None and not dry_run:
-            check_cleaning(paths, output, config)
+    if not config.resemblance.verify and not quiet:
+        click.echo("ibidem: pairs are not verified: documents may go that are no duplicates", err=True)
+    with ExitStack() as stack:
+        display = stack.enter_context(open_display(progress, quiet))
+        paths: list[Any] = list(inputs)
+        if "-" in paths:  # inputs are read twice: standard input is stored first
+            folder = stack.enter_context(temporary_folder(tmp_dir))
+            paths[paths.index("-")] = spool_stdin(folder)
+        check_cleaning(paths, None if dry_run else output, config)
         result = dedup_in(paths, against=list(references) or None, config=config, progress=display)
         if output is not None and not dry_run:
             with display.stage("writing"):

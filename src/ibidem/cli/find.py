@@ -35,7 +35,7 @@ def find(
     ibidem find articles/*.jsonl -o out
     ibidem find new.parquet --against archive/ -o out --signature exact
     """
-    config = resolve_settings(config_file, flags)
+    config = resolve_settings(config_file, flags).with_signature("words")
     from ibidem.reports.writing import check_output
 
     check_output(output, config.output.overwrite)  # before the work, not after it

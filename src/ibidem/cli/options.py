@@ -44,9 +44,9 @@ def setting_options(*stages: str, without: tuple[str, ...] = ()) -> Callable[[Ca
     return decorate
 
 
-def resolve_settings(config_file: str | None, flags: dict[str, Any], **defaults: Any) -> Config:
-    """Return defaults (the verb's own first), overlaid by the file, overlaid by the flags."""
-    settings = defaults | (settings_from_toml(config_file) if config_file else {})
+def resolve_settings(config_file: str | None, flags: dict[str, Any]) -> Config:
+    """Return defaults, overlaid by the file, overlaid by the flags."""
+    settings = settings_from_toml(config_file) if config_file else {}
     settings |= {name: value for name, value in flags.items() if value is not None}
     return Config.of(**settings)
 

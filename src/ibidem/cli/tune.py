@@ -21,7 +21,7 @@ from ibidem.cli.options import resolve_settings, run_options, setting_options
     without=(
         "signature", "min_idf", "max_idf", "antecedents", "spot_distance", "spot_chain", "max_document_share", "paper",
         "measure", "method", "min_containment", "sample_every", "sample_remainder", "verify", "filter_bits", "permutations",
-        "bands", "max_bits_apart", "format", "keep_text", "overwrite",
+        "bands", "max_bits_apart", "format", "keep_text", "overwrite", "group_field", "time_field",
     ),
 )  # fmt: skip
 @run_options
@@ -45,14 +45,21 @@ def tune(
     ibidem cluster crawl/*.parquet --plan plan.json -o out
     """
     config = resolve_settings(config_file, flags)
+    from ibidem.resemblance.plan import is_plan
+
     bounds: list[int] | None = None
     if groups is not None:
         try:
             bounds = [int(size) for size in groups.split(",")]
         except ValueError:
             raise click.UsageError(f"--groups {groups}: not a list of whole numbers like 0,500,1000") from None
+    if output is not None and not output.parent.is_dir():
+        raise click.UsageError(f"-o {output}: there is no folder {output.parent}")  # before the work, not after it
+    if output is not None and output.exists() and not is_plan(output):
+        raise click.UsageError(f"-o {output}: there is a file already, and it is no sampling plan")
     from ibidem.api import tune as tune_for
     from ibidem.cli.display import open_display
+    from ibidem.reports.summary import skipped_lines
     from ibidem.reports.tuning_table import tuning_table
 
     with open_display(progress, quiet) as display:
@@ -65,6 +72,8 @@ def tune(
             progress=display,
         )
     click.echo(tuning_table(tuning))
+    if tuning.skipped and not quiet:
+        click.echo("\n".join(skipped_lines(tuning.skipped, listed=False)), err=True)
     if output is not None:
         tuning.plan.save(output)
         if not quiet:

@@ -154,12 +154,12 @@ def cut_spans(
 ) -> CutSpans:
     """Return the text to be removed: `document`, `start_char` and `end_char` by sentence, `n_chars` by document.
 
-    Neighbouring rows whose sources are neighbours too are one passage. Sentences without a row inside of a passage go with it,
-    all others stay. A span ends where the next sentence after the passage starts, or with the text.
+    Neighbouring sentences whose sources are neighbouring rows are one passage. Sentences without a row stay: they stand
+    nowhere else, as far as is known. A span ends where the next sentence after the passage starts, or with the text.
     """
     row, source_row = cuts.row.astype(np.int64), cuts.source_row.astype(np.int64)
     apart = np.ones(len(row) + 1, np.bool_)
-    apart[1:-1] = (np.diff(row) != 1) | (np.diff(source_row) != 1)
+    apart[1:-1] = (np.diff(rows.sentence[row]) != 1) | (np.diff(source_row) != 1)
     apart[1:-1] |= (np.diff(rows.document[row]) != 0) | (np.diff(rows.document[source_row]) != 0)
     bounds = np.flatnonzero(apart)
     heads, lasts = bounds[:-1], bounds[1:] - 1

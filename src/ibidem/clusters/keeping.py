@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,35 @@ def keep_order(
     return rank
 
 
-def _numbers(values: pa.LargeStringArray) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return which values are there, and numbers in their order: their own, or their places in the alphabet if one is none."""
+def _numbers(values: pa.LargeStringArray) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Return which values are there, and numbers in their order: their own, or their places in the alphabet.
+
+    Where most are numbers the others count as missing.
+    """
     known = values.is_valid().to_numpy(zero_copy_only=False)
+    different = values.dictionary_encode()
+    texts = different.dictionary.to_pylist()
+    own = [_number(text) for text in texts]
+    codes = different.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    counts = np.bincount(codes[known], minlength=len(texts))
+    is_number = np.array([number is not None for number in own], np.bool_)
+    if 2 * counts[is_number].sum() >= counts.sum():
+        # Places in their order, not the numbers: decimals of any length are told apart.
+        places = _places([Decimal(0) if number is None else number for number in own])
+        known = known & is_number[codes] if len(texts) else known
+    else:
+        places = _places(texts)
+    return known, places[codes] if len(texts) else np.zeros(len(values), np.int64)
+
+
+def _number(text: str) -> Decimal | None:
     try:
-        return known, values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:
-        texts = values.fill_null("").to_numpy(zero_copy_only=False)
-        return known, np.unique(texts.astype(str), return_inverse=True)[1].astype(np.float64)
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return None if number.is_nan() else number
+
+
+def _places(values: list[Any]) -> NDArray[np.int64]:
+    place = {value: number for number, value in enumerate(sorted(set(values)))}
+    return np.array([place[value] for value in values], np.int64)

@@ -23,11 +23,12 @@ _MOST_ROUNDS = 64
 
 
 def cluster_found(
-    found: Found, comparer: Comparer, rank: NDArray[np.int64], config: Config
+    found: Found, comparer: Comparer, rank: NDArray[np.int64], config: Config, has_reference: bool
 ) -> tuple[Duplicates, NDArray[np.int32]]:
     """Return all duplicates known in the end, and every document's canonical one; see `choose_canonical`."""
     duplicates = found.duplicates
-    if found.by_common.any() and config.resemblance.verify and not config.clusters.chains:
+    # With a reference one pair is enough: what stands in it belongs to it.
+    if found.by_common.any() and config.resemblance.verify and not config.clusters.chains and not has_reference:
         duplicates = _with_missing_pairs(found, comparer, rank)
     return duplicates, choose_canonical(duplicates.a, duplicates.b, rank, config.clusters.chains)
 
@@ -75,3 +76,15 @@ def _with_missing_pairs(found: Found, comparer: Comparer, rank: NDArray[np.int64
         parts.append(comparer.compare(canonical[~is_first], members[~is_first]))
         members = members[~(is_first | np.isin(members, parts[-1].b))]
     return joined(parts)
+
+
+def expand(canonical: NDArray[np.int32], representative: NDArray[np.int32], has_reference: bool) -> NDArray[np.int32]:
+    """Return every document's canonical one, given those of the documents that stand for identical ones.
+
+    With a reference, identical documents of one side are no pair: they belong together through the other side only.
+    """
+    of_all = canonical[representative]
+    if not has_reference:
+        return of_all
+    itself = np.arange(len(of_all), dtype=np.int32)
+    return np.where(of_all == representative, itself, of_all).astype(np.int32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -199,6 +200,15 @@ def _file_source(path: str) -> FileSource:
     return FileSource(path, PurePath(path).as_posix(), format_of(path))
 
 
+def read_written(path: Path) -> list[str] | None:
+    """Return the files that a cleaning says it has written, or None if the file says nothing of that."""
+    try:
+        written = json.loads(path.read_text("utf-8"))["written"]
+        return [str(name) for name in written]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _walk(folder: str) -> list[str]:
     """Return the readable files below a folder, relative to it, in an order that no file system decides."""
 
@@ -207,6 +217,9 @@ def _walk(folder: str) -> list[str]:
             f"cannot read the folder {error.filename}: {error.strerror}", "Give folders that you may read."
         )
 
+    written = read_written(Path(folder) / "run.json")
+    if written is not None:  # a cleaned collection: its files, and not what is told about them
+        return sorted((name for name in written if format_of(name)), key=lambda path: PurePath(path).parts)
     found: list[str] = []
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]

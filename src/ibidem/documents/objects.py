@@ -51,4 +51,5 @@ def _read_records(items: Iterable[Any], source: str, wanted: Wanted) -> Iterator
 def _as_mapping(document: Document, wanted: Wanted) -> dict[str, Any]:
     text_name, id_name, time_name, group_name = wanted.names
     named = {group_name: document.group, time_name: document.time, id_name: document.id, text_name: document.text}
-    return {**document.fields, **named}
+    # A field of the user's that is to be taken for the group is not hidden by a group that is none.
+    return {**document.fields, **{name: value for name, value in named.items() if value is not None}}

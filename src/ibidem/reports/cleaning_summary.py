@@ -34,11 +34,11 @@ def _lines(result: CleaningResult, folder: Path | None) -> Iterator[str]:
     yield f"{many(n_input, 'document')}, {many(n_chars, 'character')}, {sum(result.timings.values()):.1f} s"
     if result.config.cleaning.level != "document":
         n_cut = len(np.unique(removals.document)) - n_dropped
-        yield f"{many(len(removals), 'passage')} {verb}, in {many(n_cut, 'document')} that stay"
+        yield f"{many(len(removals), 'passage')} {verb}, out of {many(n_cut, 'document')}"
     yield f"{many(n_dropped, 'document')} {verb} as a whole, {n_input - n_dropped:,} stay"
     yield f"{many(removals.n_chars, 'character')} {verb} ({removals.n_chars / max(1, n_chars):.1%})"
     if result.skipped:
-        yield from skipped_lines(result, listed=not would)
+        yield from skipped_lines(result.skipped, listed=not would)
         yield "  they stay as they are"
     if would:
         yield from _examples(result)
@@ -49,7 +49,7 @@ def _lines(result: CleaningResult, folder: Path | None) -> Iterator[str]:
 def _examples(result: CleaningResult) -> Iterator[str]:
     rows = result.removals.table(result.documents, 0, _EXAMPLES).to_pylist()
     if not rows:
-        yield "nothing stands in it twice"
+        yield "nothing would go"
         return
     yield f"the first {len(rows)}:" if len(rows) > 1 else "it is:"
     numbers = result.removals.document[:_EXAMPLES].tolist()
@@ -59,7 +59,8 @@ def _examples(result: CleaningResult) -> Iterator[str]:
         place, kept = (f" [{row[a]}:{row[b]}]" for a, b in (("start", "end"), ("matched_start", "matched_end")))
         yield f"  {row['id']}{place} stands in {row['matched_id']}{kept}{score}"
         excerpt = " ".join(texts.get(number, "")[row["start"] : row["end"]][: 4 * _EXCERPT_CHARS].split())
-        yield "    " + (excerpt[: _EXCERPT_CHARS - 1] + "…" if len(excerpt) > _EXCERPT_CHARS else excerpt)
+        if excerpt:
+            yield "    " + (excerpt[: _EXCERPT_CHARS - 1] + "…" if len(excerpt) > _EXCERPT_CHARS else excerpt)
 
 
 def _texts(result: CleaningResult, wanted: set[int]) -> dict[int, str]:

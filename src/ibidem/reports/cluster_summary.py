@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ibidem.config import SHINGLE_SIZES
+from ibidem.config import SHINGLE_SIZES, is_compared_in_full
 from ibidem.reports.summary import many, skipped_lines
 from ibidem.result import ClusterResult
 
@@ -22,7 +22,7 @@ def summarise_clusters(result: ClusterResult, folder: Path | None = None) -> str
 def _lines(result: ClusterResult, folder: Path | None) -> Iterator[str]:
     seconds = sum(result.timings.values())
     yield f"{many(result.counts['documents'], 'document')}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
-    verified = "" if result.config.resemblance.verify else ", not verified"
+    verified = "" if result.config.resemblance.verify or is_compared_in_full(result.config) else ", not verified"
     yield f"{many(len(result), 'pair')} of duplicates{verified}"
     cluster = result.clusters["cluster"].to_numpy()
     sizes = np.bincount(cluster)
@@ -30,7 +30,7 @@ def _lines(result: ClusterResult, folder: Path | None) -> Iterator[str]:
         more = len(cluster) - len(sizes)
         yield f"{many(len(sizes), 'cluster')} of {many(len(cluster), 'document')}; {more:,} more than one of each"
     if result.skipped:
-        yield from skipped_lines(result)
+        yield from skipped_lines(result.skipped)
     if len(sizes):
         yield f"the {min(_LARGEST, len(sizes))} largest:" if len(sizes) > 1 else "it is:"
         for number in np.argsort(-sizes, kind="stable")[:_LARGEST]:

@@ -14,7 +14,7 @@ Numbers = NDArray[np.int64]
 
 
 def duplicates_table(
-    found: Duplicates, representative: NDArray[np.int32], ids: pa.LargeStringArray, max_copies: int
+    found: Duplicates, representative: NDArray[np.int32], ids: pa.LargeStringArray, max_copies: int, has_reference: bool
 ) -> pa.Table:
     """Return every pair of duplicates, in reading order, given those of documents that stand for identical ones.
 
@@ -24,7 +24,7 @@ def duplicates_table(
     members = np.argsort(representative, kind="stable")
     first = np.searchsorted(representative[members], np.arange(len(representative) + 1))
     x, y, pair = _pairs_of_copies(found, members, first, max_copies)
-    i, j = _identical_pairs(members, first, max_copies)
+    i, j = _identical_pairs(members, first, max_copies) if not has_reference else (members[:0], members[:0])
     scores = (found.similarity, found.containment_a, found.containment_b)
     similarity, of_x, of_y = (np.concatenate([column[pair], np.ones(len(i))]) for column in scores)
     x, y = np.concatenate([x, i]), np.concatenate([y, j])

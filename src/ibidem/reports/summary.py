@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow.compute as pc
 
 from ibidem.config import SET_SIGNATURES, passage_limits
-from ibidem.model import Passage
-from ibidem.result import Result, RunResult
+from ibidem.model import Passage, Skipped
+from ibidem.result import Result
 
 _LONGEST = 5
 _REASONS = 3
@@ -36,7 +36,7 @@ def _lines(result: Result, folder: Path | None) -> Iterator[str]:
     if reused:
         yield f"{reused:,} of {many(result.documents.num_rows, 'document')} hold text that stands elsewhere too"
     if result.skipped:
-        yield from skipped_lines(result)
+        yield from skipped_lines(result.skipped)
     if len(result):
         yield f"the {min(_LONGEST, len(result))} longest:" if len(result) > 1 else "it is:"
         for passage in result.longest(_LONGEST):
@@ -62,12 +62,12 @@ def _passage_lines(passage: Passage) -> Iterator[str]:
     yield "    " + (excerpt[: _EXCERPT_CHARS - 1] + "…" if len(excerpt) > _EXCERPT_CHARS else excerpt)
 
 
-def skipped_lines(result: RunResult, listed: bool = True) -> Iterator[str]:
+def skipped_lines(skipped: Sequence[Skipped], listed: bool = True) -> Iterator[str]:
     """Say how many records were skipped, and why; `listed` if a file names all of them."""
-    reasons = Counter(record.reason for record in result.skipped)
-    yield f"{many(len(result.skipped), 'record')} skipped{' (listed in skipped.jsonl)' if listed else ''}:"
+    reasons = Counter(record.reason for record in skipped)
+    yield f"{many(len(skipped), 'record')} skipped{' (listed in skipped.jsonl)' if listed else ''}:"
     for reason, count in reasons.most_common(_REASONS):
-        first = next(record for record in result.skipped if record.reason == reason)
+        first = next(record for record in skipped if record.reason == reason)
         place = f"{first.source}:{first.position}" if first.position else first.source
         yield f"  {count:,} × {reason}; the first: {place}"
     if len(reasons) > _REASONS:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ibidem.resemblance.candidates import Corpus, Found
 from ibidem.resemblance.comparing import Duplicates
 from ibidem.resemblance.duplicates import Comparer, find_duplicates
-from ibidem.resemblance.identical import representatives
+from ibidem.resemblance.identical import representatives, with_identical
+from ibidem.resemblance.order import occurrence_hashes
 from ibidem.resemblance.plan import SamplingPlan
 from ibidem.resemblance.shingles import shingle_tokens
 from ibidem.resemblance.tuning import GROUPS, SizeGroup, tune_sampling
@@ -19,7 +20,9 @@ __all__ = [
     "SamplingPlan",
     "SizeGroup",
     "find_duplicates",
+    "occurrence_hashes",
     "representatives",
     "shingle_tokens",
     "tune_sampling",
+    "with_identical",
 ]

@@ -17,7 +17,7 @@ from ibidem.resemblance.comparing import Duplicates, as_resemblance, joined, res
 from ibidem.resemblance.join import join_documents
 from ibidem.resemblance.limits import resemblance_limits, sampled_limits
 from ibidem.resemblance.minhash import agreement, band_pairs, minhash
-from ibidem.resemblance.pruning import sample
+from ibidem.resemblance.pruning import sample, without_empty
 from ibidem.resemblance.shingles import shingle_tokens
 from ibidem.resemblance.simhash import near_codes, simhash
 from ibidem.signatures import HashSets, TypeTokens, Vocabulary, count_vocabulary
@@ -25,7 +25,7 @@ from ibidem.signatures.imatch import SIGNATURE as IMATCH
 from ibidem.signatures.spotsigs import spots_of_documents
 
 MISS_PROBABILITY = 0.001
-_MOST_DOCUMENTS_FOR_ALL_PAIRS = 20_000
+_MOST_DOCUMENTS_FOR_ALL_PAIRS = 5_000
 _CODE_BITS = 64
 
 
@@ -47,6 +47,10 @@ class Corpus:
     def sizes(self) -> NDArray[np.int64]:
         """Shingles by document."""
         return np.diff(self.sets.first)
+
+    def chosen(self) -> tuple[NDArray[np.int32], HashSets]:
+        """Return the numbers of the documents that take part, and their shingles."""
+        return np.flatnonzero(self.wanted).astype(np.int32), without_empty(sample(self.sets, self.wanted, 1), self.wanted)
 
     def may_pair(self, a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Tell which pairs are of wanted documents, of two sides where there are sides."""
@@ -129,17 +133,20 @@ def _all_pairs(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapPa
 
 def _by_minhash(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
     settings = config.resemblance
-    signatures = minhash(corpus.sets, settings.permutations, map_parts)
+    documents, sets = corpus.chosen()
+    signatures = minhash(sets, settings.permutations, map_parts)
     a, b = band_pairs(signatures, settings.bands, settings.max_shingle_documents, map_parts)
-    return _estimated(corpus, a, b, agreement(signatures, a, b), 0.0 if to_verify else float(resemblance_limit(config)))
+    limit = 0.0 if to_verify else float(resemblance_limit(config))
+    return _estimated(corpus, documents[a], documents[b], agreement(signatures, a, b), limit)
 
 
 def _by_simhash(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
-    codes = simhash(corpus.sets, map_parts)
+    documents, sets = corpus.chosen()
+    codes = simhash(sets, map_parts)
     settings = config.resemblance
-    a, b = near_codes(codes, settings.max_bits_apart, corpus.sizes > 0, settings.max_shingle_documents, map_parts)
+    a, b = near_codes(codes, settings.max_bits_apart, np.diff(sets.first) > 0, settings.max_shingle_documents, map_parts)
     bits_apart = np.unpackbits((codes[a] ^ codes[b])[:, None].view(np.uint8), axis=1).sum(axis=1)
-    return _estimated(corpus, a, b, 1 - bits_apart / _CODE_BITS, 0.0)
+    return _estimated(corpus, documents[a], documents[b], 1 - bits_apart / _CODE_BITS, 0.0)
 
 
 def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
@@ -147,6 +154,7 @@ def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapPa
     words = corpus.words
     assert words is not None
     keys = IMATCH.key(words, _vocabulary(words, map_parts), config.signatures)
+    keys[~corpus.wanted] = 0
     groups = group_equal(keys)
     known = np.flatnonzero((keys[groups.rows[groups.first[:-1]]] != 0) & (np.diff(groups.first) > 1))
     a, b = _pairs_of_groups(groups.rows, groups.first, known, config.resemblance.max_shingle_documents)
@@ -196,4 +204,7 @@ def _estimated(
     a, b, similarity = a[chosen], b[chosen], similarity[chosen]
     overlap = similarity * (corpus.sizes[a] + corpus.sizes[b]) / (1 + similarity)
     contained = (np.minimum(overlap / corpus.sizes[side], 1.0) for side in (a, b))
-    return Found(joined([Duplicates(a, b, similarity, *contained)]), np.zeros(len(corpus.wanted), np.bool_))
+    # Sketches miss pairs, and of full buckets not all are listed: clusters compare with their canonical documents.
+    by_common = np.zeros(len(corpus.wanted), np.bool_)
+    by_common[a] = by_common[b] = True
+    return Found(joined([Duplicates(a, b, similarity, *contained)]), by_common)

@@ -35,7 +35,9 @@ class Duplicates:
 
 def joined(parts: Sequence[Duplicates]) -> Duplicates:
     """Return the pairs of all parts, a < b, in rising order, each once."""
-    columns = zip(*((d.a, d.b, d.similarity, d.containment_a, d.containment_b) for d in parts), strict=True)
+    numbers, scores = np.empty(0, np.int32), np.empty(0)
+    none = Duplicates(numbers, numbers, scores, scores, scores)
+    columns = zip(*((d.a, d.b, d.similarity, d.containment_a, d.containment_b) for d in [none, *parts]), strict=True)
     a, b, similarity, of_a, of_b = (np.concatenate(column) for column in columns)
     is_turned = a > b
     of_a, of_b = np.where(is_turned, of_b, of_a), np.where(is_turned, of_a, of_b)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.config import Config
+from ibidem.config import EXACT_METHODS, Config
 from ibidem.parts import MapParts, in_turn
 from ibidem.resemblance.candidates import Corpus, Found, find_candidates
 from ibidem.resemblance.comparing import Duplicates, order_scores, resemblances, set_overlaps
-from ibidem.resemblance.join import join_documents
-from ibidem.resemblance.limits import dice_limits, resemblance_limits
-from ibidem.resemblance.order import occurrence_hashes, order_overlaps
+from ibidem.resemblance.limits import resemblance_limits
+from ibidem.resemblance.order import order_overlaps
 from ibidem.signatures import HashSets
 
 
@@ -44,27 +43,14 @@ class Comparer:
 
 
 def find_duplicates(corpus: Corpus, comparer: Comparer, config: Config, map_parts: MapParts = in_turn) -> Found:
-    """Return the pairs of duplicates. With the method `join` and no sample they are all; with any method, if verified, true."""
-    settings = config.resemblance
-    if settings.method == "join" and comparer.sequences is not None and (corpus.every == 1).all():
-        candidates = _by_order(corpus, comparer.sequences, config, map_parts)
-    else:
-        candidates = find_candidates(corpus, config, settings.verify, map_parts)
-        if settings.method in ("join", "shingling") and (corpus.every == 1).all() and comparer.sequences is None:
-            return candidates  # the join has compared them in full already
-    if not settings.verify:
+    """Return the pairs of duplicates. With the method `join` and no sample they are all; with any method, if verified, true.
+
+    Documents whose order counts are compared by shingles numbered by occurrence: what they share so, in any order, is as much
+    as they share in one order, or more. So none that is alike in order is missing.
+    """
+    candidates = find_candidates(corpus, config, config.resemblance.verify, map_parts)
+    is_compared = config.resemblance.method in EXACT_METHODS and (corpus.every == 1).all() and comparer.sequences is None
+    if is_compared or not config.resemblance.verify:
         return candidates
     found = candidates.duplicates
     return Found(comparer.compare(found.a, found.b), candidates.by_common)
-
-
-def _by_order(corpus: Corpus, sequences: HashSets, config: Config, map_parts: MapParts) -> Found:
-    """Pairs that share enough shingles, repeats counted, to be alike in order too: none that is alike is missing."""
-    sets = occurrence_hashes(sequences, map_parts)
-    sizes = np.diff(sets.first)
-    limits = dice_limits(config.matches.min_similarity, int(sizes.max(initial=0)))
-    joined = join_documents(
-        sets, limits, corpus.wanted, corpus.side, config.resemblance.max_shingle_documents, False, map_parts
-    )
-    pairs = joined.pairs
-    return Found(order_scores(sizes, pairs.a, pairs.b, pairs.overlap), joined.by_common)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.resemblance.candidates import Corpus, Found
+from ibidem.resemblance.comparing import Duplicates, joined
+
 
 def representatives(
     digests: NDArray[np.uint64], side: NDArray[np.int8], rank: NDArray[np.int64]
@@ -22,3 +25,14 @@ def representatives(
     representative = np.empty(n, np.int32)
     representative[order] = order[np.flatnonzero(new)][np.cumsum(new) - 1]
     return representative
+
+
+def with_identical(found: Found, digests: NDArray[np.uint64], corpus: Corpus) -> Found:
+    """Return the pairs and those of identical documents of two sides, whatever the method found."""
+    documents = np.flatnonzero(corpus.wanted)
+    order = documents[np.lexsort((corpus.side[documents], digests[documents]))]
+    # One document stands for all of its side, so identical ones are at most two, and neighbours.
+    same = np.flatnonzero(digests[order][1:] == digests[order][:-1])
+    a, b = order[same].astype(np.int32), order[same + 1].astype(np.int32)
+    whole = np.ones(len(a))
+    return Found(joined([Duplicates(a, b, whole, whole, whole), found.duplicates]), found.by_common)

@@ -82,8 +82,10 @@ def join_documents(
         return JoinedPairs(DocumentPairs(none, none, none.astype(np.int64)), by_common)
     ranked = _rank_documents(shared, sizes, side, limits, whole, map_parts)
     found, hot_bounds = _pair_all(ranked, limits, max_documents, map_parts)
-    found.append(_pair_with_leaders(ranked, limits, hot_bounds))
-    by_common[ranked.document[np.concatenate(found[-1][:2])]] = True
+    # A reference leads all others, larger and smaller ones; without one, walking up is enough.
+    for falling in (False, True) if len(side) else (False,):
+        found.append(_pair_with_leaders(ranked, limits, hot_bounds, falling))
+        by_common[ranked.document[np.concatenate(found[-1][:2])]] = True
     a, b, overlap = (np.concatenate(columns) for columns in zip(*found, strict=True))
     return JoinedPairs(sorted_pairs(ranked.document[a], ranked.document[b], overlap.astype(np.int64)), by_common)
 
@@ -188,12 +190,12 @@ def _pair_all(
     return list(map_parts(pair, parts)), hot_bounds[: 2 * n_hot]
 
 
-def _pair_with_leaders(ranked: _Ranked, limits: OverlapLimits, hot_bounds: NDArray[np.int64]) -> Columns:
+def _pair_with_leaders(ranked: _Ranked, limits: OverlapLimits, hot_bounds: NDArray[np.int64], falling: bool) -> Columns:
     n_room = min(int((hot_bounds[1::2] - hot_bounds[::2]).sum()), _MOST_HOT_SHINGLES_MET * len(ranked.document))
     a, b, overlap = (np.empty(n_room, np.int32) for _ in range(3))
     n_found = kernels.pair_with_leaders(
         ranked.entries, ranked.rank_bits, hot_bounds, ranked.keys, ranked.start, ranked.n_shared, ranked.size,
-        ranked.smallest_rank, limits.needed_by_sum, limits.needed_by_small, ranked.side, np.empty(_N_LEADERS, np.int64),
-        np.zeros(len(ranked.document), np.int32), _MOST_HOT_SHINGLES_MET, a, b, overlap,
+        ranked.smallest_rank, limits.needed_by_sum, limits.needed_by_small, ranked.side, falling,
+        np.empty(_N_LEADERS, np.int64), np.zeros(len(ranked.document), np.int32), _MOST_HOT_SHINGLES_MET, a, b, overlap,
     )  # fmt: skip
     return a[:n_found], b[:n_found], overlap[:n_found]

@@ -147,38 +147,46 @@ def pair_documents(
 @outer_kernel
 def pair_with_leaders(
     entries, rank_bits, hot_bounds, keys, start, n_shared, size, smallest_rank, needed_by_sum, needed_by_small, side,
-    leaders, n_met, max_met, out_a, out_b, out_overlap,
+    falling, leaders, n_met, max_met, out_a, out_b, out_overlap,
 ):  # fmt: skip
-    """Pair the documents of hot groups with leaders: those before them, of admissible size, that matched no leader themselves.
+    """Pair the documents of hot groups with leaders: those met before, of admissible size, that matched no leader themselves.
 
     The square of pairs of a hot group is never walked: a document meets at most `len(leaders)` others in each of its first
-    `max_met` groups. Returns the number of pairs; there is room for one by document and group met.
+    `max_met` groups. Groups are walked in rising order of size, or, `falling`, in the other. With `side` only documents of
+    the reference lead, and only the others are paired with them.
+    Returns the number of pairs; there is room for one by document and group met.
     """
     low = np.uint64((1 << (rank_bits + 1)) - 1)
     n_out = 0
     for group in range(len(hot_bounds) // 2):
         n_leaders = 0
-        for at in range(hot_bounds[2 * group], hot_bounds[2 * group + 1]):
+        begin, end = hot_bounds[2 * group], hot_bounds[2 * group + 1]
+        for step in range(end - begin):
+            at = end - 1 - step if falling else begin + step
             x = np.int64((entries[at] & low) >> _ONE)
             if n_met[x] == max_met:
                 continue
             n_met[x] += 1
+            may_lead = len(side) == 0 or side[x] == 1
+            may_pair = len(side) == 0 or side[x] == 0
             matched = False
             for k in range(n_leaders):
                 y = leaders[k]
-                if y < smallest_rank[x] or (len(side) > 0 and side[x] == side[y]):
+                larger, smaller = (y, x) if falling else (x, y)
+                if smaller < smallest_rank[larger]:
                     continue
-                needed = needed_of(size[x], size[y], needed_by_sum, needed_by_small)
+                needed = needed_of(size[larger], size[smaller], needed_by_sum, needed_by_small)
                 overlap = overlap_of(keys, start[x], n_shared[x], start[y], n_shared[y], needed)
                 if overlap >= 0:
-                    out_a[n_out] = y
-                    out_b[n_out] = x
-                    out_overlap[n_out] = overlap
-                    n_out += 1
+                    if may_pair:
+                        out_a[n_out] = y
+                        out_b[n_out] = x
+                        out_overlap[n_out] = overlap
+                        n_out += 1
                     matched = True
                     break
-            if not matched:
-                if n_leaders == len(leaders):  # the smallest one makes room: sizes rise
+            if not matched and may_lead:
+                if n_leaders == len(leaders):  # the oldest makes room: its size is farthest away
                     for k in range(1, n_leaders):
                         leaders[k - 1] = leaders[k]
                     n_leaders -= 1

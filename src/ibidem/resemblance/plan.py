@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.config import SHINGLE_SIZES, Config
+from ibidem.config import EXACT_METHODS, SHINGLE_SIZES, Config
 from ibidem.errors import InputError, SettingsError
 
 _FORMAT = "ibidem sampling plan"
@@ -43,14 +43,19 @@ class SamplingPlan:
             for name, value in wanted.items()
             if self.made_for.get(name, value) != value
         ]
+        if config.resemblance.method not in EXACT_METHODS:
+            problems.append(f"a sampling plan is for the methods {' and '.join(EXACT_METHODS)}")
         if problems:
             raise SettingsError(problems)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the plan to a file."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a plan's file holds."""
         groups = [{"from_shingles": a, "every": b} for a, b in zip(self.from_shingles, self.every, strict=True)]
-        content = {"format": _FORMAT, "made_for": self.made_for, "groups": groups}
-        Path(path).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return {"format": _FORMAT, "made_for": self.made_for, "groups": groups}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SamplingPlan:
@@ -66,8 +71,20 @@ class SamplingPlan:
             if content["format"] != _FORMAT:
                 raise ValueError(f"its format is {content['format']!r}")
             lows, every = zip(*((int(g["from_shingles"]), int(g["every"])) for g in content["groups"]), strict=True)
-            if any(n < 1 or n & (n - 1) for n in every) or list(lows) != sorted(set(lows)) or lows[0] != 0:
+            if any(not 0 < n <= 1 << 32 or n & (n - 1) for n in every) or list(lows) != sorted(set(lows)) or lows[0] != 0:
                 raise ValueError("groups must begin with 0 and rise, their ratios must be powers of two")
-            return cls(lows, every, dict(content["made_for"]))
-        except (KeyError, TypeError, ValueError) as error:
+            made_for = dict(content["made_for"])
+            if not all(isinstance(made_for.get(name, 0), (int, float)) for name in ("min_similarity", "shingle_size")):
+                raise ValueError("what it was made for are no numbers")
+            return cls(lows, every, made_for)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{os.fspath(path)} is no sampling plan: {error}", next_step) from error
+
+
+def is_plan(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file is a sampling plan."""
+    try:
+        SamplingPlan.load(path)
+    except InputError:
+        return False
+    return True

@@ -44,7 +44,7 @@ def prune(
         n_kept, sets = _keep_shared(sets, wanted, least_shared, map_parts)
         chosen = n_kept > 0
         documents, least_shared = documents[chosen], least_shared[chosen]
-        sets = HashSets(sets.hashes, np.append(sets.first[:-1][chosen], sets.first[-1]))
+        sets = without_empty(sets, chosen)
         if chosen.all() or not chosen.any():
             break
         wanted = np.ones(len(documents), np.bool_)
@@ -65,6 +65,11 @@ def sample(
         return n
 
     return _select(sets, choose, map_parts)[1]
+
+
+def without_empty(sets: HashSets, chosen: NDArray[np.bool_]) -> HashSets:
+    """Return the sets of the chosen documents, given that the others have none."""
+    return HashSets(sets.hashes, np.append(sets.first[:-1][chosen], sets.first[-1]))
 
 
 def _keep_shared(

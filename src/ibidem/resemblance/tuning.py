@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.parts import MapParts, in_turn
+from ibidem.resemblance.comparing import set_overlaps
 from ibidem.resemblance.join import DocumentPairs, join_documents
 from ibidem.resemblance.limits import resemblance_limits
 from ibidem.resemblance.pruning import sample
@@ -82,11 +83,10 @@ class SizeGroup:
 
 @dataclass(frozen=True)
 class _Truth:
-    """The pairs that are duplicates, and those that come near, which a sample may take for some."""
+    """The pairs that are duplicates at a limit."""
 
     limit: Fraction
     true: NDArray[np.int64]
-    near: DocumentPairs
 
 
 def tune_sampling(
@@ -116,7 +116,7 @@ def tune_sampling(
     near = join(sets, min_similarity / 2, wanted)
     similarity = _similarities(near, sizes)
     is_true = similarity >= float(min_similarity) - 1e-12
-    truth = _Truth(min_similarity, _keys(near)[is_true], near)
+    truth = _Truth(min_similarity, _keys(near)[is_true])
     group_of_near = _group_of_pairs(near, sizes, group_of)
     trials: list[list[Trial]] = []
     for group in range(len(groups)):
@@ -135,9 +135,9 @@ def tune_sampling(
             pairs = join(sample(sets, takes_part, every, remainder, map_parts), min_similarity, takes_part)
             of_pair = _group_of_pairs(pairs, sizes, group_of)
             accepted += np.bincount(of_pair, minlength=len(groups)) / n_trials
-            is_right = np.isin(_keys(pairs), truth.true)
+            is_right = _is_right(pairs, truth, sets, map_parts)
             right += np.bincount(of_pair[is_right], minlength=len(groups)) / n_trials
-        chances = _acceptance(near, sizes, similarity, every, float(min_similarity))
+        chances = _acceptance(near, sizes, every, float(min_similarity))
         for group in list(open_groups):
             mine = group_of_near == group
             expected, expected_right = chances[mine].sum(), chances[mine & is_true].sum()
@@ -187,6 +187,15 @@ def _choose(trials: list[list[Trial]], min_precision: float) -> list[int]:
     return chosen
 
 
+def _is_right(pairs: DocumentPairs, truth: _Truth, sets: HashSets, map_parts: MapParts) -> NDArray[np.bool_]:
+    """Tell which pairs are duplicates: those known as some, and others that are when compared (common shingles list few)."""
+    is_right: NDArray[np.bool_] = np.isin(_keys(pairs), truth.true)
+    rest = np.flatnonzero(~is_right)
+    limits = resemblance_limits(truth.limit, Fraction(0), int(np.diff(sets.first).max(initial=0)))
+    is_right[rest] = set_overlaps(sets, pairs.a[rest], pairs.b[rest], limits, map_parts) >= 0
+    return is_right
+
+
 def _similarities(pairs: DocumentPairs, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     similarities: NDArray[np.float64] = pairs.overlap / (sizes[pairs.a] + sizes[pairs.b] - pairs.overlap)
     return similarities
@@ -202,16 +211,16 @@ def _group_of_pairs(pairs: DocumentPairs, sizes: NDArray[np.int64], group_of: ND
 
 
 def _acceptance(
-    pairs: DocumentPairs, sizes: NDArray[np.int64], similarity: NDArray[np.float64], every: int, limit: float
+    pairs: DocumentPairs, sizes: NDArray[np.int64], every: int, limit: float
 ) -> NDArray[np.float64]:
-    """Return how probably a sample accepts each pair: it holds Y ~ binomial(union, 1 / every) shingles of both documents, of
-    which X ~ binomial(Y, similarity) are shared, and X / Y must reach the limit. Drawn, not summed: unions may be huge.
+    """Return how probably a sample accepts each pair: of the shared shingles and of the others it holds binomially many, and
+    the shared ones must be the wanted share. Drawn, not summed: documents may be huge.
     """
     random = np.random.default_rng(every)
     unions = sizes[pairs.a] + sizes[pairs.b] - pairs.overlap
     chances = np.zeros(len(pairs))
     for _ in range(_DRAWS):
-        drawn = random.binomial(unions, 1 / every)
-        shared = random.binomial(drawn, np.minimum(similarity, 1.0))
-        chances += (shared > 0) & (shared >= limit * drawn - 1e-9)
+        shared = random.binomial(pairs.overlap, 1 / every)
+        others = random.binomial(unions - pairs.overlap, 1 / every)
+        chances += (shared > 0) & (shared >= limit * (shared + others) - 1e-9)
     return chances / _DRAWS
