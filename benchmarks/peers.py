@@ -118,6 +118,14 @@ def run_timed(command: list[str]) -> tuple[float, int]:
     return time.perf_counter() - begin, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
+def best_of(command: list[str], repeats: int) -> tuple[float, int]:
+    best, peak = math.inf, 0
+    for _ in range(repeats):
+        seconds, memory = run_timed(command)
+        best, peak = min(best, seconds), max(peak, memory)
+    return best, peak
+
+
 def make_environment(name: str, work: Path) -> str | None:
     folder = work / f"env-{name}"
     python = folder / "bin" / "python"
@@ -157,19 +165,15 @@ def main() -> None:
     parser.add_argument("--data", help="folder with the real collections")
     parser.add_argument("--work", default=str(Path(tempfile.gettempdir()) / "ibidem-benchmark"))
     parser.add_argument("--share", type=float, default=1.0, help="share of the collection")
-    parser.add_argument("--repeats", type=int, default=3, help="runs of wc and ibidem; the best counts; peers run once")
+    parser.add_argument("--repeats", type=int, default=1, help="runs of each, the best of which counts")
     parser.add_argument("--peers", default=",".join(PEERS))
     options = parser.parse_args()
     work = Path(options.work)
     path = make_plain(make_collection(require_data(options.data), work, (options.share,))[0])
-    wc = min(run_timed([shutil.which("wc") or "wc", "-w", str(path)])[0] for _ in range(options.repeats))
+    wc, _ = best_of([shutil.which("wc") or "wc", "-w", str(path)], max(3, options.repeats))
     print(f"{path.name}: {path.stat().st_size / 1e6:.0f} MB, wc -w {wc:.2f} s", flush=True)
     out = work / "out-cluster"
-    best, peak = math.inf, 0
-    for _ in range(options.repeats):
-        shutil.rmtree(out, ignore_errors=True)
-        seconds, memory = run_timed([IBIDEM, "cluster", str(path), "-o", str(out), "--quiet"])
-        best, peak = min(best, seconds), max(peak, memory)
+    best, peak = best_of([IBIDEM, "cluster", str(path), "-o", str(out), "--quiet", "--overwrite"], options.repeats)
     print(f"  {'ibidem':11} {best:7.1f} s = {best / wc:6.1f} W   memory {peak / 1e6:6.0f} MB   every pair verified", flush=True)
     import pyarrow.parquet as pq
 
@@ -182,7 +186,7 @@ def main() -> None:
             print(f"  {name:11} cannot be installed here")
             continue
         found = work / f"pairs-{name}.jsonl"
-        seconds, memory = run_timed([python, __file__, "--run", name, str(path), str(found)])
+        seconds, memory = best_of([python, __file__, "--run", name, str(path), str(found)], options.repeats)
         print(f"  {name:11} {seconds:7.1f} s = {seconds / wc:6.1f} W   memory {memory / 1e6:6.0f} MB", flush=True)
         with open(found, encoding="utf-8") as file:
             pairs[name] = {ordered(*json.loads(line)) for line in file}

@@ -1,4 +1,4 @@
-"""Speed, memory and growth of `find`, `cluster` and `dedup`, against `wc -w` on the same file in the same run (best of three)."""
+"""Speed, memory and growth of `find`, `cluster` and `dedup` against `wc -w` on the same file in the same run, best of three."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def test_similar_passages_go_if_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [("", ""), (" ", "\n" * 500), "\n" * 500, ""],
+    [("", ""), (" ", "\n" * 500), ("\n" * 500, "")],
 )
 def test_a_document_of_which_nothing_but_space_is_left_goes(before: str, after: str) -> None:
     items = documents(one=text(1, 2, 3), two=f"{before}{text(1, 2, 3)}{after}")

@@ -10,7 +10,7 @@ import pytest
 import ibidem
 from ibidem.errors import SettingsError
 
-WORDS = [a + b + c for a in ("ba", "do", "fi", "ku", "le") for b in ("ma", "no", "ri", "su", "te") for c in ("l", "n", "r", "s")]
+WORDS = [a + b + c for a in ("ba", "do", "fi", "ku") for b in ("ma", "no", "ri", "su") for c in ("l", "n", "r", "s")]
 
 
 def words(n: int, seed: int) -> list[str]:

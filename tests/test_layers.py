@@ -16,7 +16,10 @@ ABOVE = {
     "api", "checking", "classifying", "cleaned", "collection", "pipeline", "progress", "removals", "result", "running",
     "shingled",
 }  # fmt: skip
-CLI_MAY_USE = {"api", "cleaned", "cleaning", "cli", "config", "errors", "progress", "reports", "version", "warmup"}
+CLI_MAY_USE = {
+    "api", "cleaned", "cleaning", "cli", "config", "errors", "progress", "reports", "resemblance", "spilling", "version",
+    "warmup",
+}  # fmt: skip
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 

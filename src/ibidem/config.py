@@ -18,7 +18,7 @@ from typing import Any
 
 from ibidem.errors import SettingsError
 
-SIGNATURES = ("auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
+SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
 SET_SIGNATURES = ("words", "shingles", "spotsigs")
 MEASURES = ("resemblance", "order")
 EXACT_METHODS = ("join", "shingling")
@@ -67,7 +67,7 @@ class SignaturesConfig:
     """What a sentence is known by."""
 
     signature: str = _setting(
-        "auto", "What makes two sentences alike; auto: words, or exact where text is cut.", choices=SIGNATURES
+        "auto", "What makes two sentences alike; auto: words, or exact where text is cut.", choices=("auto", *SIGNATURES)
     )
     shingle_size: int = _setting(0, "Words in a shingle; 0: 2 for sentences, 10 for documents.", at_least=0)
     min_idf: float = _setting(0.1, "I-Match: keep words whose idf (0 to 1) is at least this.", at_least=0)

@@ -81,7 +81,8 @@ def clusters_of(documents: ShingledDocuments, plan: SamplingPlan | None, run: Ru
             found = with_identical(found, documents.digests, corpus)
     with run.progress.stage("clusters"):
         duplicates, canonical = cluster_found(found, comparer, rank, config, documents.has_reference)
-        return Clustered(duplicates, representative, expand(canonical, representative, documents.has_reference))
+        canonical = expand(canonical, representative, documents.has_reference, config.clusters.chains)
+        return Clustered(duplicates, representative, canonical)
 
 
 def clean_collection(run: Run) -> CleaningResult:

@@ -78,13 +78,17 @@ def _with_missing_pairs(found: Found, comparer: Comparer, rank: NDArray[np.int64
     return joined(parts)
 
 
-def expand(canonical: NDArray[np.int32], representative: NDArray[np.int32], has_reference: bool) -> NDArray[np.int32]:
+def expand(
+    canonical: NDArray[np.int32], representative: NDArray[np.int32], has_reference: bool, chains: bool
+) -> NDArray[np.int32]:
     """Return every document's canonical one, given those of the documents that stand for identical ones.
 
-    With a reference, identical documents of one side are no pair: they belong together through the other side only.
+    With a reference, identical documents of one side are no pair: they belong together through the other side only, the
+    reference's own ones only in a chain.
     """
     of_all = canonical[representative]
     if not has_reference:
         return of_all
-    itself = np.arange(len(of_all), dtype=np.int32)
-    return np.where(of_all == representative, itself, of_all).astype(np.int32)
+    is_alone = np.bincount(canonical, minlength=len(canonical))[representative] == 1
+    by_itself = (of_all == representative) & (is_alone | (not chains))
+    return np.where(by_itself, np.arange(len(of_all), dtype=np.int32), of_all)
