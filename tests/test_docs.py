@@ -40,7 +40,7 @@ def test_the_python_example_of_the_readme_runs(tmp_path: Path, monkeypatch: pyte
     ("table", "schema"),
     [
         ("passages", model.PASSAGES), ("repeats", model.REPEATS), ("documents", model.DOCUMENTS),
-        ("duplicates", model.DUPLICATES), ("clusters", model.CLUSTERS),
+        ("duplicates", model.DUPLICATES), ("clusters", model.CLUSTERS), ("removed.jsonl", model.REMOVED),
     ],
 )  # fmt: skip
 def test_the_readme_names_the_columns(table: str, schema: object) -> None:

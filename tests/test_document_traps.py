@@ -143,3 +143,20 @@ def test_a_plan_is_told_in_the_run(tmp_path: Any) -> None:
 def test_only_what_is_left_to_choose_can_be_chosen_when_writing(tmp_path: Any) -> None:
     with pytest.raises(SettingsError, match="level"):
         ibidem.dedup(crowd(2, "d")).write(tmp_path / "out", level="passage")
+
+
+def test_of_a_text_inside_another_the_other_stays() -> None:
+    short, rest = words(80, 1), words(900, 2)
+    records = [{"id": "teaser", "text": " ".join(short)}, {"id": "article", "text": " ".join(short + rest)}]
+    assert gone(ibidem.dedup(records, min_containment=0.9)) == {"teaser"}
+    assert gone(ibidem.dedup(records[::-1], min_containment=0.9, keep="first")) == {"teaser"}
+    # What only holds a text of the reference stays.
+    assert gone(ibidem.dedup(records[1:], against=records[:1], min_containment=0.9)) == set()
+    assert gone(ibidem.dedup(records[:1], against=records[1:], min_containment=0.9)) == {"teaser"}
+
+
+def test_a_file_is_no_reference_for_itself(tmp_path: Any) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(sentence(1))
+    with pytest.raises(ibidem.InputError, match="reference too"):
+        ibidem.dedup(path, against=[str(path)])

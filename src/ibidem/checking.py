@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from typing import Any
 
 from ibidem.collection import NO_TIME, Documents
 from ibidem.config import Config, DocumentsConfig
-from ibidem.documents import find_repeated_id
+from ibidem.documents import find_repeated_id, resolve_inputs
+from ibidem.documents.inputs import FileSource
 from ibidem.errors import InputError, NoDocumentsError
 from ibidem.reports import SkippedRecords
 
@@ -47,3 +50,14 @@ def check_keeping(documents: Documents, config: Config) -> None:
         raise InputError(f"no record has a field '{field}' with a value", "Check --keep.")
     if config.clusters.keep == "earliest" and (documents.times == NO_TIME).all():
         raise InputError("no record has a time, so none is the earliest", "Check --time-field, or choose another --keep.")
+
+
+def check_reference(inputs: Any, against: Any) -> None:
+    """Raise where a file is an input and a reference too: all of it would go."""
+    sides = [
+        {os.path.realpath(source.path) for source in resolve_inputs(given) if isinstance(source, FileSource)}
+        for given in (inputs, against)
+        if isinstance(given, (str, os.PathLike, list, tuple))
+    ]
+    if len(sides) == 2 and (both := sides[0] & sides[1]):
+        raise InputError(f"{min(both)} is an input and a reference too", "Give different files, or leave out --against.")

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from ibidem.checking import check_fields, check_keeping, fields_for_keeping
+from ibidem.checking import check_fields, check_keeping, check_reference, fields_for_keeping
 from ibidem.classifying import classify, pairing, spans_to_cut
 from ibidem.cleaned import CleaningResult
-from ibidem.clusters import cluster_found, expand, keep_order
+from ibidem.clusters import cluster_found, containers_first, expand, keep_order
 from ibidem.collection import Collection, Documents
 from ibidem.config import SHINGLE_SIZES, Config, passage_limits
 from ibidem.parts import MapParts
@@ -80,6 +80,8 @@ def clusters_of(documents: ShingledDocuments, plan: SamplingPlan | None, run: Ru
         if documents.has_reference:
             found = with_identical(found, documents.digests, corpus)
     with run.progress.stage("clusters"):
+        if config.resemblance.min_containment > 0:
+            rank = containers_first(rank, corpus.sizes, documents.side)
         duplicates, canonical = cluster_found(found, comparer, rank, config, documents.has_reference)
         canonical = expand(canonical, representative, documents.has_reference, config.clusters.chains)
         return Clustered(duplicates, representative, canonical)
@@ -88,6 +90,7 @@ def clusters_of(documents: ShingledDocuments, plan: SamplingPlan | None, run: Ru
 def clean_collection(run: Run) -> CleaningResult:
     """Decide what goes out of the inputs: documents, passages or sentences that stand elsewhere and stay there."""
     config, fields = run.config, fields_for_keeping(run.config)
+    check_reference(run.inputs, run.against)
     documents: Documents
     if config.cleaning.level == "document":
         documents = shingled = run.read_shingles(fields, unique_ids=False)

@@ -183,8 +183,8 @@ def test_an_empty_folder_is_taken_and_a_missing_one_made(run: Run, news: str, tm
 
 
 def test_a_file_is_no_output_folder(run: Run, news: str, tmp_path: Path) -> None:
-    said(run("find", news, "-o", news), 2, "news.jsonl is a file, not a folder")
-    said(run("find", news, "-o", f"{news}/out"), 2, "news.jsonl is a file, not a folder")
+    said(run("find", news, "-o", news), 2, "a folder")
+    said(run("find", news, "-o", f"{news}/out"), 2, "a folder")
     assert (tmp_path / news).read_text("utf-8")
 
 

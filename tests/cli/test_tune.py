@@ -33,7 +33,7 @@ def test_the_table_and_the_plan(run: Run, pages: str, tmp_path: Path) -> None:
     answer = run("tune", pages, *ARGUMENTS, "-o", "plan.json")
     assert (answer.code, answer.err) == (0, "plan: plan.json\n")
     header, *lines = answer.out.splitlines()
-    columns = "shingles documents shingles in all looked at precision predicted recall predicted pairs"
+    columns = "shingles documents shingles in all looked at precision by model recall by model pairs"
     assert " ".join(header.split()) == columns
     expected = tuned("0.6", 0.8)
     sizes = ["0-74", "75-199", "200-449", "450+"]

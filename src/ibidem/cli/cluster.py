@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from ibidem.cli.options import input_arguments, resolve_settings, run_options, setting_options
+from ibidem.cli.options import input_arguments, output_option, resolve_settings, run_options, setting_options
 
 
 @click.command()
 @input_arguments
-@click.option("-o", "--output", metavar="OUT", type=click.Path(path_type=Path), required=True, help="Folder for the results.")
+@output_option("Folder for the results.", required=True)
 @click.option("--plan", type=click.Path(dir_okay=False), help="Sampling plan that `ibidem tune` wrote.")
 @setting_options(
     "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from ibidem.cli.options import input_arguments, resolve_settings, run_options, setting_options
+from ibidem.cli.options import input_arguments, output_option, resolve_settings, run_options, setting_options
 
 
 @click.command()
 @input_arguments
-@click.option("-o", "--output", metavar="OUT", type=click.Path(path_type=Path), help="Folder for the cleaned collection.")
+@output_option("Folder for the cleaned collection.", required=False)
 @click.option("--dry-run", is_flag=True, help="Write nothing; say what would go, with ten examples.")
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
@@ -39,13 +39,11 @@ def dedup(
     \b
     ibidem dedup crawl/*.parquet -o clean
     ibidem dedup news.jsonl -o clean --level passage --keep earliest
-    ibidem dedup train.jsonl --against test.jsonl -o clean --dry-run
+    ibidem dedup train.jsonl --against test.jsonl --level sentence --dry-run
     """
     config = resolve_settings(config_file, flags)
     if output is None and not dry_run:
         raise click.UsageError("give a folder for the cleaned collection with -o, or --dry-run")
-    if output is not None and output.suffix.lower() in (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst"):
-        raise click.UsageError(f"-o {output}: give a folder; the cleaned files keep their names in it")
     import pyarrow as pa
 
     from ibidem.api import dedup as dedup_in

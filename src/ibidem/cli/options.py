@@ -6,11 +6,14 @@ import dataclasses
 from collections.abc import Callable
 from fractions import Fraction
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ibidem.config import Config, setting_fields, setting_type, settings_from_toml
+
+_DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst")
 
 
 class NumberType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -80,6 +83,18 @@ def input_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     help_text = "Compare INPUT with REF only, not with itself (repeatable)."
     against = click.option("--against", "references", metavar="REF", multiple=True, help=help_text)
     return click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)(against(checked))
+
+
+def _check_folder(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix.lower() in _DATA_SUFFIXES and not value.is_dir():
+        raise click.UsageError(f"-o {value}: give a folder; the files in it get their own names")
+    return value
+
+
+def output_option(what: str, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add -o OUT, a folder."""
+    path = click.Path(path_type=Path)
+    return click.option("-o", "--output", metavar="OUT", type=path, required=required, callback=_check_folder, help=what)
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

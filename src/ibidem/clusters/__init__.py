@@ -6,7 +6,7 @@ from ibidem.clusters.components import number_clusters
 from ibidem.clusters.copies import MIN_COVERAGE, cluster_copies, identical_documents
 from ibidem.clusters.cuts import CutSpans, cut_spans, find_cuts
 from ibidem.clusters.keeping import keep_order
-from ibidem.clusters.leaders import choose_canonical, cluster_found, expand
+from ibidem.clusters.leaders import choose_canonical, cluster_found, containers_first, expand
 
 __all__ = [
     "MIN_COVERAGE",
@@ -14,6 +14,7 @@ __all__ = [
     "choose_canonical",
     "cluster_copies",
     "cluster_found",
+    "containers_first",
     "cut_spans",
     "expand",
     "find_cuts",

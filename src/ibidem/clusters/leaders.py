@@ -8,6 +8,8 @@ canonical documents are duplicates of each other.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,7 +32,25 @@ def cluster_found(
     # With a reference one pair is enough: what stands in it belongs to it.
     if found.by_common.any() and config.resemblance.verify and not config.clusters.chains and not has_reference:
         duplicates = _with_missing_pairs(found, comparer, rank)
-    return duplicates, choose_canonical(duplicates.a, duplicates.b, rank, config.clusters.chains)
+    goes = _goes_with(duplicates, config) if has_reference else np.ones(len(duplicates), np.bool_)
+    return duplicates, choose_canonical(duplicates.a[goes], duplicates.b[goes], rank, config.clusters.chains)
+
+
+def containers_first(rank: NDArray[np.int64], sizes: NDArray[np.int64], side: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return a rank by which larger documents come first, those of the reference before all: of a document that stands in
+    another one it is the other that stays, whatever the rank says.
+    """
+    keys: list[NDArray[Any]] = [rank, -sizes, *([-side] if len(side) else [])]
+    by_size = np.empty_like(rank)
+    by_size[np.lexsort(keys)] = np.arange(len(rank))
+    return by_size
+
+
+def _goes_with(duplicates: Duplicates, config: Config) -> NDArray[np.bool_]:
+    """Tell in which pairs the document of the inputs, a, resembles the reference's or stands in it; it may just hold it."""
+    contained = float(config.resemblance.min_containment) or np.inf
+    similar = duplicates.similarity >= float(config.matches.min_similarity) - 1e-12
+    return similar | (duplicates.containment_a >= contained - 1e-12)
 
 
 def choose_canonical(

@@ -34,7 +34,9 @@ def _lines(result: CleaningResult, folder: Path | None) -> Iterator[str]:
     yield f"{many(n_input, 'document')}, {many(n_chars, 'character')}, {sum(result.timings.values()):.1f} s"
     if result.config.cleaning.level != "document":
         n_cut = len(np.unique(removals.document)) - n_dropped
-        yield f"{many(len(removals), 'passage')} {verb}, out of {many(n_cut, 'document')}"
+        of_sentences = " of sentences" if result.config.cleaning.level == "sentence" else ""
+        counted = many(len(removals), "run" if of_sentences else "passage") + of_sentences
+        yield f"{counted} {verb}, out of {many(n_cut, 'document')}"
     yield f"{many(n_dropped, 'document')} {verb} as a whole, {n_input - n_dropped:,} stay"
     yield f"{many(removals.n_chars, 'character')} {verb} ({removals.n_chars / max(1, n_chars):.1%})"
     if result.skipped:
@@ -43,13 +45,15 @@ def _lines(result: CleaningResult, folder: Path | None) -> Iterator[str]:
     if would:
         yield from _examples(result)
     else:
-        yield f"cleaned collection: {folder}"
+        yield f"{'marked' if result.config.cleaning.mark_only else 'cleaned'} collection: {folder}"
 
 
 def _examples(result: CleaningResult) -> Iterator[str]:
     rows = result.removals.table(result.documents, 0, _EXAMPLES).to_pylist()
     if not rows:
         yield "nothing would go"
+        if result.config.cleaning.level == "document":
+            yield "  documents are compared as wholes; --level passage and --level sentence look inside of them"
         return
     yield f"the first {len(rows)}:" if len(rows) > 1 else "it is:"
     numbers = result.removals.document[:_EXAMPLES].tolist()

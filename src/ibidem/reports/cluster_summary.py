@@ -28,7 +28,7 @@ def _lines(result: ClusterResult, folder: Path | None) -> Iterator[str]:
     sizes = np.bincount(cluster)
     if len(sizes):
         more = len(cluster) - len(sizes)
-        yield f"{many(len(sizes), 'cluster')} of {many(len(cluster), 'document')}; {more:,} more than one of each"
+        yield f"{many(len(sizes), 'cluster')} of {many(len(cluster), 'document')}: {more:,} could go"
     if result.skipped:
         yield from skipped_lines(result.skipped)
     if len(sizes):
@@ -53,5 +53,6 @@ def _why_nothing(result: ClusterResult) -> Iterator[str]:
     elif result.counts["shingles"] < 2 * result.documents.n_documents:
         yield f"  the texts are short: few have more than {size} words; try a smaller --shingle-size"
     else:
-        yield "  no two documents are similar enough as wholes; try a lower --min-similarity, or --min-containment"
+        yield "  no two documents are similar enough as wholes; try a lower --min-similarity, or --min-containment,"
+        yield f"  or for short texts a smaller --shingle-size: one changed word changes {size} shingles"
         yield "  `ibidem find` finds passages that they share"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ibidem.result import Tuning
 
-_COLUMNS = ("shingles", "documents", "shingles in all", "looked at", "precision", "predicted", "recall", "predicted", "pairs")
+_COLUMNS = ("shingles", "documents", "shingles in all", "looked at", "precision", "by model", "recall", "by model", "pairs")
 
 
 def tuning_table(tuning: Tuning) -> str:
@@ -32,7 +32,10 @@ def _remarks(tuning: Tuning) -> Iterator[str]:
     made_for = tuning.plan.made_for
     trials = [group.chosen for group in tuning.groups]
     accepted, right, true = (sum(getattr(trial, name) for trial in trials) for name in ("accepted", "right", "true"))
-    yield f"{tuning.share:.1%} of the shingles are looked at"
+    yield f"{tuning.share:.1%} of the shingles are looked at; identical documents count once"
+    if not true:
+        yield "there are no pairs to measure by: nothing is known of the precision of samples here"
+        return
     yield (
         f"pairs found at similarity {made_for['min_similarity']:g}: precision {right / accepted if accepted else 1:.3f} "
         f"(promised {made_for['min_precision']:g}), recall {right / true if true else 1:.3f}"

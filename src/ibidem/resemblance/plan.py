@@ -43,6 +43,8 @@ class SamplingPlan:
             for name, value in wanted.items()
             if self.made_for.get(name, value) != value
         ]
+        if config.resemblance.sample_every > 1:
+            problems.append(f"sample_every = {config.resemblance.sample_every}, but a sampling plan is given")
         if config.resemblance.method not in EXACT_METHODS:
             problems.append(f"a sampling plan is for the methods {' and '.join(EXACT_METHODS)}")
         if problems:

@@ -27,7 +27,7 @@ GROUPS = (0, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 RATIOS = (2, 4, 8, 16, 32, 64)
 _MOST_TRIALS = 4
 _LEAST_EVIDENCE = 20  # pairs that a sample must take for duplicates before its precision means anything
-_Z = 1.645  # one-sided, 95 %
+_Z = 2.326  # one-sided, 99 %
 _DRAWS = 32
 
 
@@ -57,7 +57,7 @@ class Trial:
 
     @property
     def sure_precision(self) -> float:
-        """Lower end of a 95 % confidence interval (Wilson) of the precision; 0 where the evidence is too thin."""
+        """Lower end of a 99 % confidence interval (Wilson) of the precision; 0 where the evidence is too thin."""
         n, p = self.accepted, self.precision
         if n < _LEAST_EVIDENCE:
             return 0.0
