@@ -19,11 +19,11 @@ from ibidem.cleaning.names import MARKS_FILE, UNFINISHED_FILE
 from ibidem.collection import Documents
 from ibidem.config import Config
 from ibidem.documents import read, resolve_inputs
-from ibidem.documents.inputs import FileSource, read_written
+from ibidem.documents.inputs import FileSource, Source, read_written
 from ibidem.errors import OutputExistsError, ResourceError, SettingsError
 from ibidem.model import Document
 from ibidem.removals import Removals
-from ibidem.reports.writing import write_result
+from ibidem.reports.writing import check_is_folder, write_result
 from ibidem.result import RunResult
 
 
@@ -71,9 +71,8 @@ class CleaningResult(RunResult):
             raise SettingsError([f"{name} cannot be changed after the work" for name in sorted(unknown)])
         config = Config.of(self.config, **settings)
         path = Path(folder)
-        check_cleaning(self.original, path, config)
+        sources = check_cleaning(self.original, path, config)
         _remove_earlier(path)
-        sources = resolve_inputs(self.original)
         planned = [str(file.relative_to(path)) for file in output_paths(sources, path)]
         _begin_writing(path, [*planned, MARKS_FILE])
         mark_only = config.cleaning.mark_only
@@ -98,16 +97,14 @@ class CleaningResult(RunResult):
         }
 
 
-def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> None:
+def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Source]:
     """Raise unless a cleaned copy of the inputs can be written into the folder; called before the work, and before writing.
 
-    Without a folder, only what concerns the inputs is checked.
+    Without a folder, only what concerns the inputs is checked. Returns what the inputs stand for.
     """
     sources = resolve_inputs(inputs)
     if folder is not None:
-        for part in (folder, *folder.parents):
-            if part.exists() and not part.is_dir():
-                raise OutputExistsError(f"{part} is a file, not a folder", "Give another folder with -o.")
+        check_is_folder(folder)
         earlier = _earlier_files(folder)
         if folder.exists() and any(folder.iterdir()):
             if earlier is None:
@@ -123,6 +120,7 @@ def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> None:
     output_paths(sources, folder or Path("cleaned"))
     if config.cleaning.level != "document" and not config.cleaning.mark_only:
         check_cuts_possible(sources, config.documents)
+    return sources
 
 
 def _earlier_files(folder: Path) -> list[Path] | None:

@@ -129,6 +129,14 @@ class Collection(Documents):
         return TypeTokens(tokens, first)
 
 
+def texts_of(batch: pa.RecordBatch) -> pa.LargeStringArray:
+    """Return the texts of a batch; one of 4 GB or more is a ResourceError."""
+    texts = batch.column("text")
+    if texts.nbytes >= MOST_TEXT_BYTES:  # only a single document makes a batch that large; offsets have 32 bits
+        raise ResourceError(f"the document {batch.column('id')[0]} has 4 GB of text or more", "Split it.")
+    return texts
+
+
 def gather(
     batches: Iterable[pa.RecordBatch],
     reference_batches: Iterable[pa.RecordBatch],
@@ -139,9 +147,7 @@ def gather(
     """Split the texts of all batches into sentences as they arrive; `on_batch` is told of new documents and sentences."""
 
     def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch, NDArray[np.int64]]:
-        texts = batch.column("text")
-        if texts.nbytes >= MOST_TEXT_BYTES:  # only a single document makes a batch that large; offsets have 32 bits
-            raise ResourceError(f"the document {batch.column('id')[0]} has 4 GB of text or more", "Split it.")
+        texts = texts_of(batch)
         return batch, split_texts(texts, config), pc.utf8_length(texts).to_numpy(zero_copy_only=False)
 
     kept: list[pa.RecordBatch] = []

@@ -83,6 +83,10 @@ class SignaturesConfig:
     )
     paper: bool = _setting(False, "Take the papers' limits as printed: strict instead of inclusive, no guards.")
 
+    def shingle_words(self, unit: str) -> int:
+        """Return the words in a shingle of a `sentence` or a `document`: as set, or as fits the unit."""
+        return self.shingle_size or SHINGLE_SIZES[unit]
+
 
 @dataclass(frozen=True)
 class MatchesConfig:
@@ -165,6 +169,11 @@ class EngineConfig:
         "auto", "Memory for shingles, as 500MB or 4GB; more go to a temporary file. auto: half of what the machine has."
     )
     tmp_dir: str = _setting("auto", "Folder for temporary files; auto: the system's.")
+
+    @property
+    def tmp_folder(self) -> str | None:
+        """The folder for temporary files; None for the system's."""
+        return None if self.tmp_dir == "auto" else self.tmp_dir
 
 
 @dataclass(frozen=True)

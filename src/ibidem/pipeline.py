@@ -14,7 +14,7 @@ from ibidem.classifying import classify, pairing, spans_to_cut
 from ibidem.cleaned import CleaningResult
 from ibidem.clusters import cluster_found, containers_first, expand, keep_order
 from ibidem.collection import Collection, Documents
-from ibidem.config import SHINGLE_SIZES, Config, passage_limits
+from ibidem.config import Config, passage_limits
 from ibidem.parts import MapParts
 from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.progress import Progress
@@ -118,7 +118,7 @@ def tune_documents(run: Run, min_precision: float, max_documents: int, groups: S
     made_for = {
         "min_similarity": float(limit),
         "min_precision": min_precision,
-        "shingle_size": config.signatures.shingle_size or SHINGLE_SIZES["document"],
+        "shingle_size": config.signatures.shingle_words("document"),
         "documents": documents.n_documents,
     }
     plan = SamplingPlan([group.from_shingles for group in found], [group.every for group in found], made_for)

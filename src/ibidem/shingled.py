@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.collection import MOST_SENTENCES, MOST_TEXT_BYTES, Documents
-from ibidem.config import SHINGLE_SIZES, Config, memory_bytes
+from ibidem.collection import MOST_SENTENCES, Documents, texts_of
+from ibidem.config import Config, memory_bytes
 from ibidem.engines import machine_memory
 from ibidem.errors import ResourceError
 from ibidem.parts import MapParts
@@ -40,7 +40,7 @@ class ShingledDocuments(Documents):
     ) -> tuple[Corpus, Comparer]:
         """Return what is compared, one document for each that is identical to it, and how pairs are compared in full."""
         words = TypeTokens(self.known_by.hashes, self.known_by.first) if self.kind == "words" else None
-        size = config.signatures.shingle_size or SHINGLE_SIZES["document"]
+        size = config.signatures.shingle_words("document")
         sets, sequences = self.known_by, None
         if words is not None:
             sets = shingle_tokens(words, size, distinct=True)
@@ -72,12 +72,10 @@ def gather_shingles(
     What does not fit into the memory that the settings allow is put into a temporary file.
     """
     kind = what_to_keep(config)
-    size = config.signatures.shingle_size or SHINGLE_SIZES["document"]
+    size = config.signatures.shingle_words("document")
 
     def shingle(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, NDArray[np.int64], HashSets, NDArray[np.uint64]]:
-        texts = batch.column("text")
-        if texts.nbytes >= MOST_TEXT_BYTES:
-            raise ResourceError(f"the document {batch.column('id')[0]} has 4 GB of text or more", "Split it.")
+        texts = texts_of(batch)
         tokens = TypeTokens(*tokenise_texts(texts))
         digests = np.maximum(digest_tokens(tokens.tokens, tokens.first), np.uint64(1))
         digests[tokens.first[1:] == tokens.first[:-1]] = 0
@@ -92,7 +90,7 @@ def gather_shingles(
     sizes: list[NDArray[np.int64]] = []
     digests: list[NDArray[np.uint64]] = []
     max_bytes = memory_bytes(config.engine.memory) or machine_memory() // 2
-    hashes = SpillingColumn(np.uint64, max_bytes, None if config.engine.tmp_dir == "auto" else config.engine.tmp_dir)
+    hashes = SpillingColumn(np.uint64, max_bytes, config.engine.tmp_folder)
     n_documents = n_input = 0
     for stream in (batches, reference_batches):
         for batch, n_chars, shingles, batch_digests in map_parts(shingle, stream):

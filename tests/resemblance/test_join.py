@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from ibidem.engines import LocalEngine
 from ibidem.parts import in_turn
-from ibidem.resemblance.comparing import set_overlaps
+from ibidem.resemblance.comparing import as_resemblance, set_overlaps
 from ibidem.resemblance.join import join_documents
-from ibidem.resemblance.limits import OverlapLimits, dice_limits, resemblance_limits, sampled_limits
+from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
 from ibidem.resemblance.pruning import prune, sample
 from ibidem.sentences.hashing import SEED, mix
 from ibidem.signatures import HashSets
@@ -99,7 +99,7 @@ def test_containment_either_way_counts_too(documents: list[set[int]], limit: Fra
 @settings(max_examples=500, deadline=None)
 @given(collections, limits_of_similarity)
 def test_dice(documents: list[set[int]], limit: Fraction) -> None:
-    limits = dice_limits(limit, largest(documents))
+    limits = resemblance_limits(as_resemblance(limit), Fraction(0), largest(documents))
     expected = brute_force(documents, lambda a, b: a & b and 2 * len(a & b) >= limit * (len(a) + len(b)))
     assert joined(hash_sets(documents), limits) == expected
 

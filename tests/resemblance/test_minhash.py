@@ -10,12 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.engines import LocalEngine
-from ibidem.resemblance.minhash import _draw_permutations, agreement, band_pairs, candidate_probability, minhash
+from ibidem.resemblance.minhash import _draw_permutations, agreement, band_pairs, minhash
 from ibidem.resemblance.sketch_kernels import EMPTY, pair_bands
 from ibidem.sentences.hashing import SEED, mix
 from ibidem.signatures.base import HashSets
 
 MANY = 10**9
+
+
+def candidate_probability(similarity: float, n_bands: int, n_rows: int) -> float:
+    """Return how likely two documents of that resemblance agree in at least one of the bands."""
+    return 1.0 - (1.0 - similarity**n_rows) ** n_bands
 
 
 def hash_sets(sets: list[list[int]]) -> HashSets:

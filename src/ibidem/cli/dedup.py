@@ -54,14 +54,13 @@ def dedup(
     from ibidem.spilling import temporary_folder
 
     pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
-    tmp_dir = None if config.engine.tmp_dir == "auto" else config.engine.tmp_dir
     if not config.resemblance.verify and not quiet:
         click.echo("ibidem: pairs are not verified: documents may go that are no duplicates", err=True)
     with ExitStack() as stack:
         display = stack.enter_context(open_display(progress, quiet))
         paths: list[Any] = list(inputs)
         if "-" in paths:  # inputs are read twice: standard input is stored first
-            folder = stack.enter_context(temporary_folder(tmp_dir))
+            folder = stack.enter_context(temporary_folder(config.engine.tmp_folder))
             paths[paths.index("-")] = spool_stdin(folder)
         check_cleaning(paths, None if dry_run else output, config)
         result = dedup_in(paths, against=list(references) or None, config=config, progress=display)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ibidem.clusters.components import number_clusters
 from ibidem.clusters.copies import MIN_COVERAGE, cluster_copies, identical_documents
 from ibidem.clusters.cuts import CutSpans, cut_spans, find_cuts
-from ibidem.clusters.keeping import keep_order
-from ibidem.clusters.leaders import choose_canonical, cluster_found, containers_first, expand
+from ibidem.clusters.keeping import containers_first, keep_order
+from ibidem.clusters.leaders import choose_canonical, cluster_found, expand
 
 __all__ = [
     "MIN_COVERAGE",

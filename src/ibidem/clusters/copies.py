@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.clusters.components import connected
+from ibidem.clusters.components import connected, number_clusters
 from ibidem.passages.gram_join import group_equal
 from ibidem.passages.kernels import whole_text_keys
 
@@ -18,12 +18,7 @@ MIN_COVERAGE = 0.8
 
 def cluster_copies(a: NDArray[np.int32], b: NDArray[np.int32], n_documents: int) -> NDArray[np.int64]:
     """Return the cluster of every document, numbered in reading order; -1 for a document that is no copy."""
-    parent = connected(a, b, n_documents)
-    sizes = np.bincount(parent, minlength=n_documents)
-    roots = np.flatnonzero(sizes > 1)
-    number = np.full(n_documents, -1, np.int64)
-    number[roots] = np.arange(len(roots))
-    return number[parent]
+    return number_clusters(connected(a, b, n_documents))
 
 
 def identical_documents(

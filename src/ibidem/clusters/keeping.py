@@ -31,11 +31,21 @@ def keep_order(
     elif rule != "first":
         known, numbers = _numbers(values)
         keys += [-numbers if rule.endswith(":max") else numbers, ~known]
-    if len(side):
-        keys.append(1 - side.astype(np.int64))
-    order = np.lexsort(keys)
-    rank = np.empty(n, np.int64)
-    rank[order] = np.arange(n)
+    return _ranks(keys, side)
+
+
+def containers_first(rank: NDArray[np.int64], sizes: NDArray[np.int64], side: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return a rank by which larger documents come first, those of the reference before all: of a document that stands in
+    another one it is the other that stays, whatever the rank says.
+    """
+    return _ranks([rank, -sizes], side)
+
+
+def _ranks(keys: list[NDArray[Any]], side: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return the rank of every document by keys, the last one counting first; the reference comes before all others."""
+    order = np.lexsort([*keys, -side] if len(side) else keys)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
     return rank
 
 

@@ -8,8 +8,6 @@ canonical documents are duplicates of each other.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +21,6 @@ from ibidem.resemblance.comparing import joined
 _MOST_ROUNDS = 64
 
 
-
 def cluster_found(
     found: Found, comparer: Comparer, rank: NDArray[np.int64], config: Config, has_reference: bool
 ) -> tuple[Duplicates, NDArray[np.int32]]:
@@ -34,16 +31,6 @@ def cluster_found(
         duplicates = _with_missing_pairs(found, comparer, rank)
     goes = _goes_with(duplicates, config) if has_reference else np.ones(len(duplicates), np.bool_)
     return duplicates, choose_canonical(duplicates.a[goes], duplicates.b[goes], rank, config.clusters.chains)
-
-
-def containers_first(rank: NDArray[np.int64], sizes: NDArray[np.int64], side: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Return a rank by which larger documents come first, those of the reference before all: of a document that stands in
-    another one it is the other that stays, whatever the rank says.
-    """
-    keys: list[NDArray[Any]] = [rank, -sizes, *([-side] if len(side) else [])]
-    by_size = np.empty_like(rank)
-    by_size[np.lexsort(keys)] = np.arange(len(rank))
-    return by_size
 
 
 def _goes_with(duplicates: Duplicates, config: Config) -> NDArray[np.bool_]:

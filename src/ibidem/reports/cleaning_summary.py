@@ -10,10 +10,9 @@ import numpy as np
 
 from ibidem.cleaned import CleaningResult
 from ibidem.documents import read
-from ibidem.reports.summary import many, skipped_lines
+from ibidem.reports.summary import EXCERPT_CHARS, excerpt_of, many, skipped_lines
 
 _EXAMPLES = 10
-_EXCERPT_CHARS = 96
 _DOCUMENTS_READ_FOR_EXAMPLES = 20_000
 
 
@@ -62,9 +61,9 @@ def _examples(result: CleaningResult) -> Iterator[str]:
         score = "" if row["similarity"] is None else f", similarity {row['similarity']:.2f}"
         place, kept = (f" [{row[a]}:{row[b]}]" for a, b in (("start", "end"), ("matched_start", "matched_end")))
         yield f"  {row['id']}{place} stands in {row['matched_id']}{kept}{score}"
-        excerpt = " ".join(texts.get(number, "")[row["start"] : row["end"]][: 4 * _EXCERPT_CHARS].split())
+        excerpt = excerpt_of(texts.get(number, "")[row["start"] : row["end"]][: 4 * EXCERPT_CHARS])
         if excerpt:
-            yield "    " + (excerpt[: _EXCERPT_CHARS - 1] + "…" if len(excerpt) > _EXCERPT_CHARS else excerpt)
+            yield f"    {excerpt}"
 
 
 def _texts(result: CleaningResult, wanted: set[int]) -> dict[int, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ibidem.config import SHINGLE_SIZES, is_compared_in_full
+from ibidem.config import is_compared_in_full
 from ibidem.reports.summary import many, skipped_lines
 from ibidem.result import ClusterResult
 
@@ -47,7 +47,7 @@ def _lines(result: ClusterResult, folder: Path | None) -> Iterator[str]:
 
 def _why_nothing(result: ClusterResult) -> Iterator[str]:
     yield "nothing found:"
-    size = result.config.signatures.shingle_size or SHINGLE_SIZES["document"]
+    size = result.config.signatures.shingle_words("document")
     if result.documents.n_documents < 2:
         yield "  there is one document only"
     elif result.counts["shingles"] < 2 * result.documents.n_documents:

@@ -15,7 +15,7 @@ from ibidem.result import Result
 
 _LONGEST = 5
 _REASONS = 3
-_EXCERPT_CHARS = 96
+EXCERPT_CHARS = 96
 
 
 def summarise(result: Result, folder: Path | None = None) -> str:
@@ -58,8 +58,13 @@ def _passage_lines(passage: Passage) -> Iterator[str]:
     likeness = passage.kind if passage.kind == "exact" else f"{passage.kind} {passage.similarity:.2f}"
     size = many(passage.n_sentences, "sentence")
     yield f"  {a.id} [{a.start}:{a.end}] {arrow} {b.id} [{b.start}:{b.end}]  {size}, {likeness}"
-    excerpt = " ".join(a.text.split())
-    yield "    " + (excerpt[: _EXCERPT_CHARS - 1] + "…" if len(excerpt) > _EXCERPT_CHARS else excerpt)
+    yield f"    {excerpt_of(a.text)}"
+
+
+def excerpt_of(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join(text.split())
+    return line[: EXCERPT_CHARS - 1] + "…" if len(line) > EXCERPT_CHARS else line
 
 
 def skipped_lines(skipped: Sequence[Skipped], listed: bool = True) -> Iterator[str]:

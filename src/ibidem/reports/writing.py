@@ -21,11 +21,16 @@ _JSON_BATCH_ROWS = 50_000
 _OURS = ("passages", "repeats", "documents", "texts", "duplicates", "clusters")
 
 
-def check_output(folder: Path, overwrite: bool) -> None:
-    """Raise unless the folder may take results: it is absent, empty, or holds results that may be replaced."""
+def check_is_folder(folder: Path) -> None:
+    """Raise if the path, or one above it, is a file."""
     for part in (folder, *folder.parents):
         if part.exists() and not part.is_dir():
             raise OutputExistsError(f"{part} is a file, not a folder", "Give another folder with -o.")
+
+
+def check_output(folder: Path, overwrite: bool) -> None:
+    """Raise unless the folder may take results: it is absent, empty, or holds results that may be replaced."""
+    check_is_folder(folder)
     if folder.exists() and any(folder.iterdir()):
         ours = {f"{name}.{suffix}" for name in _OURS for suffix in FORMATS} | {"skipped.jsonl", "run.json"}
         if any(path.name.removesuffix(".part") not in ours for path in folder.iterdir()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.config import EXACT_METHODS, Config
+from ibidem.config import Config, is_compared_in_full
 from ibidem.parts import MapParts, in_turn
 from ibidem.resemblance.candidates import Corpus, Found, find_candidates
 from ibidem.resemblance.comparing import Duplicates, order_scores, resemblances, set_overlaps
@@ -49,8 +49,7 @@ def find_duplicates(corpus: Corpus, comparer: Comparer, config: Config, map_part
     as they share in one order, or more. So none that is alike in order is missing.
     """
     candidates = find_candidates(corpus, config, config.resemblance.verify, map_parts)
-    is_compared = config.resemblance.method in EXACT_METHODS and (corpus.every == 1).all() and comparer.sequences is None
-    if is_compared or not config.resemblance.verify:
+    if (is_compared_in_full(config) and (corpus.every == 1).all()) or not config.resemblance.verify:
         return candidates
     found = candidates.duplicates
     return Found(comparer.compare(found.a, found.b), candidates.by_common)

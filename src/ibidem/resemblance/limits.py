@@ -68,12 +68,6 @@ def resemblance_limits(min_similarity: Fraction, min_containment: Fraction, larg
     return OverlapLimits(by_sum, _ceiling(p * _numbers(largest + 1), q))
 
 
-def dice_limits(min_similarity: Fraction, largest: int) -> OverlapLimits:
-    """Return the limits for 2 overlap / (sum of sizes) ≥ `min_similarity`: what SWLR asks for, order aside."""
-    p, q = min_similarity.as_integer_ratio()
-    return OverlapLimits(_ceiling(p * _numbers(2 * largest + 1), 2 * q), _numbers(0))
-
-
 def sampled_limits(
     min_similarity: Fraction, min_containment: Fraction, miss_probability: float, largest: int
 ) -> OverlapLimits:

@@ -73,11 +73,6 @@ def agreement(signatures: Signatures, a: NDArray[np.int32], b: NDArray[np.int32]
     return shares
 
 
-def candidate_probability(similarity: float, n_bands: int, n_rows: int) -> float:
-    """Return how likely two documents of that resemblance agree in at least one of the bands."""
-    return 1.0 - (1.0 - similarity**n_rows) ** n_bands
-
-
 def _draw_permutations(n: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Return n offsets and n odd factors."""
     draws = np.arange(n, dtype=np.uint64)

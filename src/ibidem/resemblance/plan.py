@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.config import EXACT_METHODS, SHINGLE_SIZES, Config
+from ibidem.config import EXACT_METHODS, Config
 from ibidem.errors import InputError, SettingsError
 
 _FORMAT = "ibidem sampling plan"
@@ -36,7 +36,7 @@ class SamplingPlan:
 
     def check(self, config: Config) -> None:
         """Raise SettingsError if the plan was made for other settings: what it promises would not hold."""
-        size = config.signatures.shingle_size or SHINGLE_SIZES["document"]
+        size = config.signatures.shingle_words("document")
         wanted = {"min_similarity": float(config.matches.min_similarity), "shingle_size": size}
         problems = [
             f"{name} = {value:g}, but the sampling plan was made for {self.made_for[name]:g}"

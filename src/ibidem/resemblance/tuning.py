@@ -117,7 +117,7 @@ def tune_sampling(
     similarity = _similarities(near, sizes)
     is_true = similarity >= float(min_similarity) - 1e-12
     truth = _Truth(min_similarity, _keys(near)[is_true])
-    group_of_near = _group_of_pairs(near, sizes, group_of)
+    group_of_near = _group_of_pairs(near, group_of)
     trials: list[list[Trial]] = []
     for group in range(len(groups)):
         n_true = int(np.count_nonzero(is_true & (group_of_near == group)))
@@ -133,7 +133,7 @@ def tune_sampling(
         accepted, right = np.zeros(len(groups)), np.zeros(len(groups))
         for remainder in range(n_trials):
             pairs = join(sample(sets, takes_part, every, remainder, map_parts), min_similarity, takes_part)
-            of_pair = _group_of_pairs(pairs, sizes, group_of)
+            of_pair = _group_of_pairs(pairs, group_of)
             accepted += np.bincount(of_pair, minlength=len(groups)) / n_trials
             is_right = _is_right(pairs, truth, sets, map_parts)
             right += np.bincount(of_pair[is_right], minlength=len(groups)) / n_trials
@@ -206,7 +206,7 @@ def _keys(pairs: DocumentPairs) -> NDArray[np.int64]:
     return keys
 
 
-def _group_of_pairs(pairs: DocumentPairs, sizes: NDArray[np.int64], group_of: NDArray[np.int64]) -> NDArray[np.int64]:
+def _group_of_pairs(pairs: DocumentPairs, group_of: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.maximum(group_of[pairs.a], group_of[pairs.b]) if len(pairs) else np.empty(0, np.int64)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.config import SHINGLE_SIZES, SignaturesConfig
+from ibidem.config import SignaturesConfig
 from ibidem.signatures import kernels
 from ibidem.signatures.base import HashSets
 from ibidem.signatures.types import TypeTokens, Vocabulary
@@ -19,7 +19,7 @@ class Shingles:
         """Return the hashes of the shingles."""
         hashes = np.empty(len(types.tokens), np.uint64)
         first = np.empty_like(types.first)
-        size = config.shingle_size or SHINGLE_SIZES["sentence"]
+        size = config.shingle_words("sentence")
         n = kernels.hash_shingles(types.tokens, types.first, size, not config.paper, hashes, first)
         return HashSets(hashes[:n], first)
 
