@@ -17,9 +17,10 @@ ABOVE = {
     "shingled",
 }  # fmt: skip
 CLI_MAY_USE = {
-    "api", "cleaned", "cleaning", "cli", "config", "errors", "progress", "reports", "resemblance", "spilling", "version",
-    "warmup",
-}  # fmt: skip
+    "api", "cleaned", "cleaning", "cli", "config", "documents", "errors", "index", "model", "progress", "reports",
+    "resemblance", "spilling", "version", "warmup",
+}
+INDEX_MAY_USE = {*STAGES, *GROUND, "classifying", "collection", "engines", "index", "progress"}  # fmt: skip
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 
@@ -79,12 +80,18 @@ def test_engines_know_how_stages_run_and_not_what_they_compute() -> None:
     assert [(i, m) for i, m in IMPORTS if part(i) == "engines" and part(m) not in {"engines", "parts", "errors"}] == []
 
 
+def test_the_index_is_built_of_stages() -> None:
+    assert [(i, m) for i, m in IMPORTS if part(i) == "index" and part(m) not in INDEX_MAY_USE] == []
+    allowed = {"index", "cli", "warmup", "__init__"}
+    assert [(i, m) for i, m in IMPORTS if part(m) == "index" and part(i) not in allowed] == []
+
+
 def test_the_command_line_uses_the_public_api_and_little_else() -> None:
     assert [(i, m) for i, m in IMPORTS if part(i) == "cli" and part(m) not in CLI_MAY_USE] == []
 
 
 def test_every_part_of_the_package_has_its_place() -> None:
-    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "warmup", "__init__", "__main__"}
+    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "index", "warmup", "__init__", "__main__"}
     assert sorted({part(name_of(path)) for path in MODULES} - known) == []
 
 

@@ -16,9 +16,10 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
     assert len(set(ibidem.__all__)) == len(ibidem.__all__)
     assert dir(ibidem) == list(ibidem.__all__)
     assert set(ibidem.__all__) == {
-        "CleaningResult", "ClusterResult", "Config", "Document", "IbidemError", "InputError", "Passage", "ResourceError",
-        "Result", "SamplingPlan", "Similarity", "Skipped", "Span", "Tuning", "UsageError", "__version__", "cluster",
-        "dedup", "find", "read", "similarity", "split_sentences", "tune",
+        "Arrival", "CleaningResult", "ClusterResult", "Config", "Document", "Hit", "IbidemError", "Index", "IndexStoreError",
+        "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan", "Similarity", "Skipped", "Span",
+        "Tuning", "UsageError", "Verdict", "__version__", "cluster", "dedup", "find", "read", "similarity", "split_sentences",
+        "tune",
     }  # fmt: skip
 
 

@@ -15,20 +15,28 @@ if TYPE_CHECKING:
     from ibidem.cleaned import CleaningResult
     from ibidem.config import Config
     from ibidem.documents import read
-    from ibidem.errors import IbidemError, InputError, ResourceError, UsageError
+    from ibidem.errors import IbidemError, IndexStoreError, InputError, ResourceError, UsageError
+    from ibidem.index.answers import Hit, QueryResult, Verdict
+    from ibidem.index.index import Index
+    from ibidem.index.watching import Arrival
     from ibidem.model import Document, Passage, Similarity, Skipped, Span
     from ibidem.resemblance.plan import SamplingPlan
     from ibidem.result import ClusterResult, Result, Tuning
     from ibidem.sentences import split_sentences
 
 _HOMES = {
+    "Arrival": "ibidem.index.watching",
     "CleaningResult": "ibidem.cleaned",
     "ClusterResult": "ibidem.result",
     "Config": "ibidem.config",
     "Document": "ibidem.model",
+    "Hit": "ibidem.index.answers",
     "IbidemError": "ibidem.errors",
+    "Index": "ibidem.index.index",
+    "IndexStoreError": "ibidem.errors",
     "InputError": "ibidem.errors",
     "Passage": "ibidem.model",
+    "QueryResult": "ibidem.index.answers",
     "ResourceError": "ibidem.errors",
     "Result": "ibidem.result",
     "SamplingPlan": "ibidem.resemblance.plan",
@@ -37,6 +45,7 @@ _HOMES = {
     "Span": "ibidem.model",
     "Tuning": "ibidem.result",
     "UsageError": "ibidem.errors",
+    "Verdict": "ibidem.index.answers",
     "cluster": "ibidem.api",
     "dedup": "ibidem.api",
     "find": "ibidem.api",
@@ -47,13 +56,18 @@ _HOMES = {
 }
 
 __all__ = [
+    "Arrival",
     "CleaningResult",
     "ClusterResult",
     "Config",
     "Document",
+    "Hit",
     "IbidemError",
+    "Index",
+    "IndexStoreError",
     "InputError",
     "Passage",
+    "QueryResult",
     "ResourceError",
     "Result",
     "SamplingPlan",
@@ -62,6 +76,7 @@ __all__ = [
     "Span",
     "Tuning",
     "UsageError",
+    "Verdict",
     "__version__",
     "cluster",
     "dedup",

@@ -15,7 +15,7 @@ from ibidem.config import SentencesConfig
 from ibidem.errors import ResourceError
 from ibidem.model import DOCUMENT_BATCH, SENTENCE_BATCH
 from ibidem.parts import MapParts
-from ibidem.sentences import split_texts, tokenise_spans
+from ibidem.sentences import hash_strings, split_texts, tokenise_spans
 from ibidem.signatures import SentenceTypes, TypeTokens
 
 NO_TIME = np.iinfo(np.int64).min
@@ -52,6 +52,11 @@ class Documents:
     def ids(self) -> pa.LargeStringArray:
         """The users' ids by document."""
         return _joined([batch.column("id") for batch in self.batches], pa.large_string())
+
+    @cached_property
+    def id_hashes(self) -> NDArray[np.uint64]:
+        """The hash of each document's id: an order of documents that does not depend on when they are read."""
+        return hash_strings(self.ids)
 
     @cached_property
     def times(self) -> NDArray[np.int64]:

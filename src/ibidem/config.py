@@ -25,6 +25,8 @@ EXACT_METHODS = ("join", "shingling")
 METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
 SHINGLE_SIZES = {"sentence": 2, "document": 10}
 LEVELS = ("document", "passage", "sentence")
+SEARCH_ENGINES = ("overlap", "fingerprint", "bits", "inverted", "scan")
+SCORES = ("idf", "fraction", "product")
 FORMATS = ("parquet", "jsonl", "csv")
 _FOUR_FIFTHS = Fraction(4, 5)
 _NOTHING = Fraction(0)
@@ -160,6 +162,34 @@ class CleaningConfig:
 
 
 @dataclass(frozen=True)
+class IndexConfig:
+    """What an index on disk keeps, and how it is searched."""
+
+    signature_bits: int = _setting(
+        64, "Bits of a sentence's bit signature, fixed when the index is made.", at_least=8, at_most=64
+    )
+    bits_per_word: int = _setting(3, "Bits that each word sets in it, fixed when the index is made.", at_least=1, at_most=64)
+    search_engine: str = _setting("overlap", "How sentences are looked up in the index.", choices=SEARCH_ENGINES)
+    score: str = _setting(
+        "idf", "Score of a sentence: share of its words found, weighted by rarity; or unweighted; or both multiplied.",
+        choices=SCORES,
+    )  # fmt: skip
+    min_score: Fraction = _setting(_FOUR_FIFTHS, "Score that a sentence needs to be a hit.")  # noqa: RUF009 (as all the others)
+    min_contained_words: int = _setting(
+        4, "A sentence of fewer distinct words is a hit only of one of the same words, not inside a longer one.", at_least=1
+    )
+    radius: int = _setting(
+        -1, "Bits search: bits in which two signatures may differ; -1: as max_false_positive allows.", at_least=-1, at_most=64
+    )
+    max_false_positive: float = _setting(
+        0.1, "Bits search: chance that a sentence with more changes than words_flexible is looked at.", at_least=0, at_most=1
+    )
+    words_flexible: int = _setting(2, "Bits search: words in which a sentence may differ.", at_least=0, at_most=1000)
+    min_hits: int = _setting(3, "Known sentences that make a document a duplicate.", at_least=1)
+    commit_every: str = _setting("1000,10s", "Watch: documents, or seconds, or both, after which what was added is safe.")
+
+
+@dataclass(frozen=True)
 class EngineConfig:
     """How the work is carried out; nothing here changes a result."""
 
@@ -198,6 +228,7 @@ class Config:
     resemblance: ResemblanceConfig = ResemblanceConfig()
     clusters: ClustersConfig = ClustersConfig()
     cleaning: CleaningConfig = CleaningConfig()
+    index: IndexConfig = IndexConfig()
     engine: EngineConfig = EngineConfig()
     output: OutputConfig = OutputConfig()
 
@@ -271,6 +302,23 @@ def memory_bytes(memory: str) -> int | None:
         return 0
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kmgt]?)i?b?", memory.strip().lower())
     return int(float(match[1]) * 1000 ** " kmgt".index(match[2] or " ")) if match else None
+
+
+def commit_rhythm(commit_every: str) -> tuple[int, float] | None:
+    """Return the documents and seconds that a rhythm like 1000, 10s or 1000,10s means, or None if it means nothing.
+
+    What is not said is never reached.
+    """
+    documents, seconds = 2**62, math.inf
+    for part in commit_every.replace(" ", "").split(","):
+        match = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)s", part)
+        if match is None or not float(match[1] or match[2]):
+            return None
+        if match[1]:
+            documents = int(match[1])
+        else:
+            seconds = float(match[2])
+    return documents, seconds
 
 
 def setting_fields() -> Iterator[tuple[str, dataclasses.Field[Any]]]:
@@ -363,6 +411,14 @@ def _problems(config: Config) -> Iterator[str]:
         yield f"min_containment = {config.resemblance.min_containment} is not between 0 and 1"
     elif config.resemblance.min_containment.denominator > 10**6:
         yield f"min_containment = {config.resemblance.min_containment} has more than six decimals"
+    if not 0 < config.index.min_score <= 1:
+        yield f"min_score = {config.index.min_score} is not above 0 and at most 1"
+    elif config.index.min_score.denominator > 10**6:
+        yield f"min_score = {config.index.min_score} has more than six decimals"
+    if config.index.bits_per_word > config.index.signature_bits:
+        yield f"bits_per_word = {config.index.bits_per_word} is above signature_bits = {config.index.signature_bits}"
+    if commit_rhythm(config.index.commit_every) is None:
+        yield f"commit_every = {config.index.commit_every!r} is neither a number of documents nor seconds like 10s, nor both"
     if config.resemblance.sample_remainder >= config.resemblance.sample_every:
         yield f"sample_remainder = {config.resemblance.sample_remainder} is not below sample_every"
     if config.resemblance.filter_bits not in (0, 64, 128, 256):

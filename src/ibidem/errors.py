@@ -8,6 +8,13 @@ IbidemError                      1
 │   ├── NoDocumentsError             nothing readable in the inputs
 │   ├── RepeatedIdError              one id in two places
 │   └── SkippedRecordsError          records were skipped and `strict` was asked for
+├── IndexStoreError              4   the index on disk
+│   ├── NoIndexError                 there is none at that place
+│   ├── IndexSettingsError           it was made with other settings
+│   ├── IndexLockedError             another process is writing
+│   ├── IndexDamagedError            a file is damaged or missing
+│   ├── IndexWriteError              cannot write (disk full, read-only, ...)
+│   └── KnownIdError                 a document of that id is in it already
 └── ResourceError                5   memory, disk, missing programs
 """
 
@@ -61,6 +68,36 @@ class RepeatedIdError(InputError):
 
 class SkippedRecordsError(InputError):
     """A record had to be skipped while `strict` was set."""
+
+
+class IndexStoreError(IbidemError):
+    """The index on disk cannot be used as it was asked."""
+
+    exit_code = 4
+
+
+class NoIndexError(IndexStoreError):
+    """There is no index at that place."""
+
+
+class IndexSettingsError(IndexStoreError):
+    """The index was made with other settings."""
+
+
+class IndexLockedError(IndexStoreError):
+    """Another process is writing to the index."""
+
+
+class IndexDamagedError(IndexStoreError):
+    """A file of the index is damaged or missing."""
+
+
+class IndexWriteError(IndexStoreError):
+    """The index cannot be written: the disk is full, or read-only, or fails."""
+
+
+class KnownIdError(IndexStoreError):
+    """A document of that id is in the index already."""
 
 
 class ResourceError(IbidemError):

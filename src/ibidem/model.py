@@ -104,6 +104,21 @@ PASSAGES = pa.schema(
     ]
 )
 
+# Sentences of a new document (a) that stand in a document of the index (b); sentences count from 0 in their documents.
+HITS = pa.schema(
+    [
+        pa.field("a_id", _NAME, nullable=False),
+        pa.field("a_sentence", pa.int32(), nullable=False),
+        pa.field("a_start", pa.int64(), nullable=False),
+        pa.field("a_end", pa.int64(), nullable=False),
+        pa.field("b_id", _NAME, nullable=False),
+        pa.field("b_sentence", pa.int32(), nullable=False),
+        pa.field("b_start", pa.int64(), nullable=False),
+        pa.field("b_end", pa.int64(), nullable=False),
+        pa.field("score", pa.float64(), nullable=False),
+    ]
+)
+
 REPEATS = pa.schema(
     [
         pa.field("text", pa.large_string(), nullable=False),

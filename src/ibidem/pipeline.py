@@ -44,7 +44,7 @@ def passages_of(
         limits = passage_limits(config)
         pairs = pairing(collection, config)
         diagonals, groups = find_diagonals(rows, limits, pairs, map_parts)
-        parts = assemble_passages(diagonals, rows, limits, cells, map_parts)
+        parts = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, map_parts)
         groups = [group for group in verify_places(groups, cells) if pairs.allows(rows.document[group.starts])]
         del diagonals, cells
         pa.default_memory_pool().release_unused()  # what was freed in small pieces goes back to the system

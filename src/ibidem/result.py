@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,8 @@ import pyarrow as pa
 from ibidem.collection import Collection, Documents
 from ibidem.config import Config
 from ibidem.model import Passage, Skipped, Span
-from ibidem.reports.writing import check_output, write_result
+from ibidem.reports.writing import check_output, describe_run, write_result
 from ibidem.resemblance import SamplingPlan, SizeGroup
-from ibidem.version import __version__
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,14 +31,8 @@ class RunResult:
 
     def run(self) -> dict[str, Any]:
         """Return what `run.json` holds: version, settings, inputs, counts and timings of the run."""
-        return {
-            "version": __version__,
-            "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "settings": self.config.to_dict(),
-            "inputs": list(self.inputs),
-            "counts": {**self.counts, **self._result_counts(), "skipped": len(self.skipped)},
-            "timings_seconds": {name: round(seconds, 3) for name, seconds in self.timings.items()},
-        }
+        counts = {**self.counts, **self._result_counts(), "skipped": len(self.skipped)}
+        return describe_run(self.config, self.inputs, counts, self.timings)
 
     def _result_counts(self) -> dict[str, int]:
         return {}

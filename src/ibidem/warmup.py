@@ -38,6 +38,16 @@ def later_stages_compiled_aside(config: Config) -> Iterator[bool]:
         process.wait()
 
 
+def is_index_compiled(searching: bool) -> bool:
+    """Tell whether an earlier run has compiled the kernels that search an index, or those that add to one."""
+    from ibidem.index.search_kernels import search_overlap
+    from ibidem.index.segment_kernels import write_postings
+
+    kernel = search_overlap if searching else write_postings
+    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}"
+    return any(Path(kernel.stats.cache_path).glob(f"{name}-*.nbi"))
+
+
 def run_later_stages(config: Config) -> int:
     """Run everything after the sentences stage on a few words; return the number of passages, which is one."""
     import numpy as np

@@ -17,6 +17,8 @@ VERBS = {
     "find": "Find passages that stand in two documents, located to the character.",
     "cluster": "Find documents that are duplicates as wholes, and the clusters they form.",
     "dedup": "Write a cleaned copy of a collection, without duplicates or repeated passages.",
+    "index": "Keep documents on disk, add to them, and look up what new ones share with them.",
+    "watch": "Answer documents as they arrive, and add them to an index.",
     "tune": "Measure how far shingles may be sampled for a wanted precision.",
 }
 

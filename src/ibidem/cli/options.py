@@ -14,6 +14,7 @@ import click
 from ibidem.config import Config, setting_fields, setting_type, settings_from_toml
 
 _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst")
+_SHORT_NAMES = {"search_engine": ("--engine",)}  # where it is searched, the engine is that of the search
 
 
 class NumberType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -29,14 +30,20 @@ class NumberType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             self.fail(f"{value!r} is not a number", parameter, context)
 
 
-def setting_options(*stages: str, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the flags of the given stages, but for some settings, and `--config` to a command.
+def setting_options(
+    *stages: str, without: tuple[str, ...] = (), also: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the flags of the given stages, but for some settings, those of single settings, and `--config` to a command.
 
     Unset flags stay None: the file or the default holds.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        options = [_option(setting) for stage, setting in setting_fields() if stage in stages and setting.name not in without]
+        options = [
+            _option(setting)
+            for stage, setting in setting_fields()
+            if (stage in stages and setting.name not in without) or setting.name in also
+        ]
         options.append(
             click.option("--config", "config_file", type=click.Path(dir_okay=False), help="TOML file with settings, by stage.")
         )
@@ -47,11 +54,15 @@ def setting_options(*stages: str, without: tuple[str, ...] = ()) -> Callable[[Ca
     return decorate
 
 
+def given_settings(config_file: str | None, flags: dict[str, Any]) -> dict[str, Any]:
+    """Return what the file says, overlaid by the flags, and no defaults."""
+    settings = settings_from_toml(config_file) if config_file else {}
+    return settings | {name: value for name, value in flags.items() if value is not None}
+
+
 def resolve_settings(config_file: str | None, flags: dict[str, Any]) -> Config:
     """Return defaults, overlaid by the file, overlaid by the flags."""
-    settings = settings_from_toml(config_file) if config_file else {}
-    settings |= {name: value for name, value in flags.items() if value is not None}
-    return Config.of(**settings)
+    return Config.of(**given_settings(config_file, flags))
 
 
 def flag(name: str) -> str:
@@ -68,21 +79,26 @@ def _option(setting: dataclasses.Field[Any]) -> Callable[[Callable[..., Any]], C
     click_type: Any = click.Choice(choices) if choices else {Fraction: NumberType(), int: int, float: float, str: str}[kind]
     default: Any = setting.default
     default = float(default) if kind is Fraction else default
-    return click.option(flag(setting.name), type=click_type, default=None, help=f"{help_text}  [default: {default}]")
+    names = (flag(setting.name), *_SHORT_NAMES.get(setting.name, ()), setting.name)
+    return click.option(*names, type=click_type, default=None, help=f"{help_text}  [default: {default}]")
 
 
-def input_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add INPUT... and --against; standard input may be named once only."""
+def inputs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add INPUT...; standard input may be named once only."""
 
     @wraps(command)
     def checked(**values: Any) -> Any:
-        if [*values["inputs"], *values["references"]].count("-") > 1:
+        if [*values["inputs"], *values.get("references", ())].count("-") > 1:
             raise click.UsageError("standard input (-) can be read once only")
         return command(**values)
 
+    return click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)(checked)
+
+
+def input_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add INPUT... and --against."""
     help_text = "Compare INPUT with REF only, not with itself (repeatable)."
-    against = click.option("--against", "references", metavar="REF", multiple=True, help=help_text)
-    return click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)(against(checked))
+    return click.option("--against", "references", metavar="REF", multiple=True, help=help_text)(inputs_argument(command))
 
 
 def _check_folder(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:

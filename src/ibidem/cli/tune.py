@@ -73,7 +73,7 @@ def tune(
         )
     click.echo(tuning_table(tuning))
     if tuning.skipped and not quiet:
-        click.echo("\n".join(skipped_lines(tuning.skipped, listed=False)), err=True)
+        click.echo("\n".join(skipped_lines(tuning.skipped, listed_in=None)), err=True)
     if output is not None:
         tuning.plan.save(output)
         if not quiet:

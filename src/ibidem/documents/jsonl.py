@@ -57,7 +57,7 @@ def read_jsonl(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Job]
     line = 1
     for block in line_blocks(stream, wanted.config.encoding):
         if line == 1:
-            first = _parse_line(block[: block.find(b"\n") + 1 or len(block)])
+            first = parse_line(block[: block.find(b"\n") + 1 or len(block)])
             if isinstance(first, dict):
                 types.learn(first)
         yield functools.partial(_parse_block, block, line, source, wanted, types, stream.take_count())
@@ -132,7 +132,7 @@ def _parse_lines(
     for position, line in enumerate(block.split(b"\n"), first_line):
         if not line.strip():
             continue
-        record = _parse_line(line)
+        record = parse_line(line)
         if isinstance(record, str):
             skipped.append(Skipped(source, position, record))
             continue
@@ -146,7 +146,7 @@ def _parse_lines(
     return check_found(found, positions, skipped, source, wanted, n_bytes, invalid_bytes)
 
 
-def _parse_line(line: bytes) -> dict[str, Any] | str:
+def parse_line(line: bytes) -> dict[str, Any] | str:
     """Return the object of a line, or the reason why there is none."""
     try:
         # Bytes that are no UTF-8 do no harm in a field that nobody asked for.

@@ -61,10 +61,17 @@ def verify_places(groups: list[PlaceGroup], cells: Cells | None) -> list[PlaceGr
 
 
 def assemble_passages(
-    diagonals: NDArray[np.int32], rows: Rows, config: PassagesConfig, cells: Cells | None, map_parts: MapParts = in_turn
+    diagonals: NDArray[np.int32],
+    rows: Rows,
+    orientation: NDArray[np.uint64],
+    config: PassagesConfig,
+    cells: Cells | None,
+    map_parts: MapParts = in_turn,
 ) -> list[PassageRows]:
     """Return the passages that the diagonals make, in parts; a pair of documents is never in two.
 
+    `orientation` is a number by document, known from the document alone: two documents are chained from the one with the
+    smaller number to the other, whichever was read first, so that they make the same passages in every order of documents.
     `cells` None means that equal classes are equal texts.
     """
     first = np.zeros(len(rows.document_first), np.int64)
@@ -86,7 +93,7 @@ def assemble_passages(
         n = kernels.assemble(
             *part, first, grouped, types, start, size, values, *limit, cells is not None,
             config.min_sentences, config.min_words, config.min_quote_words or np.iinfo(np.int32).max, config.max_gap_sentences,
-            rows.n_words, rows.words_before, rows.sentence, rows.document, rows.document_first, *columns,
+            rows.n_words, rows.words_before, rows.sentence, rows.document, rows.document_first, orientation, *columns,
         )  # fmt: skip
         # A copy gives back the room that was not needed.
         return PassageRows(columns[4][: 6 * n].reshape(-1, 6).copy(), columns[5][:n].copy())

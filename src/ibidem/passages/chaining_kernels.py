@@ -3,6 +3,9 @@
 A diagonal is (row in a, row in b, length), a run also has the number of its equal cells, a passage is (row a, end a, row b,
 end b, sentences, flags: 1 equal, 2 two whole documents); all lie flat, one after the other. `words_before[row]` counts the
 words of all sentences before it, rows or not, so that the words of any stretch are a subtraction.
+
+Which of several equally good chains is taken depends on which document is a. So a pair is chained with the document of the
+smaller `orientation` as a, whichever was read first, and its passages are turned back before they are put in reading order.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -210,12 +213,12 @@ def _chain_pair(
     n_passages,
     scratch,
 ):
-    """Append the passages that the n runs of one pair of documents make; return their new number.
+    """Append the passages that the n runs of one pair of documents make, best first; return their new number.
 
     Runs come in the order of their rows. The best chain is taken first, then the best of what is left; a chain that lies
     inside another on both sides is dropped. With `max_gap` 0 every run is a chain.
     """
-    best, before, rank, order = scratch[:n], scratch[n : 2 * n], scratch[2 * n : 3 * n], scratch[3 * n : 4 * n]
+    before, order = scratch[n : 2 * n], scratch[3 * n : 4 * n]
     if n == 1:
         before[0] = -1
         order[0] = 0
@@ -267,13 +270,24 @@ def _chain_pair(
         # A gap counts as words without likeness: they are in the span's words, not in the score.
         likeness[n_passages] = min(1.0, score / (words_a + words_b))
         n_passages += 1
-    _put_in_reading_order(passages, likeness, pair_begin, n_passages, best, rank, order)
     return n_passages
 
 
 @inner_kernel
-def _put_in_reading_order(passages, likeness, begin, end, keys, ties, order):
+def _turn(passages, begin, end):
+    """Swap the sides of passages [begin, end)."""
+    for c in range(begin, end):
+        for k in range(2):
+            x = passages[6 * c + k]
+            passages[6 * c + k] = passages[6 * c + 2 + k]
+            passages[6 * c + 2 + k] = x
+
+
+@inner_kernel
+def _put_in_reading_order(passages, likeness, begin, end, scratch):
     """Sort passages [begin, end) by their rows: chains came best first, readers want the order of the text."""
+    n = end - begin
+    keys, ties, order = scratch[:n], scratch[n : 2 * n], scratch[2 * n : 3 * n]
     sorted_already = True
     for c in range(begin, end):
         keys[c - begin] = passages[6 * c]
@@ -283,7 +297,6 @@ def _put_in_reading_order(passages, likeness, begin, end, keys, ties, order):
             sorted_already = False
     if sorted_already:
         return
-    n = end - begin
     _sort(keys, ties, order, n)
     # In place, cycle by cycle: order[c] says which passage belongs at place c.
     for c in range(n):
@@ -304,7 +317,7 @@ def _put_in_reading_order(passages, likeness, begin, end, keys, ties, order):
 def assemble(
     document_from, document_to, first, diagonals, types, start, size, values, p, q, verify,
     min_sentences, min_words, min_quote_words, max_gap, n_words, words_before, sentence, document, document_first,
-    columns, runs, scores, scratch, passages, likeness,
+    orientation, columns, runs, scores, scratch, passages, likeness,
 ):  # fmt: skip
     """Write the passages of the diagonals of documents [document_from, document_to), in reading order; return their number.
 
@@ -320,16 +333,22 @@ def assemble(
         n = first[d + 1] - first[d]
         for i in range(n):
             at = 3 * (first[d] + i)
-            ties[i] = diagonals[at + 1]
-            keys[i] = np.int64(document[ties[i]]) << 32 | (np.int64(diagonals[at]) - document_first[d])
+            x = np.int64(diagonals[at])
+            y = np.int64(diagonals[at + 1])
+            e = np.int64(document[y])
+            turned = orientation[d] > orientation[e]
+            keys[i] = e << 32 | (y - document_first[e] if turned else x - document_first[d])
+            ties[i] = x if turned else y
             loads[i] = diagonals[at + 2]
         _sort(keys, ties, loads, n)
         i = 0
         while i < n:
             e = keys[i] >> 32
+            turned = orientation[d] > orientation[e]
+            first_x = document_first[e] if turned else document_first[d]
             n_runs = np.int64(0)
             while i < n and keys[i] >> 32 == e:
-                x = document_first[d] + (keys[i] & 0xFFFFFFFF)
+                x = first_x + (keys[i] & 0xFFFFFFFF)
                 y = ties[i]
                 length = loads[i]
                 # In one document a text must not run into its own copy.
@@ -352,10 +371,14 @@ def assemble(
             if n_runs > 0:
                 if verify:
                     _sort_runs(runs, scores, n_runs)
+                pair_begin = n_passages
                 n_passages = _chain_pair(
                     runs, scores, n_runs, n_words, words_before, sentence, max_gap, min_words, document, document_first,
                     passages, likeness, n_passages, scratch,
                 )  # fmt: skip
+                if turned:
+                    _turn(passages, pair_begin, n_passages)
+                _put_in_reading_order(passages, likeness, pair_begin, n_passages, scratch)
     return n_passages
 
 

@@ -39,7 +39,7 @@ def _lines(result: CleaningResult, folder: Path | None) -> Iterator[str]:
     yield f"{many(n_dropped, 'document')} {verb} as a whole, {n_input - n_dropped:,} stay"
     yield f"{many(removals.n_chars, 'character')} {verb} ({removals.n_chars / max(1, n_chars):.1%})"
     if result.skipped:
-        yield from skipped_lines(result.skipped, listed=not would)
+        yield from skipped_lines(result.skipped, None if would else "skipped.jsonl")
         yield "  they stay as they are"
     if would:
         yield from _examples(result)

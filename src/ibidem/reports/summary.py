@@ -61,16 +61,25 @@ def _passage_lines(passage: Passage) -> Iterator[str]:
     yield f"    {excerpt_of(a.text)}"
 
 
+def size_of(n_bytes: float) -> str:
+    """Return a size in the unit that fits it."""
+    units = ["bytes", "kB", "MB", "GB", "TB"]
+    while n_bytes >= 1000 and len(units) > 1:
+        n_bytes /= 1000
+        del units[0]
+    return f"{n_bytes:,.0f} {units[0]}" if units[0] == "bytes" or n_bytes >= 100 else f"{n_bytes:.1f} {units[0]}"
+
+
 def excerpt_of(text: str) -> str:
     """Return the beginning of a text on one line."""
     line = " ".join(text.split())
     return line[: EXCERPT_CHARS - 1] + "…" if len(line) > EXCERPT_CHARS else line
 
 
-def skipped_lines(skipped: Sequence[Skipped], listed: bool = True) -> Iterator[str]:
-    """Say how many records were skipped, and why; `listed` if a file names all of them."""
+def skipped_lines(skipped: Sequence[Skipped], listed_in: str | None = "skipped.jsonl") -> Iterator[str]:
+    """Say how many records were skipped, and why; `listed_in` is the file that names all of them, if one does."""
     reasons = Counter(record.reason for record in skipped)
-    yield f"{many(len(skipped), 'record')} skipped{' (listed in skipped.jsonl)' if listed else ''}:"
+    yield f"{many(len(skipped), 'record')} skipped{f' (listed in {listed_in})' if listed_in else ''}:"
     for reason, count in reasons.most_common(_REASONS):
         first = next(record for record in skipped if record.reason == reason)
         place = f"{first.source}:{first.position}" if first.position else first.source

@@ -16,6 +16,7 @@ from ibidem.passages import PassageRows, PlaceGroup, Rows
 from ibidem.reports import kernels
 
 Numbers = NDArray[np.int64]
+_KIND_WORDS, _DIRECTION_WORDS = pa.array(KINDS), pa.array(DIRECTIONS)
 
 
 def passages_table(
@@ -46,8 +47,8 @@ def _part_table(
     a, b = (pa.DictionaryArray.from_arrays(pa.array(side), ids) for side in names)
     a_start, a_end, b_start, b_end = (pa.array(column) for column in places)
     columns = [a, a_start, a_end, b, b_start, b_end, pa.array(passages.table[:, 4]), pa.array(passages.similarity)]
-    for codes, words in ((kinds, KINDS), (directions, DIRECTIONS)):
-        columns.append(pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(words)))
+    for codes, words in ((kinds, _KIND_WORDS), (directions, _DIRECTION_WORDS)):
+        columns.append(pa.DictionaryArray.from_arrays(pa.array(codes), words))
     return pa.Table.from_arrays(columns, schema=PASSAGES)
 
 

@@ -7,18 +7,20 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from ibidem.config import FORMATS
+from ibidem.config import FORMATS, Config
 from ibidem.errors import OutputExistsError, ResourceError
 from ibidem.model import Skipped
+from ibidem.version import __version__
 
 _JSON_BATCH_ROWS = 50_000
-_OURS = ("passages", "repeats", "documents", "texts", "duplicates", "clusters")
+_OURS = ("passages", "hits", "repeats", "documents", "texts", "duplicates", "clusters")
 
 
 def check_is_folder(folder: Path) -> None:
@@ -61,8 +63,7 @@ def write_result(
                 for name, table in tables.items()
             ]
             paths = [job.result() for job in jobs]
-        lines = "".join(json.dumps(asdict(record), ensure_ascii=False) + "\n" for record in skipped)
-        paths.append(_aside(folder / "skipped.jsonl", lambda path: _write_text(path, lines)))
+        paths.append(write_skipped(folder / "skipped.jsonl", skipped))
         text = json.dumps(run, indent=2, ensure_ascii=False) + "\n"
         paths.append(_aside(folder / "run.json", lambda path: _write_text(path, text)))
     except OSError as error:
@@ -70,6 +71,29 @@ def write_result(
             f"cannot write to {folder}: {error.strerror or error}", "Is there room, and may you write there?"
         ) from error
     return paths
+
+
+def write_skipped(path: Path, skipped: Sequence[Skipped]) -> Path:
+    """Write the records that were left out, one a line; return the path."""
+    lines = "".join(json.dumps(asdict(record), ensure_ascii=False) + "\n" for record in skipped)
+    return _aside(path, lambda aside: _write_text(aside, lines))
+
+
+def describe_run(
+    config: Config,
+    inputs: Sequence[Mapping[str, Any]],
+    counts: Mapping[str, int],
+    timings: Mapping[str, float],
+) -> dict[str, Any]:
+    """Return what `run.json` holds: version, settings, inputs, counts and timings of a run."""
+    return {
+        "version": __version__,
+        "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "settings": config.to_dict(),
+        "inputs": list(inputs),
+        "counts": dict(counts),
+        "timings_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
+    }
 
 
 def _aside(path: Path, write: Callable[[Path], None]) -> Path:

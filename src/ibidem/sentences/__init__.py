@@ -5,10 +5,19 @@ from __future__ import annotations
 from ibidem.sentences.splitting import (
     SPLITTER_VERSION,
     digest_tokens,
+    hash_strings,
     split_sentences,
     split_texts,
     tokenise_spans,
     tokenise_texts,
 )
 
-__all__ = ["SPLITTER_VERSION", "digest_tokens", "split_sentences", "split_texts", "tokenise_spans", "tokenise_texts"]
+__all__ = [
+    "SPLITTER_VERSION",
+    "digest_tokens",
+    "hash_strings",
+    "split_sentences",
+    "split_texts",
+    "tokenise_spans",
+    "tokenise_texts",
+]

@@ -13,6 +13,7 @@ from ibidem.model import SENTENCE_BATCH
 from ibidem.sentences import char_kernels, cut_kernels, scan_kernels, split_kernels, token_kernels
 from ibidem.sentences.abbreviations import load_words
 from ibidem.sentences.code_points import load_code_points
+from ibidem.sentences.hashing import fold_bytes
 from ibidem.sentences.word_kernels import WORD_BYTES
 
 SPLITTER_VERSION: int = 1
@@ -79,6 +80,14 @@ def digest_tokens(tokens: Hashes, first: Offsets) -> Hashes:
     digests: Hashes = np.empty(len(first) - 1, dtype=np.uint64)
     token_kernels.fold_tokens(_read_only(tokens), _read_only(first), digests)
     return digests
+
+
+def hash_strings(strings: pa.LargeStringArray) -> Hashes:
+    """Return the hash of every string, byte by byte as it stands: nothing is folded."""
+    data, offsets = _buffers(strings)
+    hashes: Hashes = np.empty(len(strings), dtype=np.uint64)
+    fold_bytes(data, offsets, hashes)
+    return hashes
 
 
 def _count_and_digest(data: Bytes, starts: Offsets, ends: Offsets) -> tuple[Offsets, Hashes]:

@@ -1,0 +1,115 @@
+"""How answers of an index are put into words: JSON lines for programs, listings for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from ibidem.index.answers import Hit, QueryResult, Source, Verdict
+from ibidem.index.watching import Arrival
+from ibidem.reports.summary import excerpt_of, many
+
+_SENTENCES_SHOWN = 5
+_PLACES_SHOWN = 3
+_SOURCES_SHOWN = 5
+_ARROWS = {"a_to_b": "→", "b_to_a": "←"}
+
+
+def query_line(result: QueryResult, number: int) -> str:
+    """Return what a document shares with the index as a line of JSON."""
+    verdict = result.verdicts[number]
+    passages = [_without_id(passage) for passage in result.passages_of(number)]
+    return _json({"id": verdict.id, "n_sentences": verdict.n_sentences, "hits": _hits(verdict), "passages": passages})
+
+
+def verdict_line(verdict: Verdict) -> str:
+    """Return the verdict on a document as a line of JSON."""
+    return _json({**_verdict(verdict), "hits": _hits(verdict)})
+
+
+def arrival_line(arrival: Arrival, line: int) -> str:
+    """Return what is said of a document of a stream, whose record stood in that line, as a line of JSON."""
+    if arrival.verdict is None:
+        reason = arrival.skipped.reason if arrival.skipped else ""
+        return _json({"id": arrival.id or None, "skipped": reason, "line": line})
+    return _json({**_verdict(arrival.verdict), "passages": [_without_id(passage) for passage in arrival.passages]})
+
+
+def list_passages(result: QueryResult, number: int, text: str) -> Iterator[str]:
+    """Yield the lines that tell people what a document shares with the index."""
+    verdict, passages = result.verdicts[number], result.passages_of(number)
+    n_known = verdict.n_known + verdict.n_common
+    known = f"{n_known:,} known, {many(len(passages), 'passage')}" if n_known or passages else "none known"
+    yield f"{verdict.id}: {many(verdict.n_sentences, 'sentence')}, {known}"
+    for passage in sorted(passages, key=lambda passage: passage["a_start"]):
+        start, end = passage["a_start"], passage["a_end"]
+        likeness = passage["kind"] if passage["kind"] == "exact" else f"{passage['kind']} {passage['similarity']:.2f}"
+        place = f"{passage['b_id']} [{passage['b_start']}:{passage['b_end']}]"
+        size = many(passage["n_sentences"], "sentence")
+        yield f"  [{start}:{end}] {_ARROWS.get(passage['direction'], '·')} {place}  {size}, {likeness}"
+        yield f"    {excerpt_of(text[start:end])}"
+    if verdict.sources:
+        yield f"  sources: {_sources(verdict.sources)}"
+
+
+def list_verdict(verdict: Verdict, text: str, max_places: int, show_all: bool) -> Iterator[str]:
+    """Yield the lines that tell people whether a document is a duplicate, and by which sentences."""
+    word = "duplicated" if verdict.duplicated else "not duplicated"
+    yield f"{verdict.id}: {word}: {verdict.n_known:,} of {many(verdict.n_sentences, 'sentence')} known"
+    if verdict.n_common:
+        yield f"  not counting {verdict.n_common:,} that stand in more than {max_places:,} documents"
+    if verdict.sources:
+        yield f"  sources: {_sources(verdict.sources)}"
+    by_sentence = [list(hits) for _, hits in groupby(verdict.hits, key=lambda hit: hit.a_sentence)]
+    shown = by_sentence if show_all else by_sentence[:_SENTENCES_SHOWN]
+    for hits in shown:
+        start, end = hits[0].a_start, hits[0].a_end
+        yield f"  [{start}:{end}] {excerpt_of(text[start:end])}"
+        yield f"    {_places(hits)}"
+    if len(shown) < len(by_sentence):
+        yield f"  and {many(len(by_sentence) - len(shown), 'known sentence')} more; --all lists them"
+
+
+def summarise_query(result: QueryResult, seconds: float) -> Iterator[str]:
+    """Yield the lines that say what was found for all documents together."""
+    n_sentences = sum(verdict.n_sentences for verdict in result.verdicts)
+    yield f"{many(len(result.ids), 'document')}, {many(n_sentences, 'sentence')}, {seconds:.1f} s"
+    known = sum(verdict.n_known + verdict.n_common > 0 for verdict in result.verdicts)
+    n_passages = result.passages.num_rows
+    yield f"{many(len(result), 'hit')}, {many(n_passages, 'passage')}"
+    yield f"{known:,} of {many(len(result.ids), 'document')} hold text that stands in the index"
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "id": verdict.id,
+        "duplicated": verdict.duplicated,
+        "n_sentences": verdict.n_sentences,
+        "n_known": verdict.n_known,
+        "n_common": verdict.n_common,
+        "sources": [source._asdict() for source in verdict.sources],
+    }
+
+
+def _hits(verdict: Verdict) -> list[dict[str, Any]]:
+    return [_without_id(hit._asdict()) for hit in verdict.hits]
+
+
+def _without_id(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name != "a_id"}
+
+
+def _json(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False)
+
+
+def _sources(sources: Sequence[Source]) -> str:
+    more = f" and {len(sources) - _SOURCES_SHOWN:,} more" if len(sources) > _SOURCES_SHOWN else ""
+    return ", ".join(f"{source.id} ({many(source.n_sentences, 'sentence')})" for source in sources[:_SOURCES_SHOWN]) + more
+
+
+def _places(hits: Sequence[Hit]) -> str:
+    more = f" and {many(len(hits) - _PLACES_SHOWN, 'place')} more" if len(hits) > _PLACES_SHOWN else ""
+    return ", ".join(f"{hit.b_id}:{hit.b_start}-{hit.b_end}" for hit in hits[:_PLACES_SHOWN]) + more

@@ -1,0 +1,61 @@
+"""What the commands of an index share: the argument DIR, and how it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ibidem.cli.options import given_settings
+
+if TYPE_CHECKING:
+    from ibidem.index.index import Index
+    from ibidem.progress import Progress
+
+NO_SEARCH_SETTINGS = ("signature_bits", "bits_per_word", "commit_every")  # of those of the index
+FIRST_SETTINGS = (  # fixed when the index is made
+    "lang", "max_sentence_words", "min_similarity", "max_document_share", "signature_bits", "bits_per_word",
+)  # fmt: skip
+
+signature_option = click.option(
+    "--signature",
+    type=click.Choice(["words", "exact"]),
+    help="What makes two sentences alike, fixed when the index is made.  [default: words]",
+)
+memory_option = click.option("--memory", help="Memory for merging, as 500MB or 4GB.  [default: half of what the machine has]")
+max_places_option = click.option(
+    "--max-places", type=int, help="Sentences that stand in more documents than this say nothing.  [default: 100]"
+)
+
+
+def index_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add DIR."""
+    return click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))(command)
+
+
+def settings_of_index(config_file: str | None, flags: dict[str, Any]) -> dict[str, Any]:
+    """Return what the file and the flags say: an index keeps its own settings, so that defaults must not be among them."""
+    settings = given_settings(config_file, flags)
+    if settings.get("signature") == "auto":
+        del settings["signature"]
+    return settings
+
+
+def open_index(folder: Path, settings: dict[str, Any], *, create: bool = False, progress: Progress | None = None) -> Index:
+    """Open an index with these settings; `create` makes it if there is none."""
+    import pyarrow as pa
+
+    from ibidem.index.index import Index
+
+    pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
+    return Index(folder, create=create, progress=progress, **settings)
+
+
+def tell_of_compiling(quiet: bool, searching: bool) -> None:
+    """Say that a first run takes its time."""
+    from ibidem.warmup import is_index_compiled
+
+    if not quiet and not is_index_compiled(searching):
+        click.echo("ibidem: the first run compiles its kernels, once; it takes ten to thirty seconds longer", err=True)

@@ -1,0 +1,128 @@
+"""`ibidem watch`: documents answered as they arrive, and added to an index."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from ibidem.cli.index_opening import (
+    FIRST_SETTINGS,
+    index_argument,
+    max_places_option,
+    memory_option,
+    open_index,
+    settings_of_index,
+    signature_option,
+    tell_of_compiling,
+)
+from ibidem.cli.options import setting_options
+from ibidem.errors import SkippedRecordsError
+
+if TYPE_CHECKING:
+    from ibidem.index.watching import Arrival
+
+
+@click.command()
+@index_argument
+@click.option("--replace", is_flag=True, help="A document whose id is in the index takes the place of what is there.")
+@signature_option
+@memory_option
+@max_places_option
+@setting_options(
+    "documents", "passages", "index", without=("encoding", "max_places"), also=(*FIRST_SETTINGS, "paper", "workers", "strict")
+)  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **flags: Any) -> None:
+    """Read documents from standard input, one JSON object a line; answer each at once, and add it to the index in DIR.
+
+    An answer is a line of JSON on standard output: whether the document is duplicated, the documents that it shares most
+    sentences with, and the passages it shares with everything before it. A record that cannot be used is answered by the
+    reason ("skipped"). The index is made if it is not there. Documents are safe on disk from the next commit on
+    (--commit-every), and all that were answered when the stream ends or the run is interrupted (Ctrl-C).
+
+    \b
+    tail -f feed.jsonl | ibidem watch news.idx > answers.jsonl
+    ibidem watch news.idx --min-hits 5 --commit-every 100,5s < today.jsonl | jq 'select(.duplicated)'
+    """
+    settings = settings_of_index(config_file, flags)
+    strict = bool(settings.pop("strict", False))  # here: what was read before the record is answered and kept
+    if sys.stdin is None:
+        raise click.UsageError("standard input is closed; give documents as lines of JSON")
+    from ibidem.cli.index_answers import arrival_line
+    from ibidem.documents.arriving import arriving_records
+    from ibidem.model import Skipped
+    from ibidem.reports.summary import many
+
+    stopped = threading.Event()
+    line_numbers: deque[int] = deque()
+    unusable: Skipped | None = None
+    n_documents = n_duplicated = n_skipped = 0
+
+    def records() -> Iterator[dict[str, Any] | Skipped]:
+        for number, record in arriving_records(sys.stdin.fileno(), stopped):
+            line_numbers.append(number)
+            yield record
+            if strict and isinstance(record, Skipped):
+                return
+
+    with _signals_to(stopped) as interrupted, open_index(folder, settings, create=True) as index:
+        tell_of_compiling(quiet, searching=True)
+        if sys.stdin.isatty() and not quiet:
+            click.echo("ibidem: waiting for documents on standard input, one JSON object a line; Ctrl-D ends", err=True)
+        begin = time.perf_counter()
+        answers = cast("Generator[Arrival, None, None]", index.watch(records(), replace=replace))
+        with closing(answers) as arrivals:
+            for arrival in arrivals:
+                line = line_numbers.popleft()
+                click.echo(arrival_line(arrival, line))  # it flushes: a reader sees the answer at once
+                if arrival.verdict is not None:
+                    n_documents += 1
+                    n_duplicated += arrival.verdict.duplicated
+                    continue
+                n_skipped += 1
+                reason = arrival.skipped.reason if arrival.skipped else ""
+                if strict and unusable is None:
+                    unusable = Skipped("stdin", line, reason)
+                    stopped.set()
+                elif not quiet:
+                    click.echo(f"ibidem: line {line}: {reason}", err=True)
+        seconds = time.perf_counter() - begin
+    if not quiet:
+        rate = f"{n_documents / max(seconds, 1e-9):,.0f} a second"
+        skipped = f", {many(n_skipped, 'record')} skipped" if n_skipped else ""
+        click.echo(f"{many(n_documents, 'document')} added, {n_duplicated:,} duplicated{skipped}, {rate}", err=True)
+    if unusable is not None:
+        message = f"line {unusable.position}: {unusable.reason}"
+        raise SkippedRecordsError(message, "Mend the record, or run without --strict to skip it. What was answered is added.")
+    if interrupted.is_set():
+        raise click.Abort
+
+
+@contextmanager
+def _signals_to(stopped: threading.Event) -> Iterator[threading.Event]:
+    """Let the first SIGINT or SIGTERM set the event, and the event that is yielded; a second one ends the process at once."""
+    interrupted = threading.Event()
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, frame: object) -> None:
+        interrupted.set()
+        stopped.set()
+        for each in previous:
+            signal.signal(each, signal.SIG_DFL)
+
+    for number in previous:
+        signal.signal(number, stop)
+    try:
+        yield interrupted
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,1 @@
+"""The growing index: documents on disk, and what new ones share with them."""

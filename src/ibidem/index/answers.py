@@ -1,0 +1,194 @@
+"""Answers: what new documents share with the index, sentence by sentence, as passages, and as a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.collection import Collection
+from ibidem.config import Config
+from ibidem.index.hits import Hits, Hitting, Selves
+from ibidem.index.located import Similar, locate_passages
+from ibidem.index.queries import Arrivals
+from ibidem.index.search import Request, search
+from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.index.snapshot import kept_in
+from ibidem.index.vocabulary import WordCounts
+from ibidem.model import Skipped
+from ibidem.parts import MapParts, in_turn
+
+MOST_SOURCES = 10
+
+
+class Hit(NamedTuple):
+    """A sentence of a new document (a) and a place in the index (b) where it stands."""
+
+    a_id: str
+    a_sentence: int
+    a_start: int
+    a_end: int
+    b_id: str
+    b_sentence: int
+    b_start: int
+    b_end: int
+    score: float
+
+
+class Source(NamedTuple):
+    """A document of the index, and how many sentences of the new document stand in it."""
+
+    id: str
+    n_sentences: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a document is a duplicate: `min_hits` of its sentences are known, those that stand everywhere not counted.
+
+    `n_common` sentences stand in more than `max_places` documents. `sources` are the documents with most known sentences.
+    """
+
+    id: str
+    duplicated: bool
+    n_sentences: int
+    n_known: int
+    n_common: int
+    sources: tuple[Source, ...]
+    _list_hits: Callable[[], tuple[Hit, ...]] = field(repr=False, compare=False)
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The known sentences with their places; made when they are asked for."""
+        return self._list_hits()
+
+
+class QueryResult:
+    """What documents share with the index. Iterating gives the hits one by one.
+
+    `passages` is an Arrow table in the schema PASSAGES, `skipped` lists the records that could not be used.
+    """
+
+    def __init__(
+        self, hits: Hits, passages: pa.Table, collection: Collection, skipped: Sequence[Skipped], config: Config
+    ) -> None:
+        self.passages = passages
+        self.skipped = skipped
+        self.config = config
+        self.ids: Sequence[str] = collection.ids.to_pylist()
+        self._hits = hits
+        self._first = collection.document_first
+
+    def __iter__(self) -> Iterator[Hit]:
+        return _hits_in(self.hits)
+
+    def __len__(self) -> int:
+        return int(self.hits.num_rows)
+
+    @cached_property
+    def hits(self) -> pa.Table:
+        """The hits as an Arrow table in the schema HITS."""
+        return self._hits.table()
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The verdict on every document, in their order."""
+        n_documents, first = self._hits.n_documents, self._first
+        is_common = n_documents > self.config.passages.max_places
+        n_common = np.diff(np.concatenate([[0], np.cumsum(is_common)])[first])
+        n_known = np.diff(np.concatenate([[0], np.cumsum(n_documents > 0)])[first]) - n_common
+        needed = self.config.index.min_hits + self.config.signatures.paper  # as printed: more than so many
+        sources: list[list[Source]] = [[] for _ in self.ids]
+        for document, name, n_sentences in self._hits.sources(MOST_SOURCES):
+            sources[document].append(Source(name, n_sentences))
+        counts = zip(np.diff(first).tolist(), n_known.tolist(), n_common.tolist(), strict=True)
+        return tuple(
+            Verdict(self.ids[d], known >= needed, n, known, common, tuple(sources[d]), partial(self.hits_of, d))
+            for d, (n, known, common) in enumerate(counts)
+        )
+
+    def hits_of(self, document: int) -> tuple[Hit, ...]:
+        """Return the hits of the document with that number."""
+        begin, end = self._hit_rows.get(self.ids[document], (0, 0))
+        return tuple(_hits_in(self.hits.slice(begin, end - begin)))
+
+    def passages_of(self, document: int) -> list[dict[str, Any]]:
+        """Return the passages of the document with that number, as records."""
+        begin, end = self._passage_rows.get(self.ids[document], (0, 0))
+        return self.passages.slice(begin, end - begin).to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def _passage_rows(self) -> dict[str, tuple[int, int]]:
+        return _rows_by_name(self.passages.column("a_id"))
+
+    @cached_property
+    def _hit_rows(self) -> dict[str, tuple[int, int]]:
+        return _rows_by_name(self.hits.column("a_id"))
+
+
+def _rows_by_name(names: pa.ChunkedArray) -> dict[str, tuple[int, int]]:
+    """Return the first row, and the one after the last, of every name in a column where equal names lie together."""
+    rows: dict[str, tuple[int, int]] = {}
+    at = 0
+    for chunk in filter(len, names.chunks):
+        indices = chunk.indices.to_numpy()
+        for begin, end in pairwise([0, *(np.flatnonzero(np.diff(indices)) + 1).tolist(), len(indices)]):
+            name = chunk.dictionary[int(indices[begin])].as_py()
+            rows[name] = (rows.get(name, (at + begin, 0))[0], at + end)
+        at += len(indices)
+    return rows
+
+
+def _hits_in(table: pa.Table) -> Iterator[Hit]:
+    return (Hit(*row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def request_of(config: Config) -> Request:
+    """Return what the settings ask a search for."""
+    index = config.index
+    return Request(
+        engine=index.search_engine,
+        score=index.score,
+        min_score=index.min_score,
+        radius=index.radius,
+        max_false_positive=index.max_false_positive,
+        words_flexible=index.words_flexible,
+        min_contained_words=index.min_contained_words,
+    )
+
+
+def answer(
+    arrivals: Arrivals,
+    parts: Sequence[tuple[Segment, NDArray[np.bool_]]],
+    own: Segment | None,
+    known: Mapping[str, int],
+    counts: WordCounts,
+    settings: SegmentSettings,
+    config: Config,
+    skipped: Sequence[Skipped],
+    map_parts: MapParts = in_turn,
+) -> QueryResult:
+    """Say what arrivals share with the kept documents of segments; with `own`, their own segment, also with one another.
+
+    `known` are the serials of those of their ids that are in the index.
+    """
+    request = request_of(config)
+    queries = arrivals.queries(counts, settings)
+    common_hashes = counts.common_hashes(settings.max_document_share)
+    hitting, similar = [], []
+    for segment, kept in [*parts, *([] if own is None else [(own, kept_in(own, np.empty(0, np.int64)))])]:
+        found = search(segment, queries, request, settings, common_hashes, map_parts)
+        hitting.append(Hitting(segment, kept, found.hits, found.hits.scores(queries, request.score)))
+        if segment is not own:  # among themselves, passages are found as in any collection
+            similar.append(Similar(segment, kept, found.similar))
+    same_id = np.array([known.get(name, -1) for name in arrivals.collection.ids.to_pylist()], np.int64)
+    not_before = np.full(len(same_id), np.iinfo(np.int64).max) if own is None else own.serials
+    hits = Hits(arrivals, hitting, Selves(same_id, not_before), config.passages.max_places)
+    passages = locate_passages(arrivals, queries, similar, config, same_id, own is not None, map_parts)
+    return QueryResult(hits, passages, arrivals.collection, skipped, config)

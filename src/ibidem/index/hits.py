@@ -1,0 +1,229 @@
+"""Hits: the places where sentences of new documents stand in the index, located to the character.
+
+Places are found for each type of the new documents; only what is asked for is told sentence by sentence, since a heading
+that stands in every document would be listed as often as it is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.index import located_kernels as kernels
+from ibidem.index.columns import expand, frozen
+from ibidem.index.queries import Arrivals
+from ibidem.index.search import Matches
+from ibidem.index.segment import Segment
+from ibidem.model import HITS
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Hitting:
+    """A segment, which of its documents are there, the hits and their scores."""
+
+    segment: Segment
+    kept: NDArray[np.bool_]
+    matches: Matches
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Selves:
+    """How documents are kept from meeting themselves, by document: the serial of the same id in the index (-1: none), and
+    the serial from which on documents are not before it.
+    """
+
+    same_id: Numbers
+    not_before: Numbers
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Places of types, one row each: by type, then by falling score, then from the oldest document on."""
+
+    query: Numbers
+    score: NDArray[np.float64]
+    part: Numbers
+    document: Numbers
+    sentence: Numbers
+    serial: Numbers
+
+
+class Hits:
+    """The places of every sentence of new documents, best score first, then oldest: those of at most `max_places` documents.
+
+    `n_documents` goes by sentence: the documents that it stands in, exact up to one more than `max_places`.
+    """
+
+    def __init__(self, arrivals: Arrivals, found: Sequence[Hitting], selves: Selves, max_places: int) -> None:
+        self._collection, self._of_sentence = arrivals.collection, arrivals.types.of_sentence
+        self._found, self._selves, self._max_places = found, selves, max_places
+        # One too many, one that may be the document itself, and one that is not before it.
+        best = _Best(found, len(arrivals.types), max_places + 3)
+        self._places, serials, first = best.places_and_documents()
+        document = self._collection.document
+        self.n_documents = np.empty(len(document), np.int64)
+        kernels.count_other_documents(
+            self._of_sentence, selves.same_id[document], selves.not_before[document], first, serials, self.n_documents
+        )
+        self._type_first = np.searchsorted(self._places.query, np.arange(len(arrivals.types) + 1))
+
+    def of_sentences(self, sentences: Numbers) -> tuple[Numbers, Numbers]:
+        """Return (place, sentence) for all hits of these sentences, which rise."""
+        of_type = self._of_sentence[sentences]
+        first = self._type_first[of_type]
+        size = self._type_first[of_type + 1] - first
+        row, mine = expand(first, size), np.repeat(sentences, size)
+        document, serial = self._collection.document[mine], self._places.serial[row]
+        keep = (serial != self._selves.same_id[document]) & (serial < self._selves.not_before[document])
+        row, mine = row[keep], mine[keep]
+        keep = _rank_documents(mine, self._places.serial[row]) < self._max_places
+        return row[keep], mine[keep]
+
+    def table(self) -> pa.Table:
+        """Return all hits in the schema HITS."""
+        collection, places = self._collection, self._places
+        row, mine = self.of_sentences(np.flatnonzero(self.n_documents))
+        document = collection.document[mine].astype(np.int64)
+        start, end, inside, name = (np.empty(len(row), np.int64) for _ in range(4))
+        names: list[pa.LargeStringArray] = []
+        n_names = 0
+        for number, part in enumerate(self._found):
+            at = np.flatnonzero(places.part[row] == number)
+            other, sentence = places.document[row[at]], places.sentence[row[at]]
+            start[at] = part.segment.start_char[sentence]
+            end[at] = part.segment.end_chars(sentence, other)
+            inside[at] = sentence - part.segment.document_first[other]
+            distinct, which = np.unique(other, return_inverse=True)
+            names.append(part.segment.ids(distinct))
+            name[at] = which + n_names
+            n_names += len(distinct)
+        all_names = pa.chunked_array(names, pa.large_string()).combine_chunks()
+        columns = [
+            pa.DictionaryArray.from_arrays(pa.array(document.astype(np.int32)), collection.ids),
+            pa.array((mine - collection.document_first[document]).astype(np.int32)),
+            pa.array(collection.start_char[mine].astype(np.int64)),
+            pa.array(collection.end_char[mine].astype(np.int64)),
+            pa.DictionaryArray.from_arrays(pa.array(name.astype(np.int32)), all_names),
+            pa.array(inside.astype(np.int32)),
+            pa.array(start),
+            pa.array(end),
+            pa.array(places.score[row]),
+        ]
+        return pa.Table.from_arrays(columns, schema=HITS)
+
+    def sources(self, most: int) -> list[tuple[int, str, int]]:
+        """Return for every document those with most of its known sentences: (document, id, sentences), best first.
+
+        Sentences that stand in more than `max_places` documents do not count.
+        """
+        known = np.flatnonzero((self.n_documents > 0) & (self.n_documents <= self._max_places))
+        row, mine = self.of_sentences(known)
+        document, serial = self._collection.document[mine].astype(np.int64), self._places.serial[row]
+        order = np.lexsort((mine, serial, document))
+        row, mine, document, serial = row[order], mine[order], document[order], serial[order]
+        is_pair = _changes(document) | _changes(serial)
+        first = np.flatnonzero(is_pair)
+        n_sentences = np.add.reduceat((is_pair | _changes(mine)).astype(np.int64), first) if len(first) else first
+        order = np.lexsort((serial[first], -n_sentences, document[first]))
+        first, n_sentences = first[order], n_sentences[order]
+        begin = np.flatnonzero(_changes(document[first]))
+        rank = np.arange(len(first)) - np.repeat(begin, np.diff(np.append(begin, len(first))))
+        first, n_sentences = first[rank < most], n_sentences[rank < most]
+        part, other = self._places.part[row[first]], self._places.document[row[first]]
+        names = np.empty(len(first), object)
+        for number in np.unique(part):
+            at = np.flatnonzero(part == number)
+            names[at] = self._found[number].segment.ids(other[at]).to_pylist()
+        return list(zip(document[first].tolist(), names.tolist(), n_sentences.tolist(), strict=True))
+
+
+class _Best:
+    """The matches of all segments by query and falling score, of which only so many are looked at as are needed."""
+
+    def __init__(self, found: Sequence[Hitting], n_queries: int, most_documents: int) -> None:
+        self._found, self._n_queries, self._most = found, n_queries, most_documents
+        query = np.concatenate([np.empty(0, np.int64), *(part.matches.query for part in found)])
+        score = np.concatenate([np.empty(0), *(part.scores for part in found)])
+        order = np.lexsort((-score, query))
+        self._query = query[order]
+        self._part = np.repeat(np.arange(len(found)), [len(part.matches) for part in found])[order]
+        self._number = np.concatenate([np.empty(0, np.int64), *(np.arange(len(part.matches)) for part in found)])[order]
+        sizes = [np.minimum(part.segment.place_counts(part.matches.type), most_documents) for part in found]
+        n_places = np.concatenate([np.empty(0, np.int64), *sizes])[order]
+        # Places of all better matches of the query; equally good ones are taken together.
+        before = np.cumsum(n_places) - n_places
+        is_first = _changes(self._query)
+        before -= np.maximum.accumulate(np.where(is_first, before, 0))
+        is_first |= _changes(score[order])
+        self._before = before[np.maximum.accumulate(np.where(is_first, np.arange(len(query)), 0))]
+        self._wanted = np.full(n_queries, most_documents)
+
+    def places_and_documents(self) -> tuple[_Places, Numbers, Numbers]:
+        """Return the places by query, and the serials of their documents, each once a query, rising, with their first ones."""
+        while True:
+            taken = self._before < self._wanted[self._query]
+            places = self._places(taken)
+            order = np.lexsort((places.serial, places.query))
+            query, serial = places.query[order], places.serial[order]
+            is_document = _changes(query) | _changes(serial)
+            first = np.searchsorted(query[is_document], np.arange(self._n_queries + 1))
+            # Matches may share documents: then there are fewer than thought, and more matches have to be looked at.
+            left = np.zeros(self._n_queries, np.bool_)
+            left[self._query[~taken]] = True
+            left &= np.diff(first) < self._most
+            if not left.any():
+                return places, serial[is_document], first
+            self._wanted[left] *= 8
+
+    def _places(self, taken: NDArray[np.bool_]) -> _Places:
+        columns: list[list[NDArray[np.generic]]] = [[] for _ in range(6)]
+        for number, part in enumerate(self._found):
+            chosen = self._number[taken & (self._part == number)]
+            segment, types = part.segment, part.matches.type[chosen]
+            source = (frozen(types), segment.occurrence_first, segment.occurrences, segment.document_first, part.kept)
+            nowhere = (np.empty(0, np.int64),) * 3
+            n = kernels.take_places(*source, self._most, False, *nowhere)
+            match, document, sentence = (np.empty(n, np.int64) for _ in range(3))
+            kernels.take_places(*source, self._most, True, match, document, sentence)
+            match = chosen[match]
+            values = (part.matches.query[match], part.scores[match], np.full(n, number), document, sentence)
+            for column, value in zip(columns, (*values, segment.serials[document]), strict=True):
+                column.append(value)
+        query, score, part_number, document, sentence, serial = (
+            np.concatenate(column) if column else np.empty(0, np.int64) for column in columns
+        )
+        order = np.lexsort((sentence, serial, -score, query))
+        rows = (query, score, part_number, document, sentence, serial)
+        return _Places(*(column[order] for column in rows))  # type: ignore[arg-type]
+
+
+def _rank_documents(mine: Numbers, serial: Numbers) -> Numbers:
+    """Return for each place how many other documents of its sentence come before it; rows lie sentence by sentence.
+
+    A document may come again further on, with a lower score: then it counts once.
+    """
+    order = np.lexsort((np.arange(len(mine)), serial, mine))
+    is_first = _changes(mine[order]) | _changes(serial[order])
+    first_of = order[np.maximum.accumulate(np.where(is_first, np.arange(len(mine)), 0))]
+    is_new = np.zeros(len(mine), np.bool_)
+    is_new[order[is_first]] = True
+    seen = np.cumsum(is_new)
+    begin = np.searchsorted(mine, mine, side="left")
+    before = np.where(begin > 0, seen[begin - 1], 0)
+    rank = np.empty(len(mine), np.int64)
+    rank[order] = seen[first_of] - 1 - before[first_of]
+    return rank
+
+
+def _changes(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Tell where a value differs from the one before."""
+    changes = np.ones(len(values), np.bool_)
+    changes[1:] = values[1:] != values[:-1]
+    return changes

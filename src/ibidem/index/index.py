@@ -1,0 +1,231 @@
+"""`ibidem.Index`: a folder to which documents are added as they arrive, and which says what new ones share with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.collection import Collection, gather
+from ibidem.config import Config, memory_bytes
+from ibidem.documents import read_batches
+from ibidem.engines import LocalEngine, machine_memory
+from ibidem.errors import NoDocumentsError
+from ibidem.index.answers import QueryResult, answer
+from ibidem.index.catalog import Catalog
+from ibidem.index.inspecting import describe, find_damage
+from ibidem.index.locking import WriterLock
+from ibidem.index.queries import Arrivals
+from ibidem.index.segment import Segment
+from ibidem.index.settings import check_made_by, check_signature, segment_settings, to_store, with_stored
+from ibidem.index.snapshot import Snapshot, SnapshotReader
+from ibidem.index.watching import Arrival, Watcher
+from ibidem.index.writing import Writer
+from ibidem.model import Document
+from ibidem.parts import MapParts, in_turn
+from ibidem.progress import Progress
+from ibidem.reports import SkippedRecords
+
+_CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
+_MERGING_BYTES_A_SENTENCE = 400
+_FEWEST_SENTENCES, _MOST_SENTENCES = 200_000, 32_000_000
+
+
+class Index:
+    """Documents on disk, and what new ones share with them.
+
+    The folder is made if it is not there (with `create=False` that is a `NoIndexError`). Settings are those of the command
+    line; some of them (`signature`, `min_similarity`, `lang`, …) are fixed when the index is made, and opening it with others
+    is an `IndexSettingsError`. Any number of threads and processes may query; each query sees the last whole commit. One
+    writer at a time: `add`, `remove`, `compact` and `watch` raise `IndexLockedError` while another one is at work.
+
+    >>> import ibidem, tempfile
+    >>> text = "The harbour was closed on Monday. Two ferries stayed in port over night. The mayor asked all to stay at home."
+    >>> with ibidem.Index(tempfile.mkdtemp()) as index:
+    ...     added = index.add([{"id": "a", "text": text}])
+    ...     verdict = index.check({"id": "b", "text": "It was loud. " + text})
+    >>> added, verdict.duplicated, verdict.n_known, verdict.sources[0].id
+    (1, True, 3, 'a')
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        create: bool = True,
+        config: Config | None = None,
+        progress: Progress | None = None,
+        **settings: Any,
+    ) -> None:
+        self.path = Path(path)
+        self.progress = progress or Progress()
+        base = config or Config()
+        if create and not (self.path / "catalog.sqlite").exists():
+            self._catalog = Catalog.create(self.path, to_store(check_signature(Config.of(base, **settings))))
+        else:
+            self._catalog = Catalog.open(self.path)
+        try:
+            check_made_by(self._catalog.settings)
+            self.config = with_stored(self._catalog.settings, base, settings)
+        except BaseException:
+            self._catalog.close()
+            raise
+        self._reader = SnapshotReader(self.path, self._catalog)
+        self._settings = segment_settings(self.config)
+        self.skipped = SkippedRecords(self.config.output.strict)
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the index; it cannot be used any more."""
+        self._catalog.close()
+
+    def __len__(self) -> int:
+        """Number of documents."""
+        return self._reader.current().state.n_documents
+
+    def __contains__(self, doc_id: str) -> bool:
+        return bool(self._catalog.serials_of([doc_id]))
+
+    def query(self, documents: Any, **settings: Any) -> QueryResult:
+        """Return what documents share with the index: hits sentence by sentence, and passages. The index stays as it is.
+
+        `documents` is one `Document` or dict, or whatever `find` takes. A document is not compared with one of the same id.
+        """
+        config = self._config_for(settings)
+        skipped = SkippedRecords(config.output.strict)
+        batches = list(read_batches(_several(documents), config.documents, skipped.add))
+        with self._engine(config, many=sum(batch.num_rows for batch in batches) > 1) as map_parts:
+            collection = _gather(batches, config, map_parts)
+            if collection.n_documents == 0:
+                raise NoDocumentsError("there are no documents to look up", skipped.explain())
+            snapshot, known = self._now(_ids(batches))
+            parts = [(part.segment, part.kept) for part in snapshot.parts]
+            arrivals = Arrivals(collection, map_parts)
+            return answer(arrivals, parts, None, known, snapshot.counts, self._settings, config, skipped.records, map_parts)
+
+    def _now(self, ids: Sequence[str]) -> tuple[Snapshot, dict[str, int]]:
+        """Return the last commit, and which of the ids it has under which serials."""
+        while True:
+            snapshot, known = self._reader.current(), self._catalog.serials_of(ids)
+            if snapshot.state.generation == self._catalog.generation():
+                return snapshot, known
+
+    def check(self, documents: Any, **settings: Any) -> Any:
+        """Return the verdict on a document, or a list of verdicts on several: whether it is a duplicate, and of what."""
+        verdicts = self.query(documents, **settings).verdicts
+        return verdicts[0] if isinstance(documents, (Document, Mapping)) and len(verdicts) == 1 else list(verdicts)
+
+    def add(self, documents: Any, *, replace: bool = False, **settings: Any) -> int:
+        """Add documents, all of them or none; return how many. They are on disk for good when this returns.
+
+        An id that is there already is a `KnownIdError`, unless `replace` is given: then the new document takes its place.
+        """
+        config = self._config_for(settings)
+        self.skipped = SkippedRecords(config.output.strict)
+        with self._writer(config) as writer, self._engine(config, many=True) as map_parts:
+            batches = read_batches(_several(documents), config.documents, self.skipped.add, self.progress.add_bytes)
+
+            def build(chunk: tuple[list[pa.RecordBatch], Any]) -> Segment:
+                own_batches, serials = chunk
+                return writer.build(Arrivals(_gather(own_batches, config, in_turn)), serials)
+
+            chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in _chunks(batches))
+            for first in chunks:  # before the others: it may decide how words are counted
+                segment = build(first)
+                writer.write(segment)
+                self.progress.add_documents(segment.n_documents, segment.n_sentences)
+                break
+            for segment in map_parts(build, chunks):
+                writer.write(segment)
+                self.progress.add_documents(segment.n_documents, segment.n_sentences)
+            return writer.commit()
+
+    def watch(self, documents: Iterable[Any], *, replace: bool = False, **settings: Any) -> Iterator[Arrival]:
+        """Yield for each document what it shares with everything before it, and add it.
+
+        Documents are answered as soon as they arrive and are safe on disk from the next commit on (`commit_every`), at the
+        latest when the iterator ends or is closed.
+        """
+        config = self._config_for(settings)
+        with self._writer(config) as writer, self._engine(config, many=True) as map_parts:
+
+            def collect(batch: list[Any], skipped: SkippedRecords) -> Collection:
+                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, map_parts)
+
+            yield from Watcher(writer, collect, self._settings, config, replace, map_parts).watch(documents)
+
+    def remove(self, ids: str | Iterable[str]) -> int:
+        """Remove documents; return how many of the ids were there."""
+        with self._writer(self.config) as writer:
+            return len(writer.remove([ids] if isinstance(ids, str) else list(ids)))
+
+    def compact(self, *, recount: bool = False) -> None:
+        """Merge all segments and give back the space of what was removed. Readers go on meanwhile.
+
+        With `recount`, the frozen counts of words are taken anew: scores and fingerprints change.
+        """
+        with self._writer(self.config) as writer:
+            writer.compact()
+            if recount:
+                writer.recount()
+
+    def verify(self) -> list[str]:
+        """Read everything and return what is damaged, in words; an empty list if nothing is."""
+        return find_damage(self.path, self._catalog, self.progress)
+
+    def info(self, **settings: Any) -> dict[str, Any]:
+        """Return settings, counts and sizes, and what the bits search is predicted to find."""
+        return describe(self.path, self._reader.current(), self._config_for(settings))
+
+    def _config_for(self, settings: Mapping[str, Any]) -> Config:
+        return with_stored(self._catalog.settings, self.config, settings) if settings else self.config
+
+    @contextmanager
+    def _writer(self, config: Config) -> Iterator[Writer]:
+        budget = memory_bytes(config.engine.memory) or machine_memory() // 2
+        most = min(max(budget // _MERGING_BYTES_A_SENTENCE, _FEWEST_SENTENCES), _MOST_SENTENCES)
+        with WriterLock(self.path):
+            yield Writer(self.path, self._catalog, self._reader, self._settings, most)
+
+    @contextmanager
+    def _engine(self, config: Config, many: bool) -> Iterator[MapParts]:
+        """Yield how work is shared: among threads for many documents, not at all for one."""
+        if not many:
+            yield in_turn
+            return
+        with LocalEngine(config.engine.workers) as engine:
+            yield engine.map_parts
+
+
+def _several(documents: Any) -> Any:
+    return [documents] if isinstance(documents, (Document, Mapping)) else documents
+
+
+def _gather(batches: list[pa.RecordBatch], config: Config, map_parts: MapParts) -> Collection:
+    return gather(batches, iter(()), config.sentences, map_parts, lambda n_documents, n_sentences: None)
+
+
+def _ids(batches: Sequence[pa.RecordBatch]) -> list[str]:
+    return [name for batch in batches for name in batch.column("id").to_pylist()]
+
+
+def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    chunk: list[pa.RecordBatch] = []
+    n_bytes = 0
+    for batch in batches:
+        chunk.append(batch)
+        n_bytes += batch.column("text").nbytes
+        if n_bytes >= _CHUNK_BYTES:
+            yield chunk
+            chunk, n_bytes = [], 0
+    if chunk:
+        yield chunk

@@ -1,0 +1,252 @@
+"""Passages of new documents: what they share with documents of the index, as `find` would say.
+
+The documents that may share a passage are looked up; they and the new ones make a small collection, which goes through the
+very stages of `find`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.classifying import rows_of
+from ibidem.collection import Collection
+from ibidem.config import Config, passage_limits
+from ibidem.index import located_kernels as kernels
+from ibidem.index.columns import expand, strings
+from ibidem.index.queries import Arrivals, QueryTypes
+from ibidem.index.search import Matches
+from ibidem.index.segment import Segment
+from ibidem.matches import TypeSets
+from ibidem.model import DOCUMENT_BATCH, PASSAGES
+from ibidem.parts import MapParts, in_turn
+from ibidem.passages import Cells, Pairing, assemble_passages, find_diagonals
+from ibidem.reports import passages_table
+
+Numbers = NDArray[np.int64]
+_UNMATCHED = np.uint64(1 << 62)
+_NO_SOURCE = pa.array([""])
+
+
+@dataclass(frozen=True)
+class Similar:
+    """A segment, which of its documents are there, and the types similar to the queries."""
+
+    segment: Segment
+    kept: NDArray[np.bool_]
+    matches: Matches
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Documents of a segment that may share passages with new ones, and their sentences."""
+
+    segment: Segment
+    documents: Numbers
+    sentences: Numbers
+    of_sentence: Numbers  # the document of each, in the segment
+    types: Numbers  # the type of each among all that matter here, -1 for those that match nothing
+
+
+def locate_passages(
+    arrivals: Arrivals,
+    queries: QueryTypes,
+    similar: Sequence[Similar],
+    config: Config,
+    own_serials: Numbers,
+    among_themselves: bool,
+    map_parts: MapParts = in_turn,
+) -> pa.Table:
+    """Return the passages that arrivals share with documents of the index, in the schema PASSAGES; arrivals are side a.
+
+    Promised: every passage that goes through a sentence of at most `max_places` places (those of the index count). With
+    `among_themselves`, also the passages that they share with one another; then the later document is side a. `own_serials`
+    are those of the arrivals' ids in the index: a document is not compared with itself.
+    """
+    limits = passage_limits(config)
+    collection = arrivals.collection
+    anchors = _anchor_types(arrivals, queries, similar, config)
+    if not anchors.any() and not among_themselves:
+        return PASSAGES.empty_table()
+    digests, number = np.unique(
+        np.concatenate([queries.digests, *(part.segment.digests[part.matches.type] for part in similar)]), return_inverse=True
+    )
+    known, of_match = [], number[len(queries) :]
+    for part in similar:
+        mine, of_match = of_match[: len(part.matches)], of_match[len(part.matches) :]
+        known.append(_documents_of(part, anchors, mine))
+    order = np.arange(collection.n_documents)[::-1] if among_themselves else np.arange(collection.n_documents)
+    small, types = _small_collection(collection, order, number[: len(queries)][arrivals.types.of_sentence], known)
+    exact = config.signatures.signature == "exact"
+    classes = _classes(arrivals, queries, similar, number, len(digests), config.matches.min_similarity, among_themselves, exact)
+    unmatched = np.arange(len(types), dtype=np.uint64) + _UNMATCHED
+    of_sentence = np.where(types >= 0, classes[types].astype(np.uint64) + np.uint64(1), unmatched)
+    if not exact:
+        of_sentence[small.n_words == 0] = 0
+    rows = rows_of(small, of_sentence, limits.max_gap_sentences)
+    is_known = np.arange(small.n_documents) >= collection.n_documents
+    side, kin = np.empty(0, np.int8), np.empty(0, np.int32)
+    if among_themselves:
+        kin = np.where(is_known, 0, -1).astype(np.int32)  # documents of the index are not compared with one another
+    else:
+        side = is_known.astype(np.int8)
+    pairs = Pairing(limits.same_document and among_themselves, side, kin)
+    diagonals, _ = find_diagonals(rows, replace(limits, max_places=10**9), pairs, map_parts)
+    cells = None
+    if not exact:
+        sets = _sets(queries, similar, number, len(digests))
+        cells = Cells(types[rows.sentence].astype(np.int32), sets, config.matches.min_similarity.as_integer_ratio())
+    parts = assemble_passages(diagonals, rows, small.id_hashes, limits, cells, map_parts)
+    table = passages_table(parts, rows, small, limits.min_sentences, map_parts)
+    serials = np.concatenate([own_serials[order], *(part.segment.serials[part.documents] for part in known)])
+    return _admissible(table, small, serials, config)
+
+
+def _anchor_types(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], config: Config) -> NDArray[np.bool_]:
+    """Tell which types of the arrivals lead to documents."""
+    limits, collection = passage_limits(config), arrivals.collection
+    n_places = np.zeros(len(queries), np.int64)
+    for part in similar:
+        counts = part.segment.place_counts(part.matches.type)
+        n_places += np.bincount(part.matches.query, counts, len(queries)).astype(np.int64)
+    by_sentence = n_places[arrivals.types.of_sentence]
+    if config.signatures.signature != "exact":
+        by_sentence[collection.n_words == 0] = -1
+    is_anchor = np.empty(len(by_sentence), np.bool_)
+    kernels.choose_anchors(
+        collection.document_first, collection.n_words, by_sentence, limits.min_sentences, limits.min_quote_words,
+        limits.max_places, is_anchor,
+    )  # fmt: skip
+    anchors = np.zeros(len(queries), np.bool_)
+    anchors[arrivals.types.of_sentence[is_anchor]] = True
+    return anchors
+
+
+def _documents_of(part: Similar, anchors: NDArray[np.bool_], number: Numbers) -> _Known:
+    """Return the documents in which the anchors' matches stand; `number` names the type of each match."""
+    segment, matches = part.segment, part.matches
+    led_to = np.unique(matches.type[anchors[matches.query]])
+    first = segment.occurrence_first[led_to].astype(np.int64)
+    places = segment.occurrences[expand(first, segment.place_counts(led_to))]
+    documents = np.unique(np.searchsorted(segment.document_first, places, side="right") - 1)
+    documents = documents[part.kept[documents]]
+    size = segment.sentence_counts(documents)
+    sentences = expand(segment.document_first[documents], size)
+    types = segment.types[sentences].astype(np.int64)
+    matched, at = np.unique(matches.type, return_index=True)
+    names = np.full(len(types), -1, np.int64)
+    if len(matched):
+        place = np.minimum(np.searchsorted(matched, types), len(matched) - 1)
+        names = np.where(matched[place] == types, number[at][place], -1)
+    return _Known(segment, documents, sentences, np.repeat(documents, size), names)
+
+
+def _small_collection(
+    arrivals: Collection, order: Numbers, types: Numbers, known: Sequence[_Known]
+) -> tuple[Collection, Numbers]:
+    """Return the arrivals, in the given order, and the known documents as one collection, and the type of each sentence."""
+    size = np.diff(arrivals.document_first)[order]
+    mine = expand(arrivals.document_first[order], size)
+    ids = [arrivals.ids.take(pa.array(order)), *(part.segment.ids(part.documents) for part in known)]
+    groups = [arrivals.groups.take(pa.array(order)), *(part.segment.groups(part.documents) for part in known)]
+    times = [arrivals.times[order], *(part.segment.times[part.documents] for part in known)]
+    sizes = np.concatenate([size, *(part.segment.sentence_counts(part.documents) for part in known)])
+    starts = [arrivals.start_char[mine], *(part.segment.start_char[part.sentences] for part in known)]
+    known_ends = (part.segment.end_chars(part.sentences, part.of_sentence).astype(np.uint32) for part in known)
+    ends = [arrivals.end_char[mine], *known_ends]
+    n_words = [arrivals.n_words[mine], *(p.segment.word_counts(p.segment.types[p.sentences]) for p in known)]
+    n = len(sizes)
+    columns = {
+        "id": pa.chunked_array(ids, pa.large_string()).combine_chunks(),
+        "text": strings(np.zeros(n + 1, np.int64), np.empty(0, np.uint8)),
+        "time": pa.array(np.concatenate(times)).cast(pa.timestamp("us", tz="UTC")),
+        "group": pa.chunked_array(groups, pa.large_string()).combine_chunks(),
+        "source": pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), _NO_SOURCE),
+        "position": pa.array(np.zeros(n, np.int64)),
+        "cleaned": pa.array(np.zeros(n, np.bool_)),
+    }
+    n_sentences = int(sizes.sum())
+    nothing = np.zeros(n_sentences, np.uint32)
+    small = Collection(
+        [pa.RecordBatch.from_arrays(list(columns.values()), schema=DOCUMENT_BATCH)],
+        n_chars=np.concatenate([arrivals.n_chars[order], *(part.segment.n_chars[part.documents] for part in known)]),
+        n_input=arrivals.n_documents,
+        document=np.repeat(np.arange(n, dtype=np.int32), sizes),
+        start_byte=nothing,
+        end_byte=nothing,
+        start_char=np.concatenate(starts),
+        end_char=np.concatenate(ends),
+        n_words=np.concatenate(n_words),
+        digest=nothing.astype(np.uint64),
+    )
+    return small, np.concatenate([types[mine], *(part.types for part in known)])
+
+
+def _classes(
+    arrivals: Arrivals,
+    queries: QueryTypes,
+    similar: Sequence[Similar],
+    number: Numbers,
+    n_types: int,
+    limit: Fraction,
+    among_themselves: bool,
+    exact: bool,
+) -> Numbers:
+    """Return the class of every type: types of different classes do not match."""
+    parent = np.arange(n_types, dtype=np.int32)
+    if exact:
+        return parent.astype(np.int64)
+    query = np.concatenate([part.matches.query for part in similar] or [np.empty(0, np.int64)])
+    a, b = number[query], number[len(queries) :]
+    if among_themselves:
+        of_type = arrivals.join(limit)
+        has_words = np.flatnonzero(of_type >= 0)
+        a, b = np.concatenate([a, number[has_words]]), np.concatenate([b, number[of_type[has_words]]])
+    kernels.unite_pairs(a, b, parent)
+    return parent.astype(np.int64)
+
+
+def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_types: int) -> TypeSets:
+    """Return the words of every type that matters here, in the numbers of the queries' words."""
+    start, size = np.zeros(n_types, np.int64), np.zeros(n_types, np.int32)
+    values, filled = [], 0
+    done = np.zeros(n_types, np.bool_)
+    of_match = number[len(queries) :]
+    for part in similar:
+        mine, of_match = of_match[: len(part.matches)], of_match[len(part.matches) :]
+        names, at = np.unique(mine, return_index=True)
+        types = part.matches.type[at][~done[names]]
+        names = names[~done[names]]
+        done[names] = True
+        local = part.segment.words_of(queries.word_hashes)
+        present = np.flatnonzero(local >= 0)
+        present = present[np.argsort(local[present])]
+        first = np.zeros(len(types) + 1, np.int64)
+        room = np.empty(int(part.segment.word_counts(types).sum()), np.int32)
+        kernels.shared_words(
+            part.segment.lists, part.segment.list_first, types, local[present], present, len(queries.word_hashes), room, first
+        )
+        start[names], size[names] = first[:-1] + filled, np.diff(first)
+        values.append(room[: first[-1]])
+        filled += int(first[-1])
+    # The queries' own sets last: they hold for types that are both.
+    mine = number[: len(queries)]
+    start[mine], size[mine] = queries.first[:-1] + filled, np.diff(queries.first)
+    values.append(queries.sorted_words)
+    return TypeSets(start, size, np.concatenate(values), np.empty(0, np.uint64), 0, 0)
+
+
+def _admissible(table: pa.Table, small: Collection, serials: Numbers, config: Config) -> pa.Table:
+    """Leave out what a document shares with itself in the index, and pairs of one group if they are not wanted."""
+    if table.num_rows == 0:
+        return table
+    a, b = (np.concatenate([chunk.indices.to_numpy() for chunk in table.column(side).chunks]) for side in ("a_id", "b_id"))
+    keep = (a < small.n_input) & ((serials[a] != serials[b]) | (serials[a] < 0) | (a == b))
+    if config.passages.skip_same_group:
+        keep &= (a == b) | (small.kin[a] != small.kin[b]) | (small.kin[a] < 0)
+    return table if keep.all() else table.filter(pa.array(keep))

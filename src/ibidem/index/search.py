@@ -1,0 +1,283 @@
+"""Search: which types of a segment match the queries. One function an engine, all of them exact for what they promise.
+
+- `overlap`: postings of a query's rarest words, bit signatures, full comparison. The fastest; finds everything.
+- `bits` (qSign): types whose bit signature lies within a radius, then full comparison. Misses what lies outside.
+- `fingerprint`: types with the same words, common ones aside, in any order.
+- `inverted` (All-Pairs): scores added up over all postings. Finds everything.
+- `scan`: every type is compared. Finds everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.index import bits
+from ibidem.index import search_kernels as kernels
+from ibidem.index.columns import frozen
+from ibidem.index.queries import QueryTypes
+from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.parts import MapParts, in_turn, split_by_cost
+
+ENGINES = ("overlap", "bits", "fingerprint", "inverted", "scan")
+SCORES = ("idf", "fraction", "product")
+_N_PARTS = 8
+_ROOM = 1 << 14
+_NO_NUMBERS = frozen(np.empty(0, np.int64))
+_NO_TYPES = frozen(np.empty(0, np.uint32))
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for, besides the similar types that every search finds."""
+
+    engine: str
+    score: str
+    min_score: Fraction
+    radius: int
+    max_false_positive: float
+    words_flexible: int
+    min_contained_words: int
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Query and type of every match, query after query; words in common, their weight, and distinct words of the type."""
+
+    query: NDArray[np.int64]
+    type: NDArray[np.int64]
+    common: NDArray[np.int64]
+    weight: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def scores(self, queries: QueryTypes, score: str) -> NDArray[np.float64]:
+        """Return the score of every match: share of the query's weight, of its words, or the product of both."""
+        by_weight = self.weight / np.maximum(queries.totals[self.query], 1)
+        by_words = self.common / np.maximum(queries.sizes[self.query], 1)
+        result: NDArray[np.float64] = {"idf": by_weight, "fraction": by_words, "product": by_weight * by_words}[score]
+        return result
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found in one segment: hits of the engine, and the types that make passages."""
+
+    hits: Matches
+    similar: Matches
+
+
+def search(
+    segment: Segment,
+    queries: QueryTypes,
+    request: Request,
+    settings: SegmentSettings,
+    common_hashes: NDArray[np.uint64],
+    map_parts: MapParts = in_turn,
+) -> Found:
+    """Return the hits of the queries in a segment, and the types that match them by the index's own signature."""
+    comparison = _Comparison(segment, queries, request)
+    if request.engine == "overlap":
+        hits = comparison.run(_search_overlap(comparison), map_parts)
+    elif request.engine == "fingerprint":
+        hits = _by_fingerprint(segment, queries, comparison, common_hashes)
+    elif request.engine == "bits":
+        hits = comparison.run(comparison.compare(*_within_radius(segment, queries, request, settings)), map_parts)
+    elif request.engine == "inverted":
+        hits = comparison.run(comparison.compare(*_accumulated(segment, queries, comparison)), map_parts)
+    else:
+        hits = comparison.run(comparison.compare(_NO_NUMBERS, _NO_TYPES), map_parts)
+    if settings.exact:
+        return Found(hits, _equal_types(segment, queries))
+    return Found(hits, comparison.run(_search_similar(comparison, settings.min_similarity), map_parts))
+
+
+class _Comparison:
+    """The queries as one segment sees them, and the limits, in the form that kernels take."""
+
+    def __init__(self, segment: Segment, queries: QueryTypes, request: Request) -> None:
+        self.segment, self.queries, self.request = segment, queries, request
+        by_words = request.score == "fraction"
+        self.weights = frozen(np.ones(len(queries.weights), np.int64)) if by_words else queries.weights
+        self.totals = frozen(queries.sizes) if by_words else queries.totals
+        self.local = frozen(segment.words_of(queries.word_hashes))
+
+    @property
+    def query_columns(self) -> tuple[Any, ...]:
+        q = self.queries
+        return q.words, q.first, self.weights, q.masks, self.totals, self.local
+
+    @property
+    def limits(self) -> tuple[Any, ...]:
+        request = self.request
+        limit = request.min_score
+        return limit.numerator, limit.denominator, request.score == "product", request.min_contained_words
+
+    def scratch(self) -> list[NDArray[Any]]:
+        n = int(self.queries.sizes.max(initial=0)) + 1
+        return [np.empty(n, kind) for kind in (np.int64, np.int64, np.uint64)]
+
+    def compare(self, candidate_first: NDArray[np.int64], candidates: NDArray[np.uint32]) -> Callable[..., tuple[int, int]]:
+        """Return the full comparison with these candidates, or with every type if there are none given."""
+        s = self.segment
+
+        def run(query_from: int, query_to: int, room: list[NDArray[Any]]) -> tuple[int, int]:
+            return kernels.compare_candidates(  # type: ignore[no-any-return]
+                *self.query_columns, s.list_first, s.lists, *self.limits, candidate_first, candidates, query_from, query_to,
+                *self.scratch(), np.empty(3, np.int64), *room,
+            )  # fmt: skip
+
+        return run
+
+    def run(self, kernel: Callable[..., tuple[int, int]], map_parts: MapParts) -> Matches:
+        """Run a kernel over all queries, in parts, each with as much room as it turns out to need."""
+        costs = np.ones(len(self.queries), np.int64)
+        parts = split_by_cost(costs, _N_PARTS if len(costs) > 64 else 1)
+        outcomes = list(map_parts(lambda part: self._run_part(kernel, *part), parts))
+        pieces = [piece for outcome in outcomes for piece in outcome]
+        if not pieces:
+            return _none()
+        query, of_type, common, weight, size = (
+            np.concatenate(columns).astype(np.int64) for columns in zip(*pieces, strict=True)
+        )
+        if self.request.score == "fraction":  # the kernel added up words; weights are wanted by no one then
+            weight = common
+        return Matches(query, of_type, common, weight, size)
+
+    def _run_part(self, kernel: Callable[..., tuple[int, int]], at: int, end: int) -> list[tuple[NDArray[Any], ...]]:
+        pieces: list[tuple[NDArray[Any], ...]] = []
+        room = _room(_ROOM)
+        while at < end:
+            reached, n = kernel(at, end, room)
+            if n:
+                pieces.append(tuple(column[:n].copy() for column in room))
+            elif reached == at:
+                room = _room(4 * len(room[0]))
+            at = reached
+        return pieces
+
+
+def _search_overlap(comparison: _Comparison) -> Callable[..., tuple[int, int]]:
+    s = comparison.segment
+
+    def run(query_from: int, query_to: int, room: list[NDArray[Any]]) -> tuple[int, int]:
+        return kernels.search_overlap(  # type: ignore[no-any-return]
+            *comparison.query_columns, s.posting_first, s.postings, s.prefix_first, s.prefix_postings,
+            s.signatures, s.sizes, s.list_first, s.lists, *comparison.limits, query_from, query_to,
+            *comparison.scratch(), np.empty(3, np.int64), *room,
+        )  # fmt: skip
+
+    return run
+
+
+def _search_similar(comparison: _Comparison, limit: Fraction) -> Callable[..., tuple[int, int]]:
+    s, q = comparison.segment, comparison.queries
+
+    def run(query_from: int, query_to: int, room: list[NDArray[Any]]) -> tuple[int, int]:
+        return kernels.search_similar(  # type: ignore[no-any-return]
+            q.words, q.first, comparison.weights, q.masks, comparison.local, s.prefix_first, s.prefix_postings,
+            s.signatures, s.sizes, s.list_first, s.lists, limit.numerator, limit.denominator, query_from, query_to,
+            *comparison.scratch(), np.empty(3, np.int64), *room,
+        )  # fmt: skip
+
+    return run
+
+
+def _equal_types(segment: Segment, queries: QueryTypes) -> Matches:
+    """Return the types that are the queries themselves, word for word."""
+    types = segment.types_of(queries.digests)
+    query = np.flatnonzero(types >= 0)
+    sizes, totals = queries.sizes[query], queries.totals[query]
+    return Matches(query, types[query], sizes, totals, sizes)
+
+
+def _by_fingerprint(
+    segment: Segment, queries: QueryTypes, comparison: _Comparison, common_hashes: NDArray[np.uint64]
+) -> Matches:
+    common = segment.words_of(common_hashes)
+    is_common = np.zeros(int(common.max(initial=-1)) + 1, np.bool_)
+    is_common[common[common >= 0]] = True
+
+    def run(query_from: int, query_to: int, room: list[NDArray[Any]]) -> tuple[int, int]:
+        return kernels.match_fingerprints(  # type: ignore[no-any-return]
+            queries.fingerprints, segment.fingerprint_heads, segment.fingerprint_types, segment.list_first, segment.lists,
+            segment.word_hashes, frozen(is_common), query_from, query_to, room[0], room[1],
+        )  # fmt: skip
+
+    found = comparison.run(run, in_turn)
+    # A second look tells how many words are in common: the score of a hit, whatever found it.
+    first = np.searchsorted(found.query, np.arange(len(queries) + 1))
+    everything = Request("fingerprint", comparison.request.score, Fraction(0), 0, 0.0, 0, 0)
+    full = _Comparison(segment, queries, everything)
+    return full.run(full.compare(frozen(first), frozen(found.type.astype(np.uint32))), in_turn)
+
+
+def radius_by_query(queries: QueryTypes, request: Request, settings: SegmentSettings) -> NDArray[np.int64]:
+    """Return the radius of every query: as given, or the largest that keeps the false positives below the bound, at least 0."""
+    if request.radius >= 0:
+        return np.full(len(queries), request.radius)
+    sizes, which = np.unique(queries.sizes, return_inverse=True)
+    radii = [
+        bits.radius_for(
+            settings.signature_bits, settings.bits_per_word, int(n), request.words_flexible, request.max_false_positive
+        )
+        for n in sizes
+    ]
+    return np.array([radius or 0 for radius in radii], np.int64)[which]
+
+
+def _within_radius(
+    segment: Segment, queries: QueryTypes, request: Request, settings: SegmentSettings
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    tables = bits.BitTables(segment.bit_rows, segment.bit_starts, settings.signature_bits)
+    radius = radius_by_query(queries, request, settings)
+    counts = np.zeros(len(queries), np.int64)
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]] = []
+    for one in np.unique(radius):
+        rows = np.flatnonzero(radius == one)
+        first, types = bits.search(tables, segment.signatures, frozen(queries.signatures[rows]), int(one))
+        counts[rows] = np.diff(first)
+        parts.append((rows, first, types))
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    candidates = np.empty(int(starts[-1]), np.uint32)
+    for rows, first, types in parts:
+        candidates[np.repeat(starts[rows] - first[:-1], np.diff(first)) + np.arange(len(types))] = types
+    return frozen(starts), frozen(candidates)
+
+
+def _accumulated(
+    segment: Segment, queries: QueryTypes, comparison: _Comparison
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    limit = comparison.request.min_score
+    score, touched = np.zeros(segment.n_types, np.int64), np.empty(segment.n_types, np.uint32)
+    first = np.zeros(len(queries) + 1, np.int64)
+    pieces: list[NDArray[np.uint32]] = []
+    room = np.empty(_ROOM, np.uint32)
+    at = done = 0
+    while at < len(queries):
+        reached, n = kernels.accumulate(
+            *comparison.query_columns, segment.posting_first, segment.postings, limit.numerator, limit.denominator,
+            at, len(queries), *comparison.scratch(), score, touched, first, room,
+        )  # fmt: skip
+        first[at + 1 : reached + 1] += done
+        pieces.append(room[:n].copy())
+        done += n
+        if reached == at:
+            room = np.empty(4 * len(room), np.uint32)
+        at = reached
+    return frozen(first), frozen(np.concatenate([np.empty(0, np.uint32), *pieces]))
+
+
+def _room(n: int) -> list[NDArray[Any]]:
+    return [np.empty(n, kind) for kind in (np.int32, np.uint32, np.int32, np.int64, np.int32)]
+
+
+def _none() -> Matches:
+    return Matches(*(np.empty(0, np.int64) for _ in range(5)))

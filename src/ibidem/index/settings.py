@@ -1,0 +1,75 @@
+"""The settings that an index keeps: what its sentences and signatures are made by. They hold as long as it lives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ibidem.config import Config, setting_fields
+from ibidem.errors import IndexSettingsError, SettingsError
+from ibidem.index.segment import SegmentSettings
+from ibidem.sentences import SPLITTER_VERSION
+from ibidem.sentences.hashing import SEED
+
+FIXED = (
+    "lang", "max_sentence_words", "signature", "min_similarity", "max_document_share", "signature_bits", "bits_per_word",
+)  # fmt: skip
+SIGNATURES = ("words", "exact")
+_MADE_BY = {"splitter_version": SPLITTER_VERSION, "seed": int(SEED)}
+_STAGES = {setting.name: stage for stage, setting in setting_fields()}
+
+
+def to_store(config: Config) -> dict[str, Any]:
+    """Return what an index keeps of the settings, and what its hashes and sentences were made by."""
+    kept = {name: _value(config, name) for name in FIXED}
+    return {name: str(value) if isinstance(value, Fraction) else value for name, value in kept.items()} | _MADE_BY
+
+
+def check_made_by(stored: Mapping[str, Any]) -> None:
+    """Raise where an index was made by sentences or hashes that this version does not make."""
+    for name, mine in _MADE_BY.items():
+        if stored.get(name) != mine:
+            message = f"the index was made with {name.replace('_', ' ')} {stored.get(name)}; this ibidem has {mine}"
+            raise IndexSettingsError(message, "Build the index anew, or use the version that made it.")
+
+
+def with_stored(stored: Mapping[str, Any], base: Config, given: Mapping[str, Any]) -> Config:
+    """Return the settings of an index, with those given that may differ; others that do differ are an error naming them all."""
+    config = Config.of(base, **{name: stored[name] for name in FIXED})
+    changed = Config.of(config, **given)
+    different = [
+        f"{name} is {_shown(_value(config, name))} in the index, not {_shown(_value(changed, name))}"
+        for name in FIXED
+        if _value(changed, name) != _value(config, name)
+    ]
+    if different:
+        raise IndexSettingsError("; ".join(different), "Leave these settings out, or make another index with them.")
+    return changed
+
+
+def check_signature(config: Config) -> Config:
+    """Return settings with a signature that an index can keep; others need the whole collection at once."""
+    config = config.with_signature("words")
+    if config.signatures.signature not in SIGNATURES:
+        problem = f"signature = {config.signatures.signature!r} needs all documents at once; an index takes words or exact"
+        raise SettingsError([problem])
+    return config
+
+
+def segment_settings(config: Config) -> SegmentSettings:
+    """Return what segments are made by."""
+    exact = config.signatures.signature == "exact"
+    # Where sentences have to be equal, a single word of each is enough to find the same words again.
+    limit = Fraction(1) if exact else config.matches.min_similarity
+    return SegmentSettings(
+        config.index.signature_bits, config.index.bits_per_word, config.signatures.max_document_share, limit, exact
+    )
+
+
+def _value(config: Config, name: str) -> Any:
+    return getattr(getattr(config, _STAGES[name]), name)
+
+
+def _shown(value: Any) -> str:
+    return str(float(value)) if isinstance(value, Fraction) else str(value)

@@ -1,0 +1,74 @@
+"""How common words are: a frozen count of documents by word, taken once and kept with the index.
+
+The weights of words come from it and do not change as documents arrive: what matches does not depend on the order of arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.index.columns import frozen
+from ibidem.index.segment_kernels import find_hashes
+
+WEIGHT_UNIT = 1 << 16  # weights are whole numbers, so that their sums are the same in any order
+NO_ORDER = frozen(np.empty(0, np.uint32))
+_FEWEST_COMMON = 10  # in a handful of documents every word stands in most of them
+
+
+@dataclass(frozen=True)
+class WordCounts:
+    """The words that stand in two documents or more, by rising hash, with the number of their documents."""
+
+    hashes: NDArray[np.uint64]
+    document_counts: NDArray[np.uint32]
+    n_documents: int
+    version: int
+
+    @classmethod
+    def empty(cls) -> WordCounts:
+        """Return the counts of no documents: every word weighs the same and none is common."""
+        return cls(frozen(np.empty(0, np.uint64)), frozen(np.empty(0, np.uint32)), 0, 0)
+
+    @classmethod
+    def of(cls, hashes: NDArray[np.uint64], document_counts: NDArray[np.int64], n_documents: int, version: int) -> WordCounts:
+        """Return the counts of these words (in any order); those of one document are like words never seen."""
+        several = np.flatnonzero(document_counts > 1)
+        order = several[np.argsort(hashes[several])]
+        return cls(frozen(hashes[order]), frozen(document_counts[order].astype(np.uint32)), n_documents, version)
+
+    def counts_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the number of documents of each word, at least 1."""
+        found = np.empty(len(hashes), np.int64)
+        find_hashes(self.hashes, NO_ORDER, frozen(hashes), found)
+        counts = np.ones(len(hashes), np.int64)
+        seen = found >= 0
+        counts[seen] = self.document_counts[found[seen]]
+        return counts
+
+    def weights_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return log(N/df) of each word in units of 1/65536, at least one unit; without documents every word has one unit."""
+        if self.n_documents < 2:
+            return np.ones(len(hashes), np.int64)
+        idf = np.log(self.n_documents / self.counts_of(hashes))
+        return np.maximum(1, np.round(WEIGHT_UNIT * idf)).astype(np.int64)
+
+    def common_hashes(self, max_document_share: float) -> NDArray[np.uint64]:
+        """Return the words that stand in a larger share of the documents than that: fingerprints go without them."""
+        most = max(int(Fraction(str(max_document_share)) * self.n_documents), _FEWEST_COMMON)
+        common: NDArray[np.uint64] = self.hashes[self.document_counts > most]
+        return common
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the columns as they are stored."""
+        return {"hashes": self.hashes, "document_counts": self.document_counts}
+
+    @classmethod
+    def stored(cls, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> WordCounts:
+        """Return counts from the columns of a file."""
+        return cls(arrays["hashes"], arrays["document_counts"], int(about["n_documents"]), int(about["version"]))

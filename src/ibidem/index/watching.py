@@ -1,0 +1,184 @@
+"""Watching a stream: each document is looked up among everything before it, answered, and added."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ibidem.collection import Collection
+from ibidem.config import Config, commit_rhythm
+from ibidem.index.answers import QueryResult, Verdict, answer
+from ibidem.index.queries import Arrivals
+from ibidem.index.segment import SegmentSettings
+from ibidem.index.writing import Writer
+from ibidem.model import Document, Skipped
+from ibidem.parts import MapParts
+from ibidem.reports import SkippedRecords
+
+MOST_TOGETHER = 512
+_END = object()
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What a document of the stream shares with everything before it; `skipped` says why it was left out, if it was."""
+
+    id: str
+    verdict: Verdict | None
+    skipped: Skipped | None = None
+    _list_passages: Callable[[], list[dict[str, Any]]] = field(default=list, repr=False, compare=False)
+
+    @property
+    def passages(self) -> list[dict[str, Any]]:
+        """The passages as records; made when they are asked for."""
+        return self._list_passages()
+
+
+class Watcher:
+    """Answers the documents of a stream and adds them; commits in the rhythm of the settings, and at the end."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        collect: Callable[[list[Any], SkippedRecords], Collection],
+        settings: SegmentSettings,
+        config: Config,
+        replace: bool,
+        map_parts: MapParts,
+    ) -> None:
+        self._writer, self._collect, self._settings, self._config = writer, collect, settings, config
+        self._replace, self._map_parts = replace, map_parts
+        self._n_seen = 0
+
+    def watch(self, documents: Iterable[Any]) -> Iterator[Arrival]:
+        """Yield an answer for each document, in their order."""
+        rhythm = commit_rhythm(self._config.index.commit_every)
+        assert rhythm is not None
+        max_documents, max_seconds = rhythm
+        last_commit = time.monotonic()
+        try:
+            for batch in _batches(documents, max_seconds):
+                waiting = batch
+                while waiting:
+                    together, waiting = self._take(waiting)
+                    yield from self._answer(together)
+                if self._writer.n_waiting_documents >= max_documents or time.monotonic() - last_commit >= max_seconds:
+                    self._writer.commit()
+                    last_commit = time.monotonic()
+        finally:
+            self._writer.commit()
+
+    def _take(self, waiting: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Cut off what can be answered together: no id twice, and nothing after a document that replaces another."""
+        names = [self._id_of(item) for item in waiting]
+        known = self._writer.serials_of([name for name in names if name is not None]) if self._replace else {}
+        seen: set[str] = set()
+        for number, name in enumerate(names):
+            if name in seen:
+                return waiting[:number], waiting[number:]
+            if name in known:
+                return waiting[: number + 1], waiting[number + 1 :]
+            if name is not None:
+                seen.add(name)
+        return waiting, []
+
+    def _id_of(self, item: Any) -> str | None:
+        if isinstance(item, Document):
+            return item.id
+        value = item.get(self._config.documents.id_field) if hasattr(item, "get") else None
+        return None if value is None else str(value)
+
+    def _answer(self, together: list[Any]) -> Iterator[Arrival]:
+        """Answer documents and add them; those that cannot be taken are answered by the reason, in their place."""
+        skipped = SkippedRecords(self._config.output.strict)
+        known = {} if self._replace else self._writer.serials_of([name for name in map(self._id_of, together) if name])
+        wanted, refused = [], {}
+        places: list[int] = []
+        for number, item in enumerate(together):
+            name = self._id_of(item)
+            position = self._n_seen + number + 1
+            if isinstance(item, Skipped):
+                refused[number] = item
+            elif not name:
+                reason = f"no field '{self._config.documents.id_field}': an index needs the document's id"
+                refused[number] = Skipped("stream", position, reason)
+            elif name in known:
+                reason = "a document of that id is in the index already; --replace takes the new one"
+                refused[number] = Skipped("stream", position, reason, name)
+            else:
+                wanted.append(item)
+                places.append(number)
+        for record in refused.values():
+            skipped.add(record)
+        unusable = SkippedRecords(self._config.output.strict)
+        collection = self._collect(wanted, unusable)
+        refused |= {places[record.position - 1]: record for record in unusable.records}
+        result = self._add(collection) if collection.n_documents else None
+        number_of = {name: number for number, name in enumerate(result.ids)} if result is not None else {}
+        for number, item in enumerate(together):
+            name = self._id_of(item) or ""
+            if number in refused:
+                record = refused[number]
+                yield Arrival(name, None, skipped=Skipped("stream", self._n_seen + number + 1, record.reason, name or None))
+            elif result is not None:
+                at = number_of[name]
+                yield Arrival(name, result.verdicts[at], None, partial(result.passages_of, at))
+        self._n_seen += len(together)
+
+    def _add(self, collection: Collection) -> QueryResult:
+        writer, ids = self._writer, collection.ids.to_pylist()
+        arrivals = Arrivals(collection, self._map_parts)
+        serials = np.arange(writer.next_serial, writer.next_serial + len(ids))
+        own = writer.build(arrivals, serials)
+        known = writer.serials_of(ids)
+        result = answer(arrivals, writer.parts(), own, known, writer.counts, self._settings, self._config, (), self._map_parts)
+        # Only now, when nothing can go wrong any more: a commit must not name documents that have no segment.
+        writer.claim(ids, self._replace)
+        writer.wait(own)
+        return result
+
+
+def _batches(documents: Iterable[Any], max_seconds: float) -> Iterator[list[Any]]:
+    """Yield what has arrived, as much of it as there is; an empty list after `max_seconds` without anything.
+
+    A list is simply cut up. Anything else is drawn in a thread of its own: it may keep one waiting.
+    """
+    if isinstance(documents, Sequence):
+        for begin in range(0, len(documents), MOST_TOGETHER):
+            yield list(documents[begin : begin + MOST_TOGETHER])
+        return
+    arrived: queue.Queue[Any] = queue.Queue(2 * MOST_TOGETHER)
+
+    def draw() -> None:
+        try:
+            for item in documents:
+                arrived.put(item)
+            arrived.put(_END)
+        except BaseException as error:
+            arrived.put(error)
+
+    threading.Thread(target=draw, name="ibidem-watch", daemon=True).start()
+    patience = max_seconds if max_seconds < threading.TIMEOUT_MAX else None
+    while True:
+        batch: list[Any] = []
+        try:
+            batch.append(arrived.get(timeout=patience))
+            while len(batch) < MOST_TOGETHER and batch[-1] is not _END and not isinstance(batch[-1], BaseException):
+                batch.append(arrived.get_nowait())
+        except queue.Empty:
+            pass
+        last = batch[-1] if batch else None
+        if last is _END or isinstance(last, BaseException):
+            batch.pop()
+        yield batch
+        if last is _END:
+            return
+        if isinstance(last, BaseException):
+            raise last

@@ -1,0 +1,237 @@
+"""The writer: adds, replaces and removes documents, merges segments, and counts words; every change is one commit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.errors import KnownIdError
+from ibidem.index import segment_kernels as kernels
+from ibidem.index.catalog import Catalog, Change, SegmentEntry
+from ibidem.index.columns import frozen
+from ibidem.index.files import new_name, sweep, write_arrays
+from ibidem.index.merging import merge_segments
+from ibidem.index.queries import Arrivals
+from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
+from ibidem.index.tiers import due_merge, groups_to_compact
+from ibidem.index.vocabulary import WordCounts
+
+ENOUGH_DOCUMENTS = 1000  # from so many on, the counts of words stay as they are
+_MOST_REMOVED_SHARE = 0.5  # a segment with more removed documents than that is written anew
+_IDS_SHOWN = 3
+_NONE = np.empty(0, np.int64)
+
+
+class Writer:
+    """Changes an index; to be used while holding its `WriterLock`.
+
+    Documents are taken one after another (`add`) and are there for all once `commit` returns; `parts` shows them to their
+    writer before. Nothing that was committed is ever touched in place.
+    """
+
+    def __init__(
+        self, folder: Path, catalog: Catalog, reader: SnapshotReader, settings: SegmentSettings, max_sentences: int
+    ) -> None:
+        self._folder, self._catalog, self._reader = folder, catalog, reader
+        self._settings, self._max_sentences = settings, max_sentences
+        self._begin(reader.current())
+        state = self._snapshot.state
+        sweep(folder, {entry.name for entry in state.segments} | ({state.vocabulary} if state.vocabulary else set()))
+
+    def _begin(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self.counts = snapshot.counts
+        self.next_serial = snapshot.state.next_serial
+        self._waiting: list[Segment] = []
+        self._written: list[SegmentEntry] = []
+        self._new: dict[str, int] = {}
+        self._replaced_ids: set[str] = set()
+        self._removed_serials: list[int] = []
+
+    @property
+    def n_waiting_documents(self) -> int:
+        """Number of documents that were added since the last commit."""
+        return len(self._new)
+
+    def parts(self) -> list[tuple[Segment, NDArray[np.bool_]]]:
+        """Return everything that is there, what waits for its commit included."""
+        removed = np.array(self._removed_serials, np.int64)
+        disk = [(part.segment, frozen(part.kept & kept_in(part.segment, removed))) for part in self._snapshot.parts]
+        return disk + [(segment, kept_in(segment, removed)) for segment in self._waiting]
+
+    def serials_of(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the serials of those of the ids that are in the index, or wait to be."""
+        there = {name: serial for name, serial in self._catalog.serials_of(ids).items() if name not in self._replaced_ids}
+        return there | {name: self._new[name] for name in ids if name in self._new}
+
+    def claim(self, ids: Sequence[str], replace: bool) -> NDArray[np.int64]:
+        """Return serials for new documents. An id that is there is an error; with `replace`, that document goes instead.
+
+        An id that comes twice between two commits is an error in any case, unless the first one waits in memory.
+        """
+        known = self.serials_of(ids)
+        if self._written or not replace:
+            _refuse(sorted(name for name in known if name in self._new), "twice in the input")
+        _refuse(sorted(name for name, times in Counter(ids).items() if times > 1), "twice in the input")
+        if not replace:
+            _refuse(sorted(known), "in the index already")
+        serials = np.arange(self.next_serial, self.next_serial + len(ids))
+        self.next_serial += len(ids)
+        for name, serial in known.items():
+            self._removed_serials.append(serial)
+            if self._new.pop(name, None) is None:
+                self._replaced_ids.add(name)
+        self._new.update(zip(ids, serials.tolist(), strict=True))
+        return serials
+
+    def first_counts(self, segment: Segment) -> bool:
+        """Count the words of the first documents of an empty index; tell whether this was done."""
+        if self._snapshot.parts or self.counts.n_documents:
+            return False
+        self.counts = self._count([(segment, kept_in(segment, _NONE))], 1)
+        return True
+
+    def build(self, arrivals: Arrivals, serials: NDArray[np.int64]) -> Segment:
+        """Return the segment of new documents."""
+        segment = arrivals.segment(serials, self.counts, self._settings)
+        if self.first_counts(segment):
+            segment = arrivals.segment(serials, self.counts, self._settings)
+        return segment
+
+    def wait(self, segment: Segment) -> None:
+        """Keep a segment in memory until the next commit."""
+        self._waiting.append(segment)
+        while run := due_merge([waiting.n_sentences for waiting in self._waiting], self._max_sentences):
+            self._waiting[run] = [self._merge(self._waiting[run])]
+
+    def write(self, segment: Segment) -> None:
+        """Put a segment on disk at once, to be named by the next commit."""
+        self._written.append(self._store(segment))
+
+    def commit(self) -> int:
+        """Make everything since the last commit part of the index; return the number of documents added."""
+        if self._waiting:
+            whole = self._merge(self._waiting) if len(self._waiting) > 1 or self._removed_serials else self._waiting[0]
+            if whole.n_documents:
+                self._written.append(self._store(whole))
+        n_added = len(self._new)
+        if not (self._written or self._replaced_ids):
+            return 0
+        vocabulary = self._store_counts(self.counts) if self.counts is not self._snapshot.counts else None
+        # Documents that came and went between two commits may stand in a written segment: they are removed ones.
+        self._catalog.commit(
+            Change(
+                add_segments=self._written,
+                add_documents=list(self._new.items()),
+                remove_ids=sorted(self._replaced_ids),
+                next_serial=self.next_serial,
+                vocabulary=vocabulary,
+                vocabulary_version=self.counts.version if vocabulary else None,
+            )
+        )
+        self._begin(self._reader.current())
+        self._tidy()
+        return n_added
+
+    def remove(self, ids: Iterable[str]) -> list[str]:
+        """Remove documents; return those of the ids that were there. A commit of its own."""
+        there = sorted(self._catalog.serials_of(list(ids)))
+        if there:
+            self._catalog.commit(Change(remove_ids=there))
+            self._begin(self._reader.current())
+            self._tidy()
+        return there
+
+    def compact(self) -> None:
+        """Merge everything into as few segments as memory allows, and drop what was removed."""
+        parts = self._snapshot.parts
+        for run in groups_to_compact([part.segment.n_sentences for part in parts], self._max_sentences):
+            if len(parts[run]) > 1 or not parts[run.start].kept.all():
+                self._replace(parts[run])
+
+    def recount(self) -> None:
+        """Count anew in how many documents each word stands, and bring all segments up to it. One commit."""
+        parts = self._snapshot.parts
+        counts = self._count([(part.segment, part.kept) for part in parts], self.counts.version + 1)
+        old = self._snapshot.state
+        entries = []
+        for part in parts:
+            segment = merge_segments([part.segment], [part.kept], counts, self._settings)
+            if segment.n_documents:
+                entries.append(self._store(segment))
+        self._catalog.commit(
+            Change(
+                add_segments=entries,
+                drop_segments=[part.name for part in parts],
+                settle=old.removed.tolist(),
+                vocabulary=self._store_counts(counts),
+                vocabulary_version=counts.version,
+            )
+        )
+        self._finish_replacing()
+
+    def _tidy(self) -> None:
+        """After a commit: merge what is due, rewrite what is mostly removed, count words anew while there are few documents."""
+        n_documents = self._snapshot.state.n_documents
+        if self.counts.n_documents < ENOUGH_DOCUMENTS and n_documents >= 2 * self.counts.n_documents > 0:
+            self.recount()
+        for part in self._snapshot.parts:
+            if (~part.kept).sum() > _MOST_REMOVED_SHARE * part.segment.n_documents:
+                self._replace([part])
+        while run := due_merge([part.segment.n_sentences for part in self._snapshot.parts], self._max_sentences):
+            self._replace(self._snapshot.parts[run])
+
+    def _replace(self, parts: Sequence[OpenSegment]) -> None:
+        """Put one segment in the place of several. One commit."""
+        segment = merge_segments([part.segment for part in parts], [part.kept for part in parts], self.counts, self._settings)
+        gone = np.concatenate([part.segment.serials[~part.kept] for part in parts])
+        entries = [self._store(segment)] if segment.n_documents else []
+        self._catalog.commit(Change(add_segments=entries, drop_segments=[part.name for part in parts], settle=gone.tolist()))
+        self._finish_replacing()
+
+    def _finish_replacing(self) -> None:
+        self._begin(self._reader.current())
+        state = self._snapshot.state
+        # Readers that have the old files open keep them; the space comes back when they close.
+        sweep(self._folder, {entry.name for entry in state.segments} | ({state.vocabulary} if state.vocabulary else set()))
+
+    def _merge(self, segments: Sequence[Segment]) -> Segment:
+        removed = np.array(self._removed_serials, np.int64)
+        return merge_segments(segments, [kept_in(segment, removed) for segment in segments], self.counts, self._settings)
+
+    def _store(self, segment: Segment) -> SegmentEntry:
+        name = new_name("segment")
+        n_bytes = write_arrays(self._folder / name, segment.arrays(), {"word_counts": self.counts.version})
+        return SegmentEntry(name, segment.n_documents, segment.n_sentences, segment.n_types, n_bytes)
+
+    def _store_counts(self, counts: WordCounts) -> str:
+        name = new_name("words")
+        about = {"n_documents": counts.n_documents, "version": counts.version}
+        write_arrays(self._folder / name, counts.arrays(), about)
+        return name
+
+    def _count(self, parts: Sequence[tuple[Segment, NDArray[np.bool_]]], version: int) -> WordCounts:
+        hashes, n_documents = [], []
+        for segment, kept in parts:
+            counts = np.zeros(len(segment.word_hashes), np.int64)
+            last = np.full(len(counts), -1, np.int64)
+            kernels.count_documents(
+                segment.types, segment.document_first, kept, segment.list_first, segment.lists, last, counts
+            )
+            hashes.append(segment.word_hashes)
+            n_documents.append(counts)
+        words, which = np.unique(np.concatenate([np.empty(0, np.uint64), *hashes]), return_inverse=True)
+        total = np.bincount(which, np.concatenate([np.empty(0), *n_documents]), len(words)).astype(np.int64)
+        return WordCounts.of(words, total, int(sum(kept.sum() for _, kept in parts)), version)
+
+
+def _refuse(ids: Sequence[str], where: str) -> None:
+    if ids:
+        shown = ", ".join(map(repr, ids[:_IDS_SHOWN])) + (", …" if len(ids) > _IDS_SHOWN else "")
+        message = f"{len(ids):,} {'ids are' if len(ids) > 1 else 'id is'} {where}: {shown}"
+        raise KnownIdError(message, "Leave these documents out, give them other ids, or replace what is there with --replace.")

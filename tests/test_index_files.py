@@ -1,0 +1,285 @@
+"""Array files of the index: what is written comes back, and no damage goes unseen."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import resource
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
+
+from ibidem.errors import IndexDamagedError, IndexStoreError, IndexWriteError
+from ibidem.index import files
+from ibidem.index.files import check_arrays, map_arrays, new_name, sweep, write_arrays
+
+NUMBERS = st.one_of(
+    hnp.boolean_dtypes(),
+    hnp.integer_dtypes(endianness="?"),
+    hnp.unsigned_integer_dtypes(endianness="?"),
+    hnp.floating_dtypes(endianness="?"),
+    hnp.complex_number_dtypes(endianness="?", sizes=(64, 128)),
+)
+ARRAYS = st.dictionaries(st.text(max_size=5), NUMBERS.flatmap(lambda dtype: hnp.arrays(dtype, st.integers(0, 40))), max_size=5)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(), part, max_size=3),
+    max_leaves=5,
+)
+
+
+def small_file(path: Path) -> bytes:
+    arrays: dict[str, NDArray[Any]] = {
+        "serials": np.arange(5, dtype=np.int64),
+        "none": np.empty(0, np.uint32),
+        "bytes": np.arange(70, dtype=np.uint8),
+        "weights": np.array([0.5, -1.0], np.float32),
+    }
+    write_arrays(path, arrays, {"signature": "words"})
+    return path.read_bytes()
+
+
+with tempfile.TemporaryDirectory() as folder:
+    SMALL_FILE = small_file(Path(folder) / "a.ibi")
+
+
+def is_refused(path: Path) -> bool:
+    """Say whether mapping refuses a file. That checking refuses it is asserted; neither may raise anything else."""
+    with pytest.raises(IndexDamagedError) as caught:
+        check_arrays(path)
+    assert str(path) in caught.value.message
+    assert caught.value.next_step
+    try:
+        arrays, _ = map_arrays(path)
+    except IndexDamagedError:
+        return True
+    assert set(arrays) == {"serials", "none", "bytes", "weights"}
+    return False
+
+
+@settings(max_examples=80, deadline=None)
+@given(arrays=ARRAYS, about=st.dictionaries(st.text(), JSON, max_size=3))
+def test_what_is_written_comes_back(
+    arrays: dict[str, NDArray[Any]], about: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("files") / "a.ibi"
+    n_bytes = write_arrays(path, arrays, about)
+    assert n_bytes == path.stat().st_size
+    assert os.listdir(path.parent) == ["a.ibi"]
+    check_arrays(path)
+    mapped, mapped_about = map_arrays(path)
+    assert mapped_about == about
+    assert list(mapped) == list(arrays)
+    for name, array in arrays.items():
+        assert mapped[name].dtype == array.dtype.newbyteorder("<")
+        assert mapped[name].tobytes() == array.astype(mapped[name].dtype).tobytes()
+        assert not mapped[name].flags.writeable
+        assert mapped[name].ctypes.data % 64 == 0 or not len(array)
+
+
+def test_long_and_strided_arrays_come_back(tmp_path: Path) -> None:
+    long = np.arange(1_000_003, dtype=np.int64)
+    arrays = {"long": long, "strided": long[::-3], "big_endian": long[5:].astype(">i4"), "short": long[:1]}
+    write_arrays(tmp_path / "a.ibi", arrays, {})
+    check_arrays(tmp_path / "a.ibi")
+    mapped, _ = map_arrays(tmp_path / "a.ibi")
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(mapped[name], array)
+
+
+def test_a_mapped_file_may_be_deleted(tmp_path: Path) -> None:
+    small_file(tmp_path / "segment-1.ibi")
+    arrays, _ = map_arrays(tmp_path / "segment-1.ibi")
+    assert sweep(tmp_path, []) == ["segment-1.ibi"]
+    assert arrays["serials"].tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("array", [np.zeros((2, 2)), np.array(["a"]), np.array([None]), np.zeros(2, "datetime64[s]")])
+def test_only_columns_of_numbers_are_taken(tmp_path: Path, array: NDArray[Any]) -> None:
+    with pytest.raises(ValueError, match="one-dimensional array of numbers"):
+        write_arrays(tmp_path / "a.ibi", {"a": array}, {})
+    assert os.listdir(tmp_path) == []
+
+
+def test_every_flipped_bit_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "a.ibi"
+    whole = small_file(path)
+    n_found_by_mapping = 0
+    with path.open("r+b", buffering=0) as file:  # changed in place, which is much quicker than to write it anew
+        for place, byte in enumerate(whole):
+            for bit in range(8):
+                os.pwrite(file.fileno(), bytes([byte ^ 1 << bit]), place)
+                n_found_by_mapping += is_refused(path)
+            os.pwrite(file.fileno(), bytes([byte]), place)
+    check_arrays(path)
+    assert n_found_by_mapping % 8 == 0
+    assert 32 < n_found_by_mapping // 8 < len(whole)  # all before the arrays, and none in them: they are not touched
+
+
+def test_a_file_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.ibi"
+    whole = small_file(path)
+    os.truncate(path, len(whole) + 1)
+    assert is_refused(path)
+    for length in reversed(range(len(whole))):
+        os.truncate(path, length)
+        assert is_refused(path)
+
+
+@settings(max_examples=150, deadline=None)
+@given(start=st.integers(0, 500), piece=st.binary(min_size=1, max_size=100), is_inserted=st.booleans())
+def test_other_damage_is_found(start: int, piece: bytes, is_inserted: bool, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("files") / "a.ibi"
+    whole = SMALL_FILE
+    broken = whole[:start] + piece + whole[start if is_inserted else start + len(piece) :]
+    path.write_bytes(broken)
+    if broken != whole:
+        is_refused(path)
+
+
+@pytest.mark.parametrize("name", ["is missing", "cannot be read"])
+def test_what_is_not_there_is_damage(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.ibi"
+    if name == "cannot be read":
+        path.mkdir()
+    for look in (map_arrays, check_arrays):
+        with pytest.raises(IndexDamagedError, match=f"a.ibi {name}"):
+            look(path)
+
+
+def test_a_file_out_of_reach_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> IO[bytes]:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    small_file(tmp_path / "a.ibi")
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(IndexStoreError, match="Too many open files") as caught:
+        map_arrays(tmp_path / "a.ibi")
+    assert not isinstance(caught.value, IndexDamagedError)
+
+
+def test_a_newer_format_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "FORMAT_VERSION", 2)
+    small_file(tmp_path / "a.ibi")
+    monkeypatch.undo()
+    with pytest.raises(IndexDamagedError, match=r"format version 2; this ibidem reads version 1(.|\n)*update ibidem"):
+        map_arrays(tmp_path / "a.ibi")
+
+
+def test_a_header_that_lies_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checksum that fits is no proof: what the header says is looked at, too."""
+    entry = {"name": "a", "dtype": "<i8", "length": 4, "offset": 0, "crc32": 0}
+    lies: list[Any] = [
+        [], {}, {"arrays": 3, "about": {}}, {"arrays": [], "about": 3}, {"arrays": [{}], "about": {}},
+        *({"arrays": [entry | lie], "about": {}} for lie in (
+            {"dtype": "O"}, {"dtype": "U3"}, {"dtype": "?!"}, {"length": 5}, {"length": -1}, {"length": None}, {"offset": 8},
+            {"offset": -64}, {"offset": 64}, {"length": 1 << 70}, {"length": 1e400},
+        )),
+        {"arrays": [entry, entry], "about": {}},
+    ]  # fmt: skip
+    dumps = json.dumps
+    for lie in lies:
+        monkeypatch.setattr(json, "dumps", lambda header, lie=lie: dumps(lie))
+        write_arrays(tmp_path / "a.ibi", {"a": np.zeros(4, np.int64)}, {})
+        monkeypatch.undo()
+        with pytest.raises(IndexDamagedError):
+            map_arrays(tmp_path / "a.ibi")
+
+
+@pytest.mark.parametrize("step", ["write", "os.fsync", "os.replace", "sync_folder"])
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [(errno.ENOSPC, "Free some space"), (errno.EDQUOT, "Free some space"), (errno.EROFS, "may write"), (errno.EIO, "in order")],
+)
+def test_a_failed_write_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, number: int, advice: str
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    def chunks(array: NDArray[Any]) -> Iterator[memoryview]:
+        if (tmp_path / "segment-1.ibi.tmp").exists():
+            fail()
+        yield array.view(np.uint8).data
+
+    if step == "write":
+        monkeypatch.setattr(files, "_chunks", chunks)
+    else:
+        monkeypatch.setattr(f"ibidem.index.files.{step}", fail)
+    with pytest.raises(IndexWriteError) as caught:
+        small_file(tmp_path / "segment-1.ibi")
+    monkeypatch.undo()
+    assert os.listdir(tmp_path) == []
+    assert str(tmp_path / "segment-1.ibi") in caught.value.message
+    assert os.strerror(number) in caught.value.message
+    assert advice in caught.value.next_step
+
+
+def test_a_file_the_system_will_not_let_grow_leaves_nothing(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(IndexWriteError, match="File too large\nFree some space"):
+            write_arrays(tmp_path / "segment-1.ibi", {"a": np.ones(100_000)}, {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_interrupted_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ibidem.index.files.os.fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        small_file(tmp_path / "segment-1.ibi")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_missing_folder_cannot_be_written_to(tmp_path: Path) -> None:
+    with pytest.raises(IndexWriteError, match="No such file"):
+        small_file(tmp_path / "nowhere" / "a.ibi")
+
+
+def test_a_folder_that_cannot_be_synced_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fsync = os.fsync
+
+    def no_folders(descriptor: int) -> None:
+        if os.path.isdir(f"/proc/self/fd/{descriptor}"):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        fsync(descriptor)
+
+    monkeypatch.setattr("ibidem.index.files.os.fsync", no_folders)
+    small_file(tmp_path / "a.ibi")
+    check_arrays(tmp_path / "a.ibi")
+
+
+def test_names_are_new() -> None:
+    names = {new_name(kind) for kind in ("segment", "words") for _ in range(100)}
+    assert len(names) == 200
+    pattern = r"(segment|words)-[0-9a-f]{16}\.ibi"
+    assert all(re.fullmatch(pattern, name) for name in names)
+    with pytest.raises(ValueError, match="no such kind"):
+        new_name("lock")
+
+
+def test_sweeping_deletes_what_nobody_names_and_nothing_else(tmp_path: Path) -> None:
+    swept = ["segment-0a.ibi", "segment-0c.ibi.tmp", "words-00.ibi", "catalog-11.ibi.tmp"]
+    stays = ["segment-0b.ibi", "words-01.ibi", "catalog.sqlite", "lock", "segment-0a.ibi.bak", "notes.ibi", "my-segment-1.ibi"]
+    for name in (*swept, *stays):
+        (tmp_path / name).touch()
+    (tmp_path / "segment-folder.ibi").mkdir()
+    assert sweep(tmp_path, {"segment-0b.ibi", "words-01.ibi"}) == sorted(swept)
+    assert sorted(os.listdir(tmp_path)) == sorted([*stays, "segment-folder.ibi"])
+    with pytest.raises(IndexWriteError):
+        sweep(tmp_path / "nowhere", [])
