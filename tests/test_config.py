@@ -48,8 +48,9 @@ def test_every_setting_has_one_home_a_help_text_and_a_default_that_holds() -> No
 def test_a_flag_is_the_name_of_its_setting() -> None:
     from ibidem.cli.dedup import dedup
     from ibidem.cli.find import find
+    from ibidem.cli.watch import watch
 
-    flags = {option: parameter.name for verb in (find, dedup) for parameter in verb.params for option in parameter.opts}
+    flags = {option: parameter.name for verb in (watch, find, dedup) for parameter in verb.params for option in parameter.opts}
     for name in FIELDS:
         assert flag(name) == "--" + name.replace("_", "-")
         assert flags[flag(name)] == name
@@ -173,7 +174,8 @@ def configs(draw: st.DrawFn) -> Config:
     forms = {
         "bands": st.sampled_from([1, 16, 64]), "permutations": st.just(128), "sample_remainder": st.just(0),
         "filter_bits": st.sampled_from([0, 64, 128, 256]), "memory": st.sampled_from(["auto", "500MB", "1.5 GB"]),
-        "keep": st.sampled_from(["longest", "a:b:max", "seen:min"]),
+        "keep": st.sampled_from(["longest", "a:b:max", "seen:min"]), "bits_per_word": st.integers(1, 16),
+        "commit_every": st.sampled_from(["100", "0.5s", "1000, 10s"]),
     }  # fmt: skip
     for name in ("verify", "min_containment", "sample_every"):  # some methods and measures refuse them
         chosen.pop(name, None)

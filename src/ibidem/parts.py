@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+LEAST_COST = 500  # each part takes some ten microseconds to hand out, however little there is to do
 Part = TypeVar("Part")
 Outcome = TypeVar("Outcome")
 
@@ -27,10 +28,13 @@ def in_turn(function: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[An
 
 
 def split_by_cost(costs: NDArray[np.int64], n_parts: int) -> Sequence[tuple[int, int]]:
-    """Cut items into at most `n_parts` consecutive parts of about equal cost."""
+    """Cut items into at most `n_parts` consecutive parts of about equal cost, none of them too cheap to be worth it."""
     if len(costs) == 0:
         return []
     total = np.cumsum(costs)
+    n_parts = min(n_parts, 1 + int(total[-1]) // LEAST_COST)
+    if n_parts == 1:
+        return [(0, len(costs))]
     cuts = np.unique(np.searchsorted(total, np.linspace(0, int(total[-1]), n_parts + 1)[1:-1]))
     bounds = [0, *[int(c) for c in cuts if 0 < c < len(costs)], len(costs)]
     return list(pairwise(bounds))

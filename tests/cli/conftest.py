@@ -1,5 +1,22 @@
 """What the tests of all verbs share."""
 
-from tests.cli.test_find import run
+from __future__ import annotations
 
-__all__ = ["run"]
+import pytest
+
+import ibidem
+from ibidem.warmup import is_index_compiled
+from tests.cli.test_find import run
+from tests.texts import documents, text
+
+__all__ = ["compiled_index", "run"]
+
+
+@pytest.fixture(scope="session")
+def compiled_index(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Have the kernels of the index compiled, so that no run says that it has to."""
+    with ibidem.Index(tmp_path_factory.mktemp("index")) as index:
+        index.add(documents(a=text(1, 2, 3)))
+        assert index.check(documents(b=text(1, 2, 3))[0]).duplicated
+    assert is_index_compiled(searching=True)
+    assert is_index_compiled(searching=False)

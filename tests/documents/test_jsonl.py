@@ -32,7 +32,7 @@ def parse(block: bytes, fast: bool, monkeypatch: pytest.MonkeyPatch) -> Found:
         wanted = Wanted(DocumentsConfig())
         types = jsonl.FieldTypes(wanted)
         for line in block.split(b"\n")[:1]:
-            first = jsonl._parse_line(line)
+            first = jsonl.parse_line(line)
             if isinstance(first, dict):
                 types.learn(first)
         outcome = jsonl._parse_block(block, 1, "docs.jsonl", wanted, types, len(block))

@@ -7,10 +7,10 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,7 +28,7 @@ from ibidem.cli.options import setting_options
 from ibidem.errors import SkippedRecordsError
 
 if TYPE_CHECKING:
-    from ibidem.index.watching import Arrival
+    pass
 
 
 @click.command()
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **flags: Any) -> None:
     """Read documents from standard input, one JSON object a line; answer each at once, and add it to the index in DIR.
 
-    An answer is a line of JSON on standard output: whether the document is duplicated, the documents that it shares most
-    sentences with, and the passages it shares with everything before it. A record that cannot be used is answered by the
-    reason ("skipped"). The index is made if it is not there. Documents are safe on disk from the next commit on
-    (--commit-every), and all that were answered when the stream ends or the run is interrupted (Ctrl-C).
+    Every record needs an id. An answer is a line of JSON on standard output: whether the document is duplicated, the
+    documents that it shares most sentences with, and the passages it shares with everything before it. A record that cannot
+    be used is answered by the reason ("skipped"). The index is made if it is not there. Documents are safe on disk from the
+    next commit on (--commit-every), and all that were answered when the stream ends or the run is interrupted (Ctrl-C).
 
     \b
     tail -f feed.jsonl | ibidem watch news.idx > answers.jsonl
@@ -79,7 +79,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         if sys.stdin.isatty() and not quiet:
             click.echo("ibidem: waiting for documents on standard input, one JSON object a line; Ctrl-D ends", err=True)
         begin = time.perf_counter()
-        answers = cast("Generator[Arrival, None, None]", index.watch(records(), replace=replace))
+        answers = index.watch(records(), replace=replace)
         with closing(answers) as arrivals:
             for arrival in arrivals:
                 line = line_numbers.popleft()

@@ -118,6 +118,11 @@ class QueryResult:
         begin, end = self._hit_rows.get(self.ids[document], (0, 0))
         return tuple(_hits_in(self.hits.slice(begin, end - begin)))
 
+    def n_passages_of(self, document: int) -> int:
+        """Return how many passages the document with that number has."""
+        begin, end = self._passage_rows.get(self.ids[document], (0, 0))
+        return end - begin
+
     def passages_of(self, document: int) -> list[dict[str, Any]]:
         """Return the passages of the document with that number, as records."""
         begin, end = self._passage_rows.get(self.ids[document], (0, 0))

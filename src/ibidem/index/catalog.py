@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.errors import IndexDamagedError, IndexStoreError, KnownIdError
-from ibidem.index.catalog_file import CATALOG_FILE, Doing, connect, damaged, put_in_place, translated
+from ibidem.index.catalog_file import CATALOG_FILE, CHECKSUM, Doing, checksum, connect, damaged, put_in_place, translated
 from ibidem.index.files import write_problem
 from ibidem.index.locking import LOCK_FILE
 
@@ -154,6 +154,9 @@ class Catalog:
             fields = "name, n_documents, n_sentences, n_types, n_bytes"
             segments = connection.execute(f"SELECT {fields} FROM segments ORDER BY position").fetchall()
             serials = [serial for (serial,) in connection.execute("SELECT serial FROM removed ORDER BY serial")]
+            # None: no commit yet.
+            if values.get("generation") != 0 and values.get(CHECKSUM) != _checksum_of_state(connection):
+                raise damaged(self._path, "its checksum differs")
         try:
             removed = np.array(serials, np.int64)
             removed.flags.writeable = False
@@ -215,6 +218,7 @@ class Catalog:
             difference = len(added) - len(removed)
             connection.execute("UPDATE state SET value = value + ? WHERE name = 'n_documents'", (difference,))
             connection.execute("UPDATE state SET value = value + 1 WHERE name = 'generation'")
+            connection.execute("UPDATE state SET value = ? WHERE name = ?", (_checksum_of_state(connection), CHECKSUM))
 
     def check_integrity(self) -> list[str]:
         """Read the whole catalog and return what is wrong with it, in words; an empty list if nothing is."""
@@ -236,7 +240,10 @@ class Catalog:
     def _read_settings(self) -> dict[str, Any]:
         try:
             with self._reading() as connection:
-                return {str(name): json.loads(value) for name, value in connection.execute("SELECT * FROM settings")}
+                rows = dict(connection.execute("SELECT * FROM settings"))
+            if rows.pop(CHECKSUM, None) != str(checksum(sorted(rows.items()))):
+                raise damaged(self._path, "the checksum of its settings differs")
+            return {name: json.loads(value) for name, value in rows.items()}
         except (TypeError, ValueError, RecursionError) as error:
             raise damaged(self._path, f"its settings make no sense ({error})") from error
 
@@ -244,8 +251,8 @@ class Catalog:
     def _transaction(self, begin: str, doing: Doing) -> Iterator[sqlite3.Connection]:
         """Run a block in one transaction, undone if the block raises whatever it may be."""
         with self._mutex, translated(self._path, doing):
-            self._connection.execute(begin)
             try:
+                self._connection.execute(begin)  # inside: interrupted right after it, the transaction would stay open
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
@@ -256,6 +263,12 @@ class Catalog:
 
     def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
         return self._transaction("BEGIN", "read")
+
+
+def _checksum_of_state(connection: sqlite3.Connection) -> int:
+    values = connection.execute("SELECT name, value FROM state WHERE name != ? ORDER BY name", (CHECKSUM,)).fetchall()
+    segments = connection.execute("SELECT * FROM segments ORDER BY position").fetchall()
+    return checksum(values, segments, connection.execute("SELECT COUNT(*), SUM(serial) FROM removed").fetchone())
 
 
 def _serials_of(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:

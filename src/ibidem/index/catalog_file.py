@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import sqlite3
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ CATALOG_FILE = "catalog.sqlite"
 APPLICATION_ID = 0x49424944  # "IBID"
 FORMAT_VERSION = 1
 BUSY_SECONDS = 30.0
+CHECKSUM = "checksum"  # a row of `settings` over the other settings, and one of `state` over all that it names
 
 Doing = Literal["read", "write"]
 
@@ -39,7 +41,8 @@ CREATE TABLE documents (id TEXT PRIMARY KEY, serial INTEGER NOT NULL) WITHOUT RO
 CREATE TABLE removed (serial INTEGER PRIMARY KEY);
 CREATE TABLE state (name TEXT PRIMARY KEY, value);
 INSERT INTO state VALUES
-    ('generation', 0), ('next_serial', 0), ('n_documents', 0), ('vocabulary', NULL), ('vocabulary_version', 0);
+    ('generation', 0), ('next_serial', 0), ('n_documents', 0), ('vocabulary', NULL), ('vocabulary_version', 0),
+    ('{CHECKSUM}', NULL);
 """
 # Told apart by their words, which SQLite keeps: Python 3.10 does not give their numbers.
 _LOCKED = ("is locked", "locking protocol")
@@ -50,6 +53,7 @@ _DAMAGED = ("malformed", "not a database", "no such", "has no column", "could no
 def put_in_place(path: Path, settings: Mapping[str, Any]) -> None:
     """Write an empty catalog with these settings, unless one is there by then: of two who try it at once, one succeeds."""
     values = [(name, json.dumps(value)) for name, value in settings.items()]
+    values.append((CHECKSUM, str(checksum(sorted(values)))))
     # A name that `sweep` deletes if this process is killed.
     temporary = path.with_name(f"catalog-{secrets.token_hex(8)}.ibi.tmp")
     try:
@@ -73,6 +77,11 @@ def put_in_place(path: Path, settings: Mapping[str, Any]) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def checksum(*parts: object) -> int:
+    """Return a checksum of rows: SQLite keeps none, and would hand out a changed number as if nothing had happened."""
+    return zlib.crc32(repr(parts).encode())
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -126,6 +135,8 @@ def translated(path: Path, doing: Doing) -> Iterator[None]:
         yield
     except (sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.NotSupportedError):
         raise
+    except UnicodeDecodeError as error:  # from a message of SQLite that quotes what is damaged
+        raise damaged(path, "it holds text that is none") from error
     except sqlite3.Error as error:
         raise _meaning(path, doing, error) from error
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from ibidem.collection import Collection, gather
 from ibidem.config import Config, memory_bytes
-from ibidem.documents import read_batches
+from ibidem.documents import find_repeated_id, read_batches
 from ibidem.engines import LocalEngine, machine_memory
-from ibidem.errors import NoDocumentsError
+from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.index.answers import QueryResult, answer
 from ibidem.index.catalog import Catalog
 from ibidem.index.inspecting import describe, find_damage
@@ -107,6 +107,7 @@ class Index:
             collection = _gather(batches, config, map_parts)
             if collection.n_documents == 0:
                 raise NoDocumentsError("there are no documents to look up", skipped.explain())
+            find_repeated_id(batches)
             snapshot, known = self._now(_ids(batches))
             parts = [(part.segment, part.kept) for part in snapshot.parts]
             arrivals = Arrivals(collection, map_parts)
@@ -149,7 +150,7 @@ class Index:
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
             return writer.commit()
 
-    def watch(self, documents: Iterable[Any], *, replace: bool = False, **settings: Any) -> Iterator[Arrival]:
+    def watch(self, documents: Iterable[Any], *, replace: bool = False, **settings: Any) -> Generator[Arrival, None, None]:
         """Yield for each document what it shares with everything before it, and add it.
 
         Documents are answered as soon as they arrive and are safe on disk from the next commit on (`commit_every`), at the
@@ -194,7 +195,13 @@ class Index:
         budget = memory_bytes(config.engine.memory) or machine_memory() // 2
         most = min(max(budget // _MERGING_BYTES_A_SENTENCE, _FEWEST_SENTENCES), _MOST_SENTENCES)
         with WriterLock(self.path):
-            yield Writer(self.path, self._catalog, self._reader, self._settings, most)
+            writer = Writer(self.path, self._catalog, self._reader, self._settings, most)
+            try:
+                yield writer
+            except BaseException:
+                with suppress(OSError, IndexStoreError):  # what was the matter in the first place is worth more
+                    writer.sweep()
+                raise
 
     @contextmanager
     def _engine(self, config: Config, many: bool) -> Iterator[MapParts]:

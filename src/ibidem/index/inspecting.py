@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ibidem.config import Config
-from ibidem.errors import IndexStoreError
+from ibidem.errors import IndexLockedError, IndexStoreError
 from ibidem.index import bits
-from ibidem.index.catalog import Catalog
+from ibidem.index.catalog import Catalog, State
 from ibidem.index.files import check_arrays
 from ibidem.index.settings import FIXED, to_store
 from ibidem.index.snapshot import Snapshot, kept_in, read_segment
 from ibidem.progress import Progress
 
 _TYPICAL_WORDS = 10
+_TRIES = 20
 
 
 def describe(folder: Path, snapshot: Snapshot, config: Config) -> dict[str, Any]:
     """Return settings, counts and sizes, and the predictions for the bits search."""
     state, stored = snapshot.state, to_store(config)
     n_sentences = sum(entry.n_sentences for entry in state.segments)
-    n_bytes = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    n_bytes = 0
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):  # while a writer is at work, journals and merged files go
+            n_bytes += path.stat().st_size
     return {
         "path": str(folder),
         "generation": state.generation,
@@ -81,7 +86,20 @@ def find_damage(folder: Path, catalog: Catalog, progress: Progress) -> list[str]
     problems = catalog.check_integrity()
     if problems:
         return problems
-    state = catalog.state()
+    for _ in range(_TRIES):
+        state = catalog.state()
+        try:
+            problems = _damage_of(folder, catalog, state, progress)
+        except IndexStoreError as error:
+            problems = [error.message]
+        if not problems or catalog.generation() == state.generation:
+            return problems
+        # A writer was at work meanwhile: files may have been merged away, ids may be those of a later commit.
+    raise IndexLockedError("the index changes faster than it can be read", "Run it again when nothing is being written.")
+
+
+def _damage_of(folder: Path, catalog: Catalog, state: State, progress: Progress) -> list[str]:
+    problems: list[str] = []
     names = [entry.name for entry in state.segments] + ([state.vocabulary] if state.vocabulary else [])
     with progress.stage("verify", sum(entry.n_bytes for entry in state.segments)):
         for name in names:
@@ -89,7 +107,7 @@ def find_damage(folder: Path, catalog: Catalog, progress: Progress) -> list[str]
                 check_arrays(folder / name)
             except IndexStoreError as error:
                 problems.append(error.message)
-            if (folder / name).exists():
+            with suppress(FileNotFoundError):
                 progress.add_bytes((folder / name).stat().st_size)
     if problems:
         return problems

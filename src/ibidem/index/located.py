@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ibidem.classifying import rows_of
 from ibidem.collection import Collection
-from ibidem.config import Config, passage_limits
+from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.index import located_kernels as kernels
 from ibidem.index.columns import expand, strings
 from ibidem.index.queries import Arrivals, QueryTypes
@@ -25,7 +25,7 @@ from ibidem.index.segment import Segment
 from ibidem.matches import TypeSets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
 from ibidem.parts import MapParts, in_turn
-from ibidem.passages import Cells, Pairing, assemble_passages, find_diagonals
+from ibidem.passages import Cells, Pairing, Rows, assemble_passages, find_diagonals
 from ibidem.reports import passages_table
 
 Numbers = NDArray[np.int64]
@@ -70,7 +70,8 @@ def locate_passages(
     """
     limits = passage_limits(config)
     collection = arrivals.collection
-    anchors = _anchor_types(arrivals, queries, similar, config)
+    n_places = _places_before(arrivals, queries, similar, among_themselves)
+    anchors = _anchor_types(arrivals, n_places, config)
     if not anchors.any() and not among_themselves:
         return PASSAGES.empty_table()
     digests, number = np.unique(
@@ -81,7 +82,8 @@ def locate_passages(
         mine, of_match = of_match[: len(part.matches)], of_match[len(part.matches) :]
         known.append(_documents_of(part, anchors, mine))
     order = np.arange(collection.n_documents)[::-1] if among_themselves else np.arange(collection.n_documents)
-    small, types = _small_collection(collection, order, number[: len(queries)][arrivals.types.of_sentence], known)
+    mine = expand(collection.document_first[order], np.diff(collection.document_first)[order])
+    small, types = _small_collection(collection, order, number[arrivals.types.of_sentence[mine]], mine, known)
     exact = config.signatures.signature == "exact"
     classes = _classes(arrivals, queries, similar, number, len(digests), config.matches.min_similarity, among_themselves, exact)
     unmatched = np.arange(len(types), dtype=np.uint64) + _UNMATCHED
@@ -97,6 +99,7 @@ def locate_passages(
         side = is_known.astype(np.int8)
     pairs = Pairing(limits.same_document and among_themselves, side, kin)
     diagonals, _ = find_diagonals(rows, replace(limits, max_places=10**9), pairs, map_parts)
+    diagonals = _without_hot(diagonals, rows, n_places[mine], limits)
     cells = None
     if not exact:
         sets = _sets(queries, similar, number, len(digests))
@@ -107,24 +110,52 @@ def locate_passages(
     return _admissible(table, small, serials, config)
 
 
-def _anchor_types(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], config: Config) -> NDArray[np.bool_]:
-    """Tell which types of the arrivals lead to documents."""
-    limits, collection = passage_limits(config), arrivals.collection
-    n_places = np.zeros(len(queries), np.int64)
+def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], among_themselves: bool) -> Numbers:
+    """Return for every sentence of the arrivals how many places it has in the index, and among those before it."""
+    by_type = np.zeros(len(queries), np.int64)
     for part in similar:
         counts = part.segment.place_counts(part.matches.type)
-        n_places += np.bincount(part.matches.query, counts, len(queries)).astype(np.int64)
-    by_sentence = n_places[arrivals.types.of_sentence]
+        by_type += np.bincount(part.matches.query, counts, len(queries)).astype(np.int64)
+    of_sentence = arrivals.types.of_sentence
+    n_places = by_type[of_sentence]
+    if among_themselves:
+        order = np.argsort(of_sentence, kind="stable")
+        first = np.searchsorted(of_sentence[order], np.arange(len(queries) + 1))
+        n_places[order] += np.arange(len(order)) - first[of_sentence[order]]
+    return n_places
+
+
+def _anchor_types(arrivals: Arrivals, n_places: Numbers, config: Config) -> NDArray[np.bool_]:
+    """Tell which types of the arrivals lead to documents."""
+    limits, collection, of_sentence = passage_limits(config), arrivals.collection, arrivals.types.of_sentence
     if config.signatures.signature != "exact":
-        by_sentence[collection.n_words == 0] = -1
-    is_anchor = np.empty(len(by_sentence), np.bool_)
+        n_places = np.where(collection.n_words == 0, -1, n_places)
+    is_anchor = np.empty(len(n_places), np.bool_)
     kernels.choose_anchors(
-        collection.document_first, collection.n_words, by_sentence, limits.min_sentences, limits.min_quote_words,
+        collection.document_first, collection.n_words, n_places, limits.min_sentences, limits.min_quote_words,
         limits.max_places, is_anchor,
     )  # fmt: skip
-    anchors = np.zeros(len(queries), np.bool_)
-    anchors[arrivals.types.of_sentence[is_anchor]] = True
+    anchors = np.zeros(len(arrivals.types), np.bool_)
+    anchors[of_sentence[is_anchor]] = True
     return anchors
+
+
+def _without_hot(diagonals: NDArray[np.int32], rows: Rows, n_places: Numbers, limits: PassagesConfig) -> NDArray[np.int32]:
+    """Drop the diagonals that consist of text of too many places. Arrivals are side a, and come first."""
+    mine = rows.sentence[rows.sentence < len(n_places)]
+    is_cold = n_places[mine] <= limits.max_places
+    if is_cold.all():
+        return diagonals
+    is_long = rows.n_words[: len(mine)] >= limits.min_quote_words
+    begin, end = diagonals[:, 0], diagonals[:, 0] + diagonals[:, 2]
+
+    def any_of(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        before = np.concatenate([[0], np.cumsum(chosen)])
+        return np.asarray(before[np.minimum(end, len(mine))] > before[np.minimum(begin, len(mine))])
+
+    # As anchors are chosen: a short one needs a long sentence that is not hot, if it has a long one at all.
+    needs_long = (diagonals[:, 2] < limits.min_sentences) & any_of(is_long)
+    return diagonals[np.where(needs_long, any_of(is_cold & is_long), any_of(is_cold))]
 
 
 def _documents_of(part: Similar, anchors: NDArray[np.bool_], number: Numbers) -> _Known:
@@ -147,11 +178,13 @@ def _documents_of(part: Similar, anchors: NDArray[np.bool_], number: Numbers) ->
 
 
 def _small_collection(
-    arrivals: Collection, order: Numbers, types: Numbers, known: Sequence[_Known]
+    arrivals: Collection, order: Numbers, types: Numbers, mine: Numbers, known: Sequence[_Known]
 ) -> tuple[Collection, Numbers]:
-    """Return the arrivals, in the given order, and the known documents as one collection, and the type of each sentence."""
+    """Return the arrivals, in the given order, and the known documents as one collection, and the type of each sentence.
+
+    `mine` are the arrivals' sentences in that order, `types` their types.
+    """
     size = np.diff(arrivals.document_first)[order]
-    mine = expand(arrivals.document_first[order], size)
     ids = [arrivals.ids.take(pa.array(order)), *(part.segment.ids(part.documents) for part in known)]
     groups = [arrivals.groups.take(pa.array(order)), *(part.segment.groups(part.documents) for part in known)]
     times = [arrivals.times[order], *(part.segment.times[part.documents] for part in known)]
@@ -184,7 +217,7 @@ def _small_collection(
         n_words=np.concatenate(n_words),
         digest=nothing.astype(np.uint64),
     )
-    return small, np.concatenate([types[mine], *(part.types for part in known)])
+    return small, np.concatenate([types, *(part.types for part in known)])
 
 
 def _classes(

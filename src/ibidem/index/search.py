@@ -139,7 +139,7 @@ class _Comparison:
     def run(self, kernel: Callable[..., tuple[int, int]], map_parts: MapParts) -> Matches:
         """Run a kernel over all queries, in parts, each with as much room as it turns out to need."""
         costs = np.ones(len(self.queries), np.int64)
-        parts = split_by_cost(costs, _N_PARTS if len(costs) > 64 else 1)
+        parts = split_by_cost(costs, _N_PARTS)
         outcomes = list(map_parts(lambda part: self._run_part(kernel, *part), parts))
         pieces = [piece for outcome in outcomes for piece in outcome]
         if not pieces:

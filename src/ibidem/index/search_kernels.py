@@ -205,7 +205,7 @@ def search_similar(
         n_query = first[t + 1] - first[t]
         n = _gather(t, words, first, weights, masks, local, mine, mine_weight, mine_mask)
         smallest = -(-p * n_query // q)
-        for j in range(n - smallest + 1):
+        for j in range(n - smallest + 1 if n > 0 else 0):
             at = np.int64(prefix_first[mine[j]])
             end = np.int64(prefix_first[mine[j] + 1])
             u = np.int64(0)

@@ -37,7 +37,7 @@ def check_made_by(stored: Mapping[str, Any]) -> None:
 def with_stored(stored: Mapping[str, Any], base: Config, given: Mapping[str, Any]) -> Config:
     """Return the settings of an index, with those given that may differ; others that do differ are an error naming them all."""
     config = Config.of(base, **{name: stored[name] for name in FIXED})
-    changed = Config.of(config, **given)
+    changed = Config.of(config, **{name: value for name, value in given.items() if (name, value) != ("signature", "auto")})
     different = [
         f"{name} is {_shown(_value(config, name))} in the index, not {_shown(_value(changed, name))}"
         for name in FIXED

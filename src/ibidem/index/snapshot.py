@@ -15,7 +15,7 @@ from ibidem.index.files import check_arrays, map_arrays
 from ibidem.index.segment import Segment
 from ibidem.index.vocabulary import WordCounts
 
-_MOST_CHECKED_BYTES = 1 << 30  # an index up to this size is checked as it is opened; a larger one by `verify` only
+_MOST_CHECKED_BYTES = 4 << 30  # an index up to this size is checked as it is opened; a larger one by `verify` only
 _TRIES = 20
 
 

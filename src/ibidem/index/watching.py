@@ -32,6 +32,7 @@ class Arrival:
 
     id: str
     verdict: Verdict | None
+    n_passages: int = 0
     skipped: Skipped | None = None
     _list_passages: Callable[[], list[dict[str, Any]]] = field(default=list, repr=False, compare=False)
 
@@ -56,6 +57,7 @@ class Watcher:
         self._writer, self._collect, self._settings, self._config = writer, collect, settings, config
         self._replace, self._map_parts = replace, map_parts
         self._n_seen = 0
+        self._is_sound = True
 
     def watch(self, documents: Iterable[Any]) -> Iterator[Arrival]:
         """Yield an answer for each document, in their order."""
@@ -73,7 +75,8 @@ class Watcher:
                     self._writer.commit()
                     last_commit = time.monotonic()
         finally:
-            self._writer.commit()
+            if self._is_sound:
+                self._writer.commit()
 
     def _take(self, waiting: list[Any]) -> tuple[list[Any], list[Any]]:
         """Cut off what can be answered together: no id twice, and nothing after a document that replaces another."""
@@ -129,7 +132,7 @@ class Watcher:
                 yield Arrival(name, None, skipped=Skipped("stream", self._n_seen + number + 1, record.reason, name or None))
             elif result is not None:
                 at = number_of[name]
-                yield Arrival(name, result.verdicts[at], None, partial(result.passages_of, at))
+                yield Arrival(name, result.verdicts[at], result.n_passages_of(at), None, partial(result.passages_of, at))
         self._n_seen += len(together)
 
     def _add(self, collection: Collection) -> QueryResult:
@@ -139,9 +142,11 @@ class Watcher:
         own = writer.build(arrivals, serials)
         known = writer.serials_of(ids)
         result = answer(arrivals, writer.parts(), own, known, writer.counts, self._settings, self._config, (), self._map_parts)
-        # Only now, when nothing can go wrong any more: a commit must not name documents that have no segment.
+        # Only now, when little can go wrong any more: a commit must not name documents that have no segment.
+        self._is_sound = False
         writer.claim(ids, self._replace)
         writer.wait(own)
+        self._is_sound = True
         return result
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.errors import KnownIdError
+from ibidem.errors import IndexLockedError, IndexWriteError, KnownIdError
 from ibidem.index import segment_kernels as kernels
 from ibidem.index.catalog import Catalog, Change, SegmentEntry
 from ibidem.index.columns import frozen
@@ -40,8 +41,7 @@ class Writer:
         self._folder, self._catalog, self._reader = folder, catalog, reader
         self._settings, self._max_sentences = settings, max_sentences
         self._begin(reader.current())
-        state = self._snapshot.state
-        sweep(folder, {entry.name for entry in state.segments} | ({state.vocabulary} if state.vocabulary else set()))
+        self.sweep()
 
     def _begin(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -93,7 +93,7 @@ class Writer:
         """Count the words of the first documents of an empty index; tell whether this was done."""
         if self._snapshot.parts or self.counts.n_documents:
             return False
-        self.counts = self._count([(segment, kept_in(segment, _NONE))], 1)
+        self.counts = self._count([(segment, kept_in(segment, _NONE))], self.counts.version + 1)
         return True
 
     def build(self, arrivals: Arrivals, serials: NDArray[np.int64]) -> Segment:
@@ -114,19 +114,25 @@ class Writer:
         self._written.append(self._store(segment))
 
     def commit(self) -> int:
-        """Make everything since the last commit part of the index; return the number of documents added."""
+        """Make everything since the last commit part of the index; return the number of documents added.
+
+        When it was broken off (a full disk, an interrupt), it may be called again: nothing gets in twice.
+        """
+        if self._catalog.generation() != self._snapshot.state.generation:
+            self._begin(self._reader.current())  # broken off when all was in: nobody but this writer makes commits
+        written = list(self._written)
         if self._waiting:
             whole = self._merge(self._waiting) if len(self._waiting) > 1 or self._removed_serials else self._waiting[0]
             if whole.n_documents:
-                self._written.append(self._store(whole))
+                written.append(self._store(whole))
         n_added = len(self._new)
-        if not (self._written or self._replaced_ids):
+        if not (written or self._replaced_ids):
             return 0
         vocabulary = self._store_counts(self.counts) if self.counts is not self._snapshot.counts else None
         # Documents that came and went between two commits may stand in a written segment: they are removed ones.
         self._catalog.commit(
             Change(
-                add_segments=self._written,
+                add_segments=written,
                 add_documents=list(self._new.items()),
                 remove_ids=sorted(self._replaced_ids),
                 next_serial=self.next_serial,
@@ -163,7 +169,7 @@ class Writer:
         for part in parts:
             segment = merge_segments([part.segment], [part.kept], counts, self._settings)
             if segment.n_documents:
-                entries.append(self._store(segment))
+                entries.append(self._store(segment, counts.version))
         self._catalog.commit(
             Change(
                 add_segments=entries,
@@ -176,7 +182,14 @@ class Writer:
         self._finish_replacing()
 
     def _tidy(self) -> None:
-        """After a commit: merge what is due, rewrite what is mostly removed, count words anew while there are few documents."""
+        """After a commit: merge what is due, rewrite what is mostly removed, count words anew while there are few documents.
+
+        What cannot be written now (the disk is full) is no failure of the change, which is on disk: a later commit tidies up.
+        """
+        with suppress(IndexWriteError, IndexLockedError):
+            self._merge_due()
+
+    def _merge_due(self) -> None:
         n_documents = self._snapshot.state.n_documents
         if self.counts.n_documents < ENOUGH_DOCUMENTS and n_documents >= 2 * self.counts.n_documents > 0:
             self.recount()
@@ -196,17 +209,21 @@ class Writer:
 
     def _finish_replacing(self) -> None:
         self._begin(self._reader.current())
-        state = self._snapshot.state
-        # Readers that have the old files open keep them; the space comes back when they close.
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Delete the files that no commit names. Readers that have them open keep them until they close."""
+        state = self._catalog.state()
         sweep(self._folder, {entry.name for entry in state.segments} | ({state.vocabulary} if state.vocabulary else set()))
 
     def _merge(self, segments: Sequence[Segment]) -> Segment:
         removed = np.array(self._removed_serials, np.int64)
         return merge_segments(segments, [kept_in(segment, removed) for segment in segments], self.counts, self._settings)
 
-    def _store(self, segment: Segment) -> SegmentEntry:
+    def _store(self, segment: Segment, version: int | None = None) -> SegmentEntry:
         name = new_name("segment")
-        n_bytes = write_arrays(self._folder / name, segment.arrays(), {"word_counts": self.counts.version})
+        about = {"word_counts": self.counts.version if version is None else version}
+        n_bytes = write_arrays(self._folder / name, segment.arrays(), about)
         return SegmentEntry(name, segment.n_documents, segment.n_sentences, segment.n_types, n_bytes)
 
     def _store_counts(self, counts: WordCounts) -> str:
