@@ -413,8 +413,8 @@ def _problems(config: Config) -> Iterator[str]:
         yield f"min_containment = {config.resemblance.min_containment} has more than six decimals"
     if not 0 < config.index.min_score <= 1:
         yield f"min_score = {config.index.min_score} is not above 0 and at most 1"
-    elif config.index.min_score.denominator > 10**6:
-        yield f"min_score = {config.index.min_score} has more than six decimals"
+    elif config.index.min_score.denominator > 10**3:  # three factors have to fit into 64 bits
+        yield f"min_score = {config.index.min_score} has more than three decimals"
     if config.index.bits_per_word > config.index.signature_bits:
         yield f"bits_per_word = {config.index.bits_per_word} is above signature_bits = {config.index.signature_bits}"
     if commit_rhythm(config.index.commit_every) is None:

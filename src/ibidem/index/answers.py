@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ibidem.collection import Collection
 from ibidem.config import Config
-from ibidem.index.hits import Hits, Hitting, Selves
+from ibidem.index.hits import Hits, Hitting, Selves, documents_needed
 from ibidem.index.located import Similar, locate_passages
 from ibidem.index.queries import Arrivals
 from ibidem.index.search import Request, search
@@ -186,14 +186,17 @@ def answer(
     request = request_of(config)
     queries = arrivals.queries(counts, settings)
     common_hashes = counts.common_hashes(settings.max_document_share)
+    max_places = config.passages.max_places
     hitting, similar = [], []
     for segment, kept in [*parts, *([] if own is None else [(own, kept_in(own, np.empty(0, np.int64)))])]:
-        found = search(segment, queries, request, settings, common_hashes, map_parts)
-        hitting.append(Hitting(segment, kept, found.hits, found.hits.scores(queries, request.score)))
-        if segment is not own:  # among themselves, passages are found as in any collection
+        is_own = segment is own
+        most = None if is_own else documents_needed(max_places)
+        found = search(segment, queries, request, settings, common_hashes, map_parts, kept, most)
+        hitting.append(Hitting(segment, kept, found.hits, found.hits.scores(queries, request.score), is_own))
+        if not is_own:  # among themselves, passages are found as in any collection
             similar.append(Similar(segment, kept, found.similar))
     same_id = np.array([known.get(name, -1) for name in arrivals.collection.ids.to_pylist()], np.int64)
     not_before = np.full(len(same_id), np.iinfo(np.int64).max) if own is None else own.serials
-    hits = Hits(arrivals, hitting, Selves(same_id, not_before), config.passages.max_places)
+    hits = Hits(arrivals, hitting, Selves(same_id, not_before), max_places)
     passages = locate_passages(arrivals, queries, similar, config, same_id, own is not None, map_parts)
     return QueryResult(hits, passages, arrivals.collection, skipped, config)

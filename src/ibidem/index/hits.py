@@ -14,7 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.index import located_kernels as kernels
-from ibidem.index.columns import expand, frozen
+from ibidem.index.columns import expand
+from ibidem.index.located import take_places
 from ibidem.index.queries import Arrivals
 from ibidem.index.search import Matches
 from ibidem.index.segment import Segment
@@ -23,14 +24,20 @@ from ibidem.model import HITS
 Numbers = NDArray[np.int64]
 
 
+def documents_needed(max_places: int) -> int:
+    """Return how many documents have to be looked at: one too many, and one that may be the document itself."""
+    return max_places + 2
+
+
 @dataclass(frozen=True)
 class Hitting:
-    """A segment, which of its documents are there, the hits and their scores."""
+    """A segment, which of its documents are there, the hits and their scores. `is_own`: it holds the arrivals themselves."""
 
     segment: Segment
     kept: NDArray[np.bool_]
     matches: Matches
     scores: NDArray[np.float64]
+    is_own: bool
 
 
 @dataclass(frozen=True)
@@ -58,14 +65,15 @@ class _Places:
 class Hits:
     """The places of every sentence of new documents, best score first, then oldest: those of at most `max_places` documents.
 
+    Of a sentence in more documents than that, only the best places of each are told.
+
     `n_documents` goes by sentence: the documents that it stands in, exact up to one more than `max_places`.
     """
 
     def __init__(self, arrivals: Arrivals, found: Sequence[Hitting], selves: Selves, max_places: int) -> None:
         self._collection, self._of_sentence = arrivals.collection, arrivals.types.of_sentence
         self._found, self._selves, self._max_places = found, selves, max_places
-        # One too many, one that may be the document itself, and one that is not before it.
-        best = _Best(found, len(arrivals.types), max_places + 3)
+        best = _Best(found, len(arrivals.types), documents_needed(max_places))
         self._places, serials, first = best.places_and_documents()
         document = self._collection.document
         self.n_documents = np.empty(len(document), np.int64)
@@ -83,7 +91,11 @@ class Hits:
         document, serial = self._collection.document[mine], self._places.serial[row]
         keep = (serial != self._selves.same_id[document]) & (serial < self._selves.not_before[document])
         row, mine = row[keep], mine[keep]
-        keep = _rank_documents(mine, self._places.serial[row]) < self._max_places
+        rank, first = _rank_documents(mine, self._places.serial[row])
+        # Of a sentence that stands in too many documents, not every place was looked at: only the best ones of a document are
+        # told, which does not depend on where they were found.
+        score, is_few = self._places.score[row], self.n_documents[mine] <= self._max_places
+        keep = (rank < self._max_places) & (is_few | (score == score[first]))
         return row[keep], mine[keep]
 
     def table(self) -> pa.Table:
@@ -155,7 +167,10 @@ class _Best:
         self._query = query[order]
         self._part = np.repeat(np.arange(len(found)), [len(part.matches) for part in found])[order]
         self._number = np.concatenate([np.empty(0, np.int64), *(np.arange(len(part.matches)) for part in found)])[order]
-        sizes = [np.minimum(part.segment.place_counts(part.matches.type), most_documents) for part in found]
+        # Which of the arrivals come before one of them is not known here: they are looked at besides.
+        sizes = [
+            np.minimum(part.segment.place_counts(part.matches.type), 0 if part.is_own else most_documents) for part in found
+        ]
         n_places = np.concatenate([np.empty(0, np.int64), *sizes])[order]
         # Places of all better matches of the query; equally good ones are taken together.
         before = np.cumsum(n_places) - n_places
@@ -177,7 +192,8 @@ class _Best:
             # Matches may share documents: then there are fewer than thought, and more matches have to be looked at.
             left = np.zeros(self._n_queries, np.bool_)
             left[self._query[~taken]] = True
-            left &= np.diff(first) < self._most
+            is_older = ~np.isin(places.part[order][is_document], [n for n, part in enumerate(self._found) if part.is_own])
+            left &= np.bincount(query[is_document][is_older], minlength=self._n_queries) < self._most
             if not left.any():
                 return places, serial[is_document], first
             self._wanted[left] *= 8
@@ -186,15 +202,10 @@ class _Best:
         columns: list[list[NDArray[np.generic]]] = [[] for _ in range(6)]
         for number, part in enumerate(self._found):
             chosen = self._number[taken & (self._part == number)]
-            segment, types = part.segment, part.matches.type[chosen]
-            source = (frozen(types), segment.occurrence_first, segment.occurrences, segment.document_first, part.kept)
-            nowhere = (np.empty(0, np.int64),) * 3
-            n = kernels.take_places(*source, self._most, False, *nowhere)
-            match, document, sentence = (np.empty(n, np.int64) for _ in range(3))
-            kernels.take_places(*source, self._most, True, match, document, sentence)
+            match, document, sentence = take_places(part.segment, part.kept, part.matches.type[chosen], self._most)
             match = chosen[match]
-            values = (part.matches.query[match], part.scores[match], np.full(n, number), document, sentence)
-            for column, value in zip(columns, (*values, segment.serials[document]), strict=True):
+            values = (part.matches.query[match], part.scores[match], np.full(len(match), number), document, sentence)
+            for column, value in zip(columns, (*values, part.segment.serials[document]), strict=True):
                 column.append(value)
         query, score, part_number, document, sentence, serial = (
             np.concatenate(column) if column else np.empty(0, np.int64) for column in columns
@@ -204,22 +215,21 @@ class _Best:
         return _Places(*(column[order] for column in rows))  # type: ignore[arg-type]
 
 
-def _rank_documents(mine: Numbers, serial: Numbers) -> Numbers:
-    """Return for each place how many other documents of its sentence come before it; rows lie sentence by sentence.
+def _rank_documents(mine: Numbers, serial: Numbers) -> tuple[Numbers, Numbers]:
+    """Return for each place how many other documents of its sentence come before its own, and the first place of its own.
 
-    A document may come again further on, with a lower score: then it counts once.
+    Rows lie sentence by sentence. A document may come again further on, with a lower score.
     """
     order = np.lexsort((np.arange(len(mine)), serial, mine))
     is_first = _changes(mine[order]) | _changes(serial[order])
-    first_of = order[np.maximum.accumulate(np.where(is_first, np.arange(len(mine)), 0))]
+    first = np.empty(len(mine), np.int64)
+    first[order] = order[np.maximum.accumulate(np.where(is_first, np.arange(len(mine)), 0))]
     is_new = np.zeros(len(mine), np.bool_)
     is_new[order[is_first]] = True
     seen = np.cumsum(is_new)
     begin = np.searchsorted(mine, mine, side="left")
     before = np.where(begin > 0, seen[begin - 1], 0)
-    rank = np.empty(len(mine), np.int64)
-    rank[order] = seen[first_of] - 1 - before[first_of]
-    return rank
+    return seen[first] - 1 - before, first
 
 
 def _changes(values: NDArray[np.generic]) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from ibidem.classifying import rows_of
 from ibidem.collection import Collection
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.index import located_kernels as kernels
-from ibidem.index.columns import expand, strings
+from ibidem.index.columns import expand, frozen, strings
 from ibidem.index.queries import Arrivals, QueryTypes
 from ibidem.index.search import Matches
 from ibidem.index.segment import Segment
@@ -64,7 +64,9 @@ def locate_passages(
 ) -> pa.Table:
     """Return the passages that arrivals share with documents of the index, in the schema PASSAGES; arrivals are side a.
 
-    Promised: every passage that goes through a sentence of at most `max_places` places (those of the index count). With
+    Promised: every passage of `min_sentences` that goes through a sentence of at most `max_places` places, and every shorter
+    one that goes through such a sentence of `min_quote_words` words, or is all of two short texts; the rest of such passages
+    is not cut. Places are those in the index, and among the arrivals before. With
     `among_themselves`, also the passages that they share with one another; then the later document is side a. `own_serials`
     are those of the arrivals' ids in the index: a document is not compared with itself.
     """
@@ -115,6 +117,9 @@ def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Si
     by_type = np.zeros(len(queries), np.int64)
     for part in similar:
         counts = part.segment.place_counts(part.matches.type)
+        if not part.kept.all():
+            match, _, _ = take_places(part.segment, part.kept, part.matches.type, len(part.kept))
+            counts = np.bincount(match, minlength=len(counts))
         by_type += np.bincount(part.matches.query, counts, len(queries)).astype(np.int64)
     of_sentence = arrivals.types.of_sentence
     n_places = by_type[of_sentence]
@@ -123,6 +128,17 @@ def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Si
         first = np.searchsorted(of_sentence[order], np.arange(len(queries) + 1))
         n_places[order] += np.arange(len(order)) - first[of_sentence[order]]
     return n_places
+
+
+def take_places(
+    segment: Segment, kept: NDArray[np.bool_], types: Numbers, most_documents: int
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the places of types in kept documents: which of the types, document, sentence; those of the oldest documents."""
+    source = (frozen(types), segment.occurrence_first, segment.occurrences, segment.document_first, kept, most_documents)
+    n = kernels.take_places(*source, False, *(np.empty(0, np.int64) for _ in range(3)))
+    match, document, sentence = (np.empty(n, np.int64) for _ in range(3))
+    kernels.take_places(*source, True, match, document, sentence)
+    return match, document, sentence
 
 
 def _anchor_types(arrivals: Arrivals, n_places: Numbers, config: Config) -> NDArray[np.bool_]:
@@ -164,7 +180,7 @@ def _documents_of(part: Similar, anchors: NDArray[np.bool_], number: Numbers) ->
     led_to = np.unique(matches.type[anchors[matches.query]])
     first = segment.occurrence_first[led_to].astype(np.int64)
     places = segment.occurrences[expand(first, segment.place_counts(led_to))]
-    documents = np.unique(np.searchsorted(segment.document_first, places, side="right") - 1)
+    documents = np.unique(segment.documents_of(places))
     documents = documents[part.kept[documents]]
     size = segment.sentence_counts(documents)
     sentences = expand(segment.document_first[documents], size)

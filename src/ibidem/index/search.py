@@ -81,11 +81,17 @@ def search(
     settings: SegmentSettings,
     common_hashes: NDArray[np.uint64],
     map_parts: MapParts = in_turn,
+    kept: NDArray[np.bool_] | None = None,
+    most_documents: int | None = None,
 ) -> Found:
-    """Return the hits of the queries in a segment, and the types that match them by the index's own signature."""
+    """Return the hits of the queries in a segment, and the types that match them by the index's own signature.
+
+    With `most_documents`, `overlap` may leave out hits of a query that stands as a whole in so many older documents of those
+    `kept`.
+    """
     comparison = _Comparison(segment, queries, request)
     if request.engine == "overlap":
-        hits = comparison.run(_search_overlap(comparison), map_parts)
+        hits = _by_overlap(comparison, kept, most_documents, map_parts)
     elif request.engine == "fingerprint":
         hits = _by_fingerprint(segment, queries, comparison, common_hashes)
     elif request.engine == "bits":
@@ -164,13 +170,37 @@ class _Comparison:
         return pieces
 
 
-def _search_overlap(comparison: _Comparison) -> Callable[..., tuple[int, int]]:
+def _by_overlap(
+    comparison: _Comparison, kept: NDArray[np.bool_] | None, most_documents: int | None, map_parts: MapParts
+) -> Matches:
+    n_queries, everything = len(comparison.queries), np.iinfo(np.int64).max
+    enough = np.full(n_queries, everything if most_documents is None else 4 * most_documents)
+    found = comparison.run(_search_overlap(comparison, enough), map_parts)
+    if kept is None or most_documents is None:
+        return found
+    # Several types may come from one document: a query that was cut short with too few documents is done again in full.
+    is_full = found.weight == comparison.totals[found.query]
+    cut = np.flatnonzero(np.bincount(found.query[is_full], minlength=n_queries) >= enough)
+    segment = comparison.segment
+    again = []
+    for query in cut:
+        types = found.type[(found.query == query) & is_full]
+        documents = segment.documents_of(segment.occurrences[segment.occurrence_first[types]])
+        if len(np.unique(documents[kept[documents]])) < most_documents:
+            again.append(query)
+    if not again:
+        return found
+    enough[again] = everything
+    return comparison.run(_search_overlap(comparison, enough), map_parts)
+
+
+def _search_overlap(comparison: _Comparison, enough: NDArray[np.int64]) -> Callable[..., tuple[int, int]]:
     s = comparison.segment
 
     def run(query_from: int, query_to: int, room: list[NDArray[Any]]) -> tuple[int, int]:
         return kernels.search_overlap(  # type: ignore[no-any-return]
             *comparison.query_columns, s.posting_first, s.postings, s.prefix_first, s.prefix_postings,
-            s.signatures, s.sizes, s.list_first, s.lists, *comparison.limits, query_from, query_to,
+            s.signatures, s.sizes, s.list_first, s.lists, *comparison.limits, enough, query_from, query_to,
             *comparison.scratch(), np.empty(3, np.int64), *room,
         )  # fmt: skip
 

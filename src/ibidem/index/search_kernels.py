@@ -128,18 +128,19 @@ def _is_hit(common, weight, size, n_query, total, p, q, product, min_contained):
 @outer_kernel
 def search_overlap(
     words, first, weights, masks, totals, local, posting_first, postings, prefix_first, prefix_postings,
-    signatures, sizes, list_first, lists, p, q, product, min_contained, query_from, query_to,
+    signatures, sizes, list_first, lists, p, q, product, min_contained, enough, query_from, query_to,
     mine, mine_weight, mine_mask, outcome, out_query, out_type, out_common, out_weight, out_size,
 ):  # fmt: skip
     """Every type whose weighted overlap reaches p/q of the query's weight, for queries [query_from, query_to).
 
     Only the postings of a query's rarest words are read: as many as leave too little to the rest. Of the types in them the
-    bit signature tells which words cannot be there; what is left is compared in full. Returns (query after the last one
-    done, matches).
+    bit signature tells which words cannot be there; what is left is compared in full. A query is done when `enough[t]` types
+    hold all of it, the oldest first. Returns (query after the last one done, matches).
     """
     n_out = 0
     for t in range(query_from, query_to):
         begin = n_out
+        n_full = 0
         n_query = first[t + 1] - first[t]
         n = _gather(t, words, first, weights, masks, local, mine, mine_weight, mine_mask)
         # Short queries have to be all of a type: then their rarest word is the type's rarest one too.
@@ -151,7 +152,7 @@ def search_overlap(
         slack = rest - needed
         for j in range(n):
             left = rest - needed  # what is met here for the first time lacks all words before: only the rest counts
-            if left < 0:
+            if left < 0 or n_full == enough[t]:
                 break
             rest -= mine_weight[j]
             at = np.int64(prefix_first[mine[j]] if whole else posting_first[mine[j]])
@@ -163,7 +164,7 @@ def search_overlap(
                 else:
                     number, at = read_number(postings, at)
                 u += number
-                if whole and sizes[u] != n_query:
+                if whole and sizes[u] != min(n_query, 255):
                     continue
                 absent = ~signatures[u]
                 missing = np.int64(0)
@@ -187,6 +188,9 @@ def search_overlap(
                     out_weight[n_out] = outcome[1]
                     out_size[n_out] = outcome[2]
                     n_out += 1
+                    n_full += outcome[1] == totals[t]
+                    if n_full == enough[t]:
+                        break
     return query_to, n_out
 
 
@@ -212,7 +216,9 @@ def search_similar(
             while at < end:
                 number, at = read_number(prefix_postings, at)
                 u += number
-                size = np.int64(sizes[u])  # 255 and more are one
+                size = np.int64(sizes[u])
+                if size == 255:  # or more: as small as it may be
+                    size = max(size, smallest)
                 needed = -(-p * (n_query + size) // (p + q))
                 left = n - j - needed  # so many of the words after this one may be missing
                 if left < 0 or size < smallest:

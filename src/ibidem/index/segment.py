@@ -156,6 +156,10 @@ class Segment:
         counts: NDArray[np.int64] = self.document_first[documents + 1] - self.document_first[documents]
         return counts
 
+    def documents_of(self, sentences: NDArray[np.int64] | NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the documents in which these sentences stand."""
+        return np.searchsorted(self.document_first, sentences, side="right") - 1
+
     def place_counts(self, types: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of sentences of each of these types."""
         return self.occurrence_first[types + 1].astype(np.int64) - self.occurrence_first[types]

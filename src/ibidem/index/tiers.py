@@ -12,8 +12,8 @@ def due_merge(n_sentences: Sequence[int], max_sentences: int) -> slice | None:
     """Return the run of segments (sizes in the order of their documents) that should become one, or None.
 
     Segments of tier t hold about FAN_OUT**t times the smallest. As soon as the last FAN_OUT segments, or more, belong to a
-    tier or lower ones, they are merged: at most FAN_OUT - 1 of a tier stay, and a merge is paid for by what came since the
-    last one. Nothing grows beyond `max_sentences`.
+    tier or lower ones, they are merged, unless one of them is more than two thirds of it all: few segments stay, and a merge
+    is paid for by what came since the last one. Nothing grows beyond `max_sentences`.
     """
     tiers = [_tier(n) for n in n_sentences]
     for tier in range(max(tiers, default=-1) + 1):
@@ -22,7 +22,8 @@ def due_merge(n_sentences: Sequence[int], max_sentences: int) -> slice | None:
         while begin > 0 and tiers[begin - 1] <= tier and total + n_sentences[begin - 1] <= max_sentences:
             begin -= 1
             total += n_sentences[begin]
-        if len(tiers) - begin >= FAN_OUT:
+        sizes = [max(size, _SMALLEST_SENTENCES) for size in n_sentences[begin:]]
+        if len(sizes) >= FAN_OUT and sum(sizes) >= 1.5 * max(sizes):
             return slice(begin, len(tiers))
     return None
 
