@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.config import Config
+from ibidem.errors import IndexSettingsError
 from ibidem.index import watching
 from ibidem.index.index import Index
 from ibidem.index.merging import merge_segments
@@ -332,3 +333,20 @@ def test_documents_without_hits_are_answered() -> None:
         assert len(index) == 3
     assert [arrival.skipped for arrival in arrivals] == [None] * 3
     assert [arrival.verdict is not None for arrival in arrivals] == [True] * 3
+
+
+def test_an_index_keeps_its_settings_from_the_first_commit_on() -> None:
+    with temporary_folder() as folder:
+        Index(folder, min_similarity=0.5).close()
+        with Index(folder, min_similarity=0.9) as index:  # nothing was added: they may still be chosen
+            index.add([{"id": "a", "text": render(words(1))}])
+        for other in ({"min_similarity": 0.8}, {"config": Config.of(min_similarity=0.7)}, {"signature": "exact", "lang": "de"}):
+            with pytest.raises(IndexSettingsError) as error:
+                Index(folder, **other)  # type: ignore[arg-type]
+            names = [name for name in other if name != "config"] or ["min_similarity"]
+            assert all(name in error.value.message for name in names)
+        with Index(folder) as index:
+            assert index.config.matches.min_similarity == Fraction(9, 10)
+            with pytest.raises(IndexSettingsError, match="signature_bits"):
+                index.query({"id": "b", "text": render(words(1))}, signature_bits=32)
+        Index(folder, min_similarity=0.9, config=Config.of(lang="auto", signature="auto")).close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import TypeVar
@@ -22,7 +22,7 @@ class LocalEngine:
 
     def map_parts(self, function: Callable[[Part], Outcome], parts: Iterable[Part]) -> Iterator[Outcome]:
         """Yield the outcomes in the order of the parts; at most a few parts are taken in advance, so input can be a stream."""
-        if self.workers == 1:
+        if self.workers == 1 or (isinstance(parts, Sequence) and len(parts) == 1):
             yield from map(function, parts)
             return
         waiting: deque[Future[Outcome]] = deque()
@@ -41,6 +41,10 @@ class LocalEngine:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 

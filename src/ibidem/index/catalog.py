@@ -21,7 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.errors import IndexDamagedError, IndexStoreError, KnownIdError
-from ibidem.index.catalog_file import CATALOG_FILE, CHECKSUM, Doing, checksum, connect, damaged, put_in_place, translated
+from ibidem.index.catalog_file import (
+    CATALOG_FILE,
+    CHECKSUM,
+    Doing,
+    checksum,
+    connect,
+    damaged,
+    put_in_place,
+    translated,
+    write_settings,
+)
 from ibidem.index.files import write_problem
 from ibidem.index.locking import LOCK_FILE
 
@@ -219,6 +229,13 @@ class Catalog:
             connection.execute("UPDATE state SET value = value + ? WHERE name = 'n_documents'", (difference,))
             connection.execute("UPDATE state SET value = value + 1 WHERE name = 'generation'")
             connection.execute("UPDATE state SET value = ? WHERE name = ?", (_checksum_of_state(connection), CHECKSUM))
+
+    def replace_settings(self, settings: Mapping[str, Any]) -> None:
+        """Give other settings to an index that never had a commit; one that had any keeps its own."""
+        with self._transaction("BEGIN IMMEDIATE", "write") as connection:
+            if connection.execute("SELECT value FROM state WHERE name = 'generation'").fetchone() == (0,):
+                write_settings(connection, settings)
+        self.settings = self._read_settings()
 
     def check_integrity(self) -> list[str]:
         """Read the whole catalog and return what is wrong with it, in words; an empty list if nothing is."""

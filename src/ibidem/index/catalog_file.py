@@ -52,14 +52,12 @@ _DAMAGED = ("malformed", "not a database", "no such", "has no column", "could no
 
 def put_in_place(path: Path, settings: Mapping[str, Any]) -> None:
     """Write an empty catalog with these settings, unless one is there by then: of two who try it at once, one succeeds."""
-    values = [(name, json.dumps(value)) for name, value in settings.items()]
-    values.append((CHECKSUM, str(checksum(sorted(values)))))
     # A name that `sweep` deletes if this process is killed.
     temporary = path.with_name(f"catalog-{secrets.token_hex(8)}.ibi.tmp")
     try:
         with translated(path, "write"), closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
             connection.executescript(_SCHEMA)
-            connection.executemany("INSERT INTO settings VALUES (?, ?)", values)
+            write_settings(connection, settings)
             connection.execute("COMMIT")
         try:
             os.link(temporary, path)
@@ -77,6 +75,14 @@ def put_in_place(path: Path, settings: Mapping[str, Any]) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def write_settings(connection: sqlite3.Connection, settings: Mapping[str, Any]) -> None:
+    """Put settings into the place of those that are there, if any, with their checksum."""
+    values = [(name, json.dumps(value)) for name, value in settings.items()]
+    values.append((CHECKSUM, str(checksum(sorted(values)))))
+    connection.execute("DELETE FROM settings")
+    connection.executemany("INSERT INTO settings VALUES (?, ?)", values)
 
 
 def checksum(*parts: object) -> int:

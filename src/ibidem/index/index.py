@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -64,11 +65,11 @@ class Index:
         self.path = Path(path)
         self.progress = progress or Progress()
         base = config or Config()
-        if create and not (self.path / "catalog.sqlite").exists():
-            self._catalog = Catalog.create(self.path, to_store(check_signature(Config.of(base, **settings))))
-        else:
-            self._catalog = Catalog.open(self.path)
+        made_with = to_store(check_signature(Config.of(base, **settings))) if create else {}
+        self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
+            if create and settings and self._catalog.generation() == 0:
+                self._catalog.replace_settings(made_with)  # a first addition that failed must not fix them for ever
             check_made_by(self._catalog.settings)
             self.config = with_stored(self._catalog.settings, base, settings)
         except BaseException:
@@ -86,6 +87,8 @@ class Index:
 
     def close(self) -> None:
         """Close the index; it cannot be used any more."""
+        if "_engine" in self.__dict__:
+            self._engine.close()
         self._catalog.close()
 
     def __len__(self) -> int:
@@ -103,15 +106,16 @@ class Index:
         config = self._config_for(settings)
         skipped = SkippedRecords(config.output.strict)
         batches = list(read_batches(_several(documents), config.documents, skipped.add))
-        with self._engine(config, many=sum(batch.num_rows for batch in batches) > 1) as map_parts:
-            collection = _gather(batches, config, map_parts)
-            if collection.n_documents == 0:
-                raise NoDocumentsError("there are no documents to look up", skipped.explain())
-            find_repeated_id(batches)
-            snapshot, known = self._now(_ids(batches))
-            parts = [(part.segment, part.kept) for part in snapshot.parts]
-            arrivals = Arrivals(collection, map_parts)
-            return answer(arrivals, parts, None, known, snapshot.counts, self._settings, config, skipped.records, map_parts)
+        # Threads do not pay for a single document: waking them takes longer than what they save.
+        map_parts = self._engine.map_parts if sum(batch.num_rows for batch in batches) > 1 else in_turn
+        collection = _gather(batches, config, map_parts)
+        if collection.n_documents == 0:
+            raise NoDocumentsError("there are no documents to look up", skipped.explain())
+        find_repeated_id(batches)
+        snapshot, known = self._now(_ids(batches))
+        parts = [(part.segment, part.kept) for part in snapshot.parts]
+        arrivals = Arrivals(collection, map_parts)
+        return answer(arrivals, parts, None, known, snapshot.counts, self._settings, config, skipped.records, map_parts)
 
     def _now(self, ids: Sequence[str]) -> tuple[Snapshot, dict[str, int]]:
         """Return the last commit, and which of the ids it has under which serials."""
@@ -132,7 +136,7 @@ class Index:
         """
         config = self._config_for(settings)
         self.skipped = SkippedRecords(config.output.strict)
-        with self._writer(config) as writer, self._engine(config, many=True) as map_parts:
+        with self._writer(config) as writer:
             batches = read_batches(_several(documents), config.documents, self.skipped.add, self.progress.add_bytes)
 
             def build(chunk: tuple[list[pa.RecordBatch], Any]) -> Segment:
@@ -145,7 +149,7 @@ class Index:
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
                 break
-            for segment in map_parts(build, chunks):
+            for segment in self._engine.map_parts(build, chunks):
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
             return writer.commit()
@@ -157,12 +161,13 @@ class Index:
         latest when the iterator ends or is closed.
         """
         config = self._config_for(settings)
-        with self._writer(config) as writer, self._engine(config, many=True) as map_parts:
+        with self._writer(config) as writer:
 
             def collect(batch: list[Any], skipped: SkippedRecords) -> Collection:
-                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, map_parts)
+                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._engine.map_parts)
 
-            yield from Watcher(writer, collect, self._settings, config, replace, map_parts).watch(documents)
+            watcher = Watcher(writer, collect, self._settings, config, replace, self._engine.map_parts)
+            yield from watcher.watch(documents)
 
     def remove(self, ids: str | Iterable[str]) -> int:
         """Remove documents; return how many of the ids were there."""
@@ -203,14 +208,9 @@ class Index:
                     writer.sweep()
                 raise
 
-    @contextmanager
-    def _engine(self, config: Config, many: bool) -> Iterator[MapParts]:
-        """Yield how work is shared: among threads for many documents, not at all for one."""
-        if not many:
-            yield in_turn
-            return
-        with LocalEngine(config.engine.workers) as engine:
-            yield engine.map_parts
+    @cached_property
+    def _engine(self) -> LocalEngine:
+        return LocalEngine(self.config.engine.workers)
 
 
 def _several(documents: Any) -> Any:

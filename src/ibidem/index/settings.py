@@ -35,9 +35,15 @@ def check_made_by(stored: Mapping[str, Any]) -> None:
 
 
 def with_stored(stored: Mapping[str, Any], base: Config, given: Mapping[str, Any]) -> Config:
-    """Return the settings of an index, with those given that may differ; others that do differ are an error naming them all."""
+    """Return the settings of an index, with those given that may differ; others that do differ are an error naming them all.
+
+    Of `base`, what differs from the defaults counts as given.
+    """
+    usual = Config()
+    chosen = {name: _value(base, name) for name in FIXED if _value(base, name) != _value(usual, name)}
     config = Config.of(base, **{name: stored[name] for name in FIXED})
-    changed = Config.of(config, **{name: value for name, value in given.items() if (name, value) != ("signature", "auto")})
+    given = {name: value for name, value in {**chosen, **given}.items() if (name, value) != ("signature", "auto")}
+    changed = Config.of(config, **given)
     different = [
         f"{name} is {_shown(_value(config, name))} in the index, not {_shown(_value(changed, name))}"
         for name in FIXED
