@@ -85,7 +85,8 @@ def locate_passages(
         known.append(_documents_of(part, anchors, mine))
     order = np.arange(collection.n_documents)[::-1] if among_themselves else np.arange(collection.n_documents)
     mine = expand(collection.document_first[order], np.diff(collection.document_first)[order])
-    small, types = _small_collection(collection, order, number[arrivals.types.of_sentence[mine]], mine, known)
+    my_types = number[arrivals.types.of_sentence[mine]]
+    small, types = _small_collection(collection, order, my_types, mine, known, config.passages.skip_same_group)
     exact = config.signatures.signature == "exact"
     classes = _classes(arrivals, queries, similar, number, len(digests), config.matches.min_similarity, among_themselves, exact)
     unmatched = np.arange(len(types), dtype=np.uint64) + _UNMATCHED
@@ -100,7 +101,12 @@ def locate_passages(
     else:
         side = is_known.astype(np.int8)
     pairs = Pairing(limits.same_document and among_themselves, side, kin)
-    diagonals, _ = find_diagonals(rows, replace(limits, max_places=10**9), pairs, map_parts)
+    # A class is hot if all its sentences among the arrivals are.
+    fewest = np.full(len(digests), np.iinfo(np.int64).max)
+    np.minimum.at(fewest, classes[types[: len(mine)]], n_places[mine])
+    is_hot = (types >= 0) & (fewest[classes[types]] > limits.max_places)
+    uncapped = replace(limits, max_places=10**9)
+    diagonals, _ = find_diagonals(rows, uncapped, pairs, map_parts, is_hot[rows.sentence] if is_hot.any() else None)
     diagonals = _without_hot(diagonals, rows, n_places[mine], limits)
     cells = None
     if not exact:
@@ -194,7 +200,7 @@ def _documents_of(part: Similar, anchors: NDArray[np.bool_], number: Numbers) ->
 
 
 def _small_collection(
-    arrivals: Collection, order: Numbers, types: Numbers, mine: Numbers, known: Sequence[_Known]
+    arrivals: Collection, order: Numbers, types: Numbers, mine: Numbers, known: Sequence[_Known], with_groups: bool
 ) -> tuple[Collection, Numbers]:
     """Return the arrivals, in the given order, and the known documents as one collection, and the type of each sentence.
 
@@ -202,14 +208,16 @@ def _small_collection(
     """
     size = np.diff(arrivals.document_first)[order]
     ids = [arrivals.ids.take(pa.array(order)), *(part.segment.ids(part.documents) for part in known)]
-    groups = [arrivals.groups.take(pa.array(order)), *(part.segment.groups(part.documents) for part in known)]
+    n = arrivals.n_documents + sum(len(part.documents) for part in known)
+    groups = [pa.nulls(n, pa.large_string())]
+    if with_groups:
+        groups = [arrivals.groups.take(pa.array(order)), *(part.segment.groups(part.documents) for part in known)]
     times = [arrivals.times[order], *(part.segment.times[part.documents] for part in known)]
     sizes = np.concatenate([size, *(part.segment.sentence_counts(part.documents) for part in known)])
     starts = [arrivals.start_char[mine], *(part.segment.start_char[part.sentences] for part in known)]
     known_ends = (part.segment.end_chars(part.sentences, part.of_sentence).astype(np.uint32) for part in known)
     ends = [arrivals.end_char[mine], *known_ends]
     n_words = [arrivals.n_words[mine], *(p.segment.word_counts(p.segment.types[p.sentences]) for p in known)]
-    n = len(sizes)
     columns = {
         "id": pa.chunked_array(ids, pa.large_string()).combine_chunks(),
         "text": strings(np.zeros(n + 1, np.int64), np.empty(0, np.uint8)),

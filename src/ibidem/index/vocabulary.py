@@ -6,7 +6,7 @@ The weights of words come from it and do not change as documents arrive: what ma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +29,7 @@ class WordCounts:
     document_counts: NDArray[np.uint32]
     n_documents: int
     version: int
+    _common: dict[float, NDArray[np.uint64]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def empty(cls) -> WordCounts:
@@ -60,9 +61,10 @@ class WordCounts:
 
     def common_hashes(self, max_document_share: float) -> NDArray[np.uint64]:
         """Return the words that stand in a larger share of the documents than that: fingerprints go without them."""
-        most = max(int(Fraction(str(max_document_share)) * self.n_documents), _FEWEST_COMMON)
-        common: NDArray[np.uint64] = self.hashes[self.document_counts > most]
-        return common
+        if max_document_share not in self._common:
+            most = max(int(Fraction(str(max_document_share)) * self.n_documents), _FEWEST_COMMON)
+            self._common[max_document_share] = self.hashes[self.document_counts > most]
+        return self._common[max_document_share]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the columns as they are stored."""

@@ -52,14 +52,19 @@ def group_equal(keys: NDArray[np.uint64]) -> WindowGroups:
 
 
 def find_diagonals(
-    rows: Rows, config: PassagesConfig, pairing: Pairing, map_parts: MapParts = in_turn
+    rows: Rows,
+    config: PassagesConfig,
+    pairing: Pairing,
+    map_parts: MapParts = in_turn,
+    is_hot: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.int32], list[PlaceGroup]]:
     """Return the diagonals (row in a, row in b, length), in no particular order, and the groups of places too many to pair.
 
     Promised: each maximal run of at least `min_sentences` equal classes that holds a window of at most `max_places` places;
     each shorter run that holds a sentence of `min_quote_words` words with at most `max_places` places; and each pair of
     shorter documents that are alike from end to end, unless their text has more than `max_places` places (no shorter ones
-    if `min_quote_words` is 0). Each one once.
+    if `min_quote_words` is 0). Each one once. Rows that `is_hot` have too many places elsewhere: windows and texts of nothing
+    else lead to no pairs either.
     """
     size, max_places, min_words = config.min_sentences, min(config.max_places, len(rows.classes)), config.min_quote_words
     filters = (pairing.same_document, pairing.side, pairing.kin)
@@ -77,6 +82,8 @@ def find_diagonals(
 
     windows, *others = map_parts(group, ("windows", "sentences", "texts") if shorter else ("windows",))
     flags = np.zeros(len(rows.classes), np.uint8)
+    if is_hot is not None:
+        windows, *others = _without_hot([windows, *others], is_hot, size, rows, flags)
     kernels.mark_rows(windows.rows, windows.first, 2, flags, _REPEATED_WINDOW)
     kernels.mark_rows(windows.rows, windows.first, max_places + 1, flags, _HOT_WINDOW)
 
@@ -110,6 +117,25 @@ def find_diagonals(
     repeats += _hot_groups(sentences, max_places, rows, 1, ~covered)
     repeats += _hot_groups(texts, max_places, rows, 0, (flags & _HOT_SENTENCE) == 0)
     return _joined(found), repeats
+
+
+def _without_hot(
+    groups: list[WindowGroups], is_hot: NDArray[np.bool_], size: int, rows: Rows, flags: NDArray[np.uint8]
+) -> list[WindowGroups]:
+    """Drop the groups of windows, sentences and texts that are hot from end to end, and mark their rows."""
+    n_hot = np.concatenate([[0], np.cumsum(is_hot)])
+    starts = np.arange(len(is_hot))
+    text_ends = rows.document_first[rows.document + 1]
+    lengths = (np.full(len(is_hot), size), np.ones(len(is_hot), np.int64), text_ends - starts)
+    cold = []
+    for number, group in enumerate(groups):
+        ends = np.minimum(starts + lengths[number], len(is_hot))
+        all_hot = n_hot[ends] - n_hot[starts] == ends - starts
+        keep = ~all_hot[group.rows[group.first[:-1]]]  # rows of a group are alike
+        flags[group.rows[np.repeat(~keep, np.diff(group.first))]] |= (_HOT_WINDOW, _HOT_SENTENCE, 0)[number]
+        first = np.concatenate([[0], np.cumsum(np.diff(group.first)[keep])]).astype(np.int64)
+        cold.append(WindowGroups(group.rows[np.repeat(keep, np.diff(group.first))], first))
+    return cold
 
 
 def _joined(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:
