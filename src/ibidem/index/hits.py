@@ -22,6 +22,7 @@ from ibidem.index.segment import Segment
 from ibidem.model import HITS
 
 Numbers = NDArray[np.int64]
+_SERIAL_BITS = 36
 
 
 def documents_needed(max_places: int) -> int:
@@ -178,40 +179,41 @@ class _Best:
         before -= np.maximum.accumulate(np.where(is_first, before, 0))
         is_first |= _changes(score[order])
         self._before = before[np.maximum.accumulate(np.where(is_first, np.arange(len(query)), 0))]
+        self._tie = np.cumsum(is_first)
         self._wanted = np.full(n_queries, most_documents)
 
     def places_and_documents(self) -> tuple[_Places, Numbers, Numbers]:
         """Return the places by query, and the serials of their documents, each once a query, rising, with their first ones."""
+        own_serials = [part.segment.serials[0] for part in self._found if part.is_own]
         while True:
             taken = self._before < self._wanted[self._query]
             places = self._places(taken)
-            order = np.lexsort((places.serial, places.query))
-            query, serial = places.query[order], places.serial[order]
-            is_document = _changes(query) | _changes(serial)
-            first = np.searchsorted(query[is_document], np.arange(self._n_queries + 1))
+            # Query and serial in one number: sorting numbers is far faster than sorting rows by two columns.
+            pairs = np.sort(places.query << _SERIAL_BITS | places.serial)
+            pairs = pairs[_changes(pairs)]
+            query, serial = pairs >> _SERIAL_BITS, pairs & ((1 << _SERIAL_BITS) - 1)
             # Matches may share documents: then there are fewer than thought, and more matches have to be looked at.
             left = np.zeros(self._n_queries, np.bool_)
             left[self._query[~taken]] = True
-            is_older = ~np.isin(places.part[order][is_document], [n for n, part in enumerate(self._found) if part.is_own])
-            left &= np.bincount(query[is_document][is_older], minlength=self._n_queries) < self._most
+            older = query[serial < own_serials[0]] if own_serials else query
+            left &= np.bincount(older, minlength=self._n_queries) < self._most
             if not left.any():
-                return places, serial[is_document], first
+                return places, serial, np.searchsorted(query, np.arange(self._n_queries + 1))
             self._wanted[left] *= 8
 
     def _places(self, taken: NDArray[np.bool_]) -> _Places:
-        columns: list[list[NDArray[np.generic]]] = [[] for _ in range(6)]
+        columns: list[list[NDArray[np.generic]]] = [[] for _ in range(7)]
         for number, part in enumerate(self._found):
-            chosen = self._number[taken & (self._part == number)]
-            match, document, sentence = take_places(part.segment, part.kept, part.matches.type[chosen], self._most)
-            match = chosen[match]
-            values = (part.matches.query[match], part.scores[match], np.full(len(match), number), document, sentence)
+            chosen = np.flatnonzero(taken & (self._part == number))
+            types = part.matches.type[self._number[chosen]]
+            at, document, sentence = take_places(part.segment, part.kept, types, self._most)
+            at = chosen[at]
+            match = self._number[at]
+            values = (self._tie[at], self._query[at], part.scores[match], np.full(len(at), number), document, sentence)
             for column, value in zip(columns, (*values, part.segment.serials[document]), strict=True):
                 column.append(value)
-        query, score, part_number, document, sentence, serial = (
-            np.concatenate(column) if column else np.empty(0, np.int64) for column in columns
-        )
-        order = np.lexsort((sentence, serial, -score, query))
-        rows = (query, score, part_number, document, sentence, serial)
+        tie, *rows = (np.concatenate(column) if column else np.empty(0, np.int64) for column in columns)
+        order = np.lexsort((rows[4], tie << _SERIAL_BITS | rows[5]))  # by query and score, then serial, then sentence
         return _Places(*(column[order] for column in rows))  # type: ignore[arg-type]
 
 

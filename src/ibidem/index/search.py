@@ -28,6 +28,7 @@ ENGINES = ("overlap", "bits", "fingerprint", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
 _N_PARTS = 8
 _ROOM = 1 << 14
+_BLOCK = 64
 _NO_NUMBERS = frozen(np.empty(0, np.int64))
 _NO_TYPES = frozen(np.empty(0, np.uint32))
 
@@ -201,7 +202,7 @@ def _search_overlap(comparison: _Comparison, enough: NDArray[np.int64]) -> Calla
         return kernels.search_overlap(  # type: ignore[no-any-return]
             *comparison.query_columns, s.posting_first, s.postings, s.prefix_first, s.prefix_postings,
             s.signatures, s.sizes, s.list_first, s.lists, *comparison.limits, enough, query_from, query_to,
-            *comparison.scratch(), np.empty(3, np.int64), *room,
+            *comparison.scratch(), np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.uint64), np.empty(4, np.int64), *room,
         )  # fmt: skip
 
     return run
@@ -214,7 +215,7 @@ def _search_similar(comparison: _Comparison, limit: Fraction) -> Callable[..., t
         return kernels.search_similar(  # type: ignore[no-any-return]
             q.words, q.first, comparison.weights, q.masks, comparison.local, s.prefix_first, s.prefix_postings,
             s.signatures, s.sizes, s.list_first, s.lists, limit.numerator, limit.denominator, query_from, query_to,
-            *comparison.scratch(), np.empty(3, np.int64), *room,
+            *comparison.scratch(), np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64), np.empty(4, np.int64), *room,
         )  # fmt: skip
 
     return run

@@ -125,11 +125,32 @@ def _is_hit(common, weight, size, n_query, total, p, q, product, min_contained):
     return q * weight >= p * total
 
 
+@inner_kernel
+def _read_block(postings, at, end, u, block):
+    """Read the next types of a posting, `u` being the one before; return how many, where to go on, and the last one."""
+    n = 0
+    while at < end and n < len(block):
+        number, at = read_number(postings, at)
+        u += number
+        block[n] = u
+        n += 1
+    return n, at, u
+
+
+@inner_kernel
+def _fetch_lists(block, n, list_first, lists, outcome):
+    """Look at the beginning of each list. What lies far apart comes into the cache side by side, before it is needed."""
+    touched = 0
+    for k in range(n):
+        touched ^= lists[list_first[block[k]]]
+    outcome[3] = touched
+
+
 @outer_kernel
 def search_overlap(
     words, first, weights, masks, totals, local, posting_first, postings, prefix_first, prefix_postings,
     signatures, sizes, list_first, lists, p, q, product, min_contained, enough, query_from, query_to,
-    mine, mine_weight, mine_mask, outcome, out_query, out_type, out_common, out_weight, out_size,
+    mine, mine_weight, mine_mask, block, block_signature, outcome, out_query, out_type, out_common, out_weight, out_size,
 ):  # fmt: skip
     """Every type whose weighted overlap reaches p/q of the query's weight, for queries [query_from, query_to).
 
@@ -158,46 +179,52 @@ def search_overlap(
             at = np.int64(prefix_first[mine[j]] if whole else posting_first[mine[j]])
             end = np.int64(prefix_first[mine[j] + 1] if whole else posting_first[mine[j] + 1])
             u = np.int64(0)
-            while at < end:
+            while at < end and n_full < enough[t]:
                 if whole:
-                    number, at = read_number(prefix_postings, at)
+                    n_block, at, u = _read_block(prefix_postings, at, end, u, block)
                 else:
-                    number, at = read_number(postings, at)
-                u += number
-                if whole and sizes[u] != min(n_query, 255):
-                    continue
-                absent = ~signatures[u]
-                missing = np.int64(0)
-                for k in range(j + 1, n):  # rarest first: they weigh most
-                    if mine_mask[k] & absent:
-                        missing += mine_weight[k]
-                        if missing > left:
+                    n_block, at, u = _read_block(postings, at, end, u, block)
+                for k in range(n_block):  # nothing is asked between: they are fetched side by side
+                    block_signature[k] = signatures[block[k]]
+                n_left = 0
+                for k in range(n_block):
+                    absent = ~block_signature[k]
+                    missing = np.int64(0)
+                    for i in range(j + 1, n):  # rarest first: they weigh most
+                        if mine_mask[i] & absent:
+                            missing += mine_weight[i]
+                            if missing > left:
+                                break
+                    if missing <= left and not (whole and sizes[block[k]] != min(n_query, 255)):
+                        block[n_left] = block[k]
+                        n_left += 1
+                _fetch_lists(block, n_left, list_first, lists, outcome)
+                for k in range(n_left):
+                    v = block[k]
+                    if not _compare(
+                        lists, np.int64(list_first[v]), np.int64(list_first[v + 1]), n, mine, mine_weight, j, slack, -1, outcome
+                    ):
+                        continue
+                    if _is_hit(outcome[0], outcome[1], outcome[2], n_query, totals[t], p, q, product, min_contained):
+                        if n_out == len(out_query):
+                            return t, begin
+                        out_query[n_out] = t
+                        out_type[n_out] = v
+                        out_common[n_out] = outcome[0]
+                        out_weight[n_out] = outcome[1]
+                        out_size[n_out] = outcome[2]
+                        n_out += 1
+                        n_full += outcome[1] == totals[t]
+                        if n_full == enough[t]:
                             break
-                if missing > left:
-                    continue
-                if not _compare(
-                    lists, np.int64(list_first[u]), np.int64(list_first[u + 1]), n, mine, mine_weight, j, slack, -1, outcome
-                ):
-                    continue
-                if _is_hit(outcome[0], outcome[1], outcome[2], n_query, totals[t], p, q, product, min_contained):
-                    if n_out == len(out_query):
-                        return t, begin
-                    out_query[n_out] = t
-                    out_type[n_out] = u
-                    out_common[n_out] = outcome[0]
-                    out_weight[n_out] = outcome[1]
-                    out_size[n_out] = outcome[2]
-                    n_out += 1
-                    n_full += outcome[1] == totals[t]
-                    if n_full == enough[t]:
-                        break
     return query_to, n_out
 
 
 @outer_kernel
 def search_similar(
     words, first, weights, masks, local, prefix_first, prefix_postings, signatures, sizes, list_first, lists, p, q,
-    query_from, query_to, mine, mine_weight, mine_mask, outcome, out_query, out_type, out_common, out_weight, out_size,
+    query_from, query_to, mine, mine_weight, mine_mask, block, block_size, outcome,
+    out_query, out_type, out_common, out_weight, out_size,
 ):  # fmt: skip
     """Every type whose Jaccard similarity with a query is at least p/q, for queries [query_from, query_to).
 
@@ -212,48 +239,49 @@ def search_similar(
         for j in range(n - smallest + 1 if n > 0 else 0):
             at = np.int64(prefix_first[mine[j]])
             end = np.int64(prefix_first[mine[j] + 1])
+            # The largest type that shares enough with the words from here on, all of them if 255 may be one.
+            largest = (n - j) * (p + q) // p - n_query
             u = np.int64(0)
             while at < end:
-                number, at = read_number(prefix_postings, at)
-                u += number
-                size = np.int64(sizes[u])
-                if size == 255:  # or more: as small as it may be
-                    size = max(size, smallest)
-                needed = -(-p * (n_query + size) // (p + q))
-                left = n - j - needed  # so many of the words after this one may be missing
-                if left < 0 or size < smallest:
-                    continue
-                absent = ~signatures[u]
-                missing = 0
-                for k in range(j + 1, n):
-                    if mine_mask[k] & absent:
-                        missing += 1
-                        if missing > left:
-                            break
-                if missing > left:
-                    continue
-                if not _compare(
-                    lists,
-                    np.int64(list_first[u]),
-                    np.int64(list_first[u + 1]),
-                    n,
-                    mine,
-                    mine_weight,
-                    j,
-                    -1,
-                    n - needed,
-                    outcome,
-                ):
-                    continue
-                if q * outcome[0] >= p * (n_query + outcome[2] - outcome[0]):
-                    if n_out == len(out_query):
-                        return t, begin
-                    out_query[n_out] = t
-                    out_type[n_out] = u
-                    out_common[n_out] = outcome[0]
-                    out_weight[n_out] = outcome[1]
-                    out_size[n_out] = outcome[2]
-                    n_out += 1
+                n_block, at, u = _read_block(prefix_postings, at, end, u, block)
+                for k in range(n_block):
+                    block_size[k] = sizes[block[k]]
+                n_left = 0
+                for k in range(n_block):
+                    size = np.int64(block_size[k])
+                    if size == 255:  # or more: as small as it may be
+                        size = max(size, smallest)
+                    if size < smallest or size > largest:
+                        continue
+                    left = n - j - -(-p * (n_query + size) // (p + q))  # so many of the words after this one may be missing
+                    absent = ~signatures[block[k]]
+                    missing = 0
+                    for i in range(j + 1, n):
+                        if mine_mask[i] & absent:
+                            missing += 1
+                            if missing > left:
+                                break
+                    if missing <= left:
+                        block[n_left] = block[k]
+                        block_size[n_left] = size
+                        n_left += 1
+                _fetch_lists(block, n_left, list_first, lists, outcome)
+                for k in range(n_left):
+                    v = block[k]
+                    slack = n - -(-p * (n_query + block_size[k]) // (p + q))
+                    if not _compare(
+                        lists, np.int64(list_first[v]), np.int64(list_first[v + 1]), n, mine, mine_weight, j, -1, slack, outcome
+                    ):
+                        continue
+                    if q * outcome[0] >= p * (n_query + outcome[2] - outcome[0]):
+                        if n_out == len(out_query):
+                            return t, begin
+                        out_query[n_out] = t
+                        out_type[n_out] = v
+                        out_common[n_out] = outcome[0]
+                        out_weight[n_out] = outcome[1]
+                        out_size[n_out] = outcome[2]
+                        n_out += 1
     return query_to, n_out
 
 
