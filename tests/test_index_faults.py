@@ -104,7 +104,7 @@ def test_killed_at_every_step_of_a_commit(
     faulty: Server, stages: list[tuple[Path, Step, Texts, int]], number: int, quick: Path
 ) -> None:
     before, step, there, n_calls = stages[number]
-    assert n_calls > 20 or not can_inject_into_sqlite()
+    assert n_calls > (2 if step.kind == "compact" else 20) or not can_inject_into_sqlite()  # there may be nothing to compact
     reached = set()
     for at in range(n_calls):
         folder = copy_index(before, quick / "index")
@@ -565,9 +565,11 @@ def test_of_two_writers_the_second_is_turned_away_until_the_first_is_killed(tmp_
             assert len(index.query({"id": "?", "text": text((4, 5, 6))})) == 3  # who reads is not turned away
             first.kill()
             first.wait()
-        # What waited for its commit is not there; what was there is.
-        assert problems_of(tmp_path, [there], {"waiting": (1, 2, 3)}) == ([], 0)
-        usable(tmp_path, there)
+        # What waited for its commit is there or not, as a whole: a young index commits whenever it has doubled.
+        states = [there, there | {"waiting": (1, 2, 3)}]
+        problems, which = problems_of(tmp_path, states)
+        assert problems == []
+        usable(tmp_path, states[which])
 
 
 # --- The command line -------------------------------------------------------------------------------------------------

@@ -124,6 +124,8 @@ def check(result: QueryResult, queries: Sequence[tuple[str, Document]], world: W
         for number, sentence in enumerate(document):
             places, n = expected_places(sentence, name, world.known + before, config, world.frequencies)
             expected += [(name, number, *place) for place in places]
+            if len(sentence) < config.index.min_hit_words:  # located, but it does not count
+                continue
             n_documents.append(n)
             if n <= most:
                 for other in {place[0] for place in places}:
@@ -159,7 +161,8 @@ def worlds(draw: st.DrawFn) -> World:
         score=draw(FORMS), min_score=draw(LIMITS), max_places=draw(st.sampled_from([2, 3, 5, 100])),
         min_hits=draw(st.integers(1, 3)), paper=draw(st.booleans()),
         search_engine=draw(st.sampled_from(["overlap", "inverted", "scan"])),
-        min_contained_words=draw(st.sampled_from([1, 1, 3])), signature="words",
+        min_contained_words=draw(st.sampled_from([1, 1, 3])), min_hit_words=draw(st.sampled_from([1, 1, 3])),
+        signature="words",
     )  # fmt: skip
     batches = draw(BATCHES)
     documents = [document for batch in batches for document in batch]
@@ -268,7 +271,7 @@ def test_a_document_is_not_compared_with_itself() -> None:
 def test_what_arrives_later_in_a_batch_hides_nothing() -> None:
     """Ten documents of one sentence arrive together; a similar one stands in the index, found with a lower score."""
     known, new = text_of([(*WORDS[:4], WORDS[8])]), text_of([tuple(WORDS[:5])])
-    limits: dict[str, Any] = {"score": "fraction", "min_score": "4/5", "max_places": 2}
+    limits: dict[str, Any] = {"score": "fraction", "min_score": "4/5", "max_places": 2, "min_contained_words": 1}
     with temporary_folder() as folder, Index(folder, workers=1, **limits) as index:
         index.add([{"id": "x", "text": known}])
         verdicts = [arrival.verdict for arrival in index.watch([{"id": f"q{n}", "text": new} for n in range(10)])]

@@ -176,7 +176,7 @@ class IndexConfig:
     )  # fmt: skip
     min_score: Fraction = _setting(_FOUR_FIFTHS, "Score that a sentence needs to be a hit.")  # noqa: RUF009 (as all the others)
     min_contained_words: int = _setting(
-        4, "A sentence of fewer distinct words is a hit only of one of the same words, not inside a longer one.", at_least=1
+        8, "A sentence of fewer distinct words is a hit only of one of the same words, not inside a longer one.", at_least=1
     )
     radius: int = _setting(
         -1, "Bits search: bits in which two signatures may differ; -1: as max_false_positive allows.", at_least=-1, at_most=64
@@ -186,6 +186,7 @@ class IndexConfig:
     )
     words_flexible: int = _setting(2, "Bits search: words in which a sentence may differ.", at_least=0, at_most=1000)
     min_hits: int = _setting(3, "Known sentences that make a document a duplicate.", at_least=1)
+    min_hit_words: int = _setting(4, "Words that a known sentence needs to count for that.", at_least=1)
     commit_every: str = _setting("1000,10s", "Watch: documents, or seconds, or both, after which what was added is safe.")
 
 

@@ -21,10 +21,21 @@ from ibidem.config import setting_fields
 from ibidem.index.locking import WriterLock
 from ibidem.model import HITS, PASSAGES
 from tests.cli.test_find import COMMAND, Answer, Run, process, rows, said, write_jsonl
-from tests.texts import changed, documents, text
+from tests import texts
+from tests.texts import documents
 
 pytestmark = pytest.mark.usefixtures("compiled_index")
 COMMANDS = ("add", "query", "check", "remove", "compact", "verify", "info")
+
+
+def text(*numbers: int) -> str:
+    """Return invented sentences of eight words: long enough to be found with one of them changed."""
+    return texts.text(*numbers, count=8)
+
+
+def changed(number: int) -> str:
+    """Return such a sentence with its last word changed."""
+    return texts.changed(number, count=8)
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def query(
 
         as_text = _is_text(form)
         with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:
-            result, texts, skipped = _look_up(index, inputs, as_text, display, quiet)
+            result, texts, skipped = _look_up(index, inputs, as_text, True, display, quiet)
         for number in range(len(result.ids)):
             click.echo("\n".join(list_passages(result, number, texts[number])) if as_text else query_line(result, number))
         _tell_of_skipped(skipped, quiet)
@@ -85,7 +85,7 @@ def query(
     settings |= {} if form is None else {"format": form}
     check_output(output, bool(settings.get("overwrite")))  # before the work, not after it
     with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:
-        result, _, skipped = _look_up(index, inputs, False, display, quiet)
+        result, _, skipped = _look_up(index, inputs, False, True, display, quiet)
         with display.stage("writing"):
             _write(output, result, inputs, display)
     if not quiet:
@@ -136,7 +136,7 @@ def check(
 
     as_text = _is_text(form)
     with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:
-        result, texts, skipped = _look_up(index, inputs, as_text, display, quiet)
+        result, texts, skipped = _look_up(index, inputs, as_text, False, display, quiet)
     max_places = result.config.passages.max_places
     for number, verdict in enumerate(result.verdicts):
         lines = list_verdict(verdict, texts[number], max_places, show_all) if as_text else (verdict_line(verdict),)
@@ -151,7 +151,7 @@ def _is_text(form: str | None) -> bool:
 
 
 def _look_up(
-    index: Index, inputs: Sequence[str], with_texts: bool, display: Progress, quiet: bool
+    index: Index, inputs: Sequence[str], with_texts: bool, passages: bool, display: Progress, quiet: bool
 ) -> tuple[QueryResult, Sequence[str], Sequence[Skipped]]:
     """Return the answers, the texts of the documents if they are wanted, and what was skipped."""
     from ibidem.documents import input_size, read
@@ -162,14 +162,14 @@ def _look_up(
     tell_of_compiling(quiet, searching=True)
     with display.stage("looking up", n_bytes):
         if not with_texts:
-            result = index.query(list(inputs))
+            result = index.query(list(inputs), passages=passages)
             return result, (), result.skipped
         # Read here and not by the query, which does not keep the texts: they are shown.
         skipped = SkippedRecords(index.config.output.strict)
         documents = list(read(list(inputs), on_skip=skipped.add, **asdict(index.config.documents)))
         if not documents:
             raise NoDocumentsError("there are no documents to look up", skipped.explain())
-        result = index.query(documents, html=False, main_content=False)
+        result = index.query(documents, passages=passages, html=False, main_content=False)
         return result, [document.text for document in documents], skipped.records
 
 

@@ -50,9 +50,10 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a document is a duplicate: `min_hits` of its sentences are known, those that stand everywhere not counted.
+    """Whether a document is a duplicate: at least `min_hits` of its sentences are known.
 
-    `n_common` sentences stand in more than `max_places` documents. `sources` are the documents with most known sentences.
+    `n_known` counts those of `min_hit_words` words, without the `n_common` ones that stand in more than `max_places`
+    documents. `sources` are the documents in which most of them stand.
     """
 
     id: str
@@ -72,18 +73,25 @@ class Verdict:
 class QueryResult:
     """What documents share with the index. Iterating gives the hits one by one.
 
-    `passages` is an Arrow table in the schema PASSAGES, `skipped` lists the records that could not be used.
+    `skipped` lists the records that could not be used, `ids` names the others in their order. The tables are made when they
+    are asked for, from the commit that was the last one at the time of the query.
     """
 
     def __init__(
-        self, hits: Hits, passages: pa.Table, collection: Collection, skipped: Sequence[Skipped], config: Config
+        self,
+        hits: Hits,
+        locate: Callable[[], pa.Table],
+        collection: Collection,
+        skipped: Sequence[Skipped],
+        config: Config,
     ) -> None:
-        self.passages = passages
         self.skipped = skipped
         self.config = config
         self.ids: Sequence[str] = collection.ids.to_pylist()
         self._hits = hits
+        self._locate = locate
         self._first = collection.document_first
+        self._counts = collection.n_words >= config.index.min_hit_words
 
     def __iter__(self) -> Iterator[Hit]:
         return _hits_in(self.hits)
@@ -97,15 +105,20 @@ class QueryResult:
         return self._hits.table()
 
     @cached_property
+    def passages(self) -> pa.Table:
+        """The passages as an Arrow table in the schema PASSAGES."""
+        return self._locate()
+
+    @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict on every document, in their order."""
         n_documents, first = self._hits.n_documents, self._first
-        is_common = n_documents > self.config.passages.max_places
+        is_common = self._counts & (n_documents > self.config.passages.max_places)
         n_common = np.diff(np.concatenate([[0], np.cumsum(is_common)])[first])
-        n_known = np.diff(np.concatenate([[0], np.cumsum(n_documents > 0)])[first]) - n_common
+        n_known = np.diff(np.concatenate([[0], np.cumsum(self._counts & (n_documents > 0))])[first]) - n_common
         needed = self.config.index.min_hits + self.config.signatures.paper  # as printed: more than so many
         sources: list[list[Source]] = [[] for _ in self.ids]
-        for document, name, n_sentences in self._hits.sources(MOST_SOURCES):
+        for document, name, n_sentences in self._hits.sources(self._counts & ~is_common, MOST_SOURCES):
             sources[document].append(Source(name, n_sentences))
         counts = zip(np.diff(first).tolist(), n_known.tolist(), n_common.tolist(), strict=True)
         return tuple(
@@ -187,16 +200,20 @@ def answer(
     queries = arrivals.queries(counts, settings)
     common_hashes = counts.common_hashes(settings.max_document_share)
     max_places = config.passages.max_places
-    hitting, similar = [], []
+    hitting, searched = [], []
     for segment, kept in [*parts, *([] if own is None else [(own, kept_in(own, np.empty(0, np.int64)))])]:
         is_own = segment is own
         most = None if is_own else documents_needed(max_places)
         found = search(segment, queries, request, settings, common_hashes, map_parts, kept, most)
         hitting.append(Hitting(segment, kept, found.hits, found.hits.scores(queries, request.score), is_own))
         if not is_own:  # among themselves, passages are found as in any collection
-            similar.append(Similar(segment, kept, found.similar))
+            searched.append((segment, kept, found))
     same_id = np.array([known.get(name, -1) for name in arrivals.collection.ids.to_pylist()], np.int64)
     not_before = np.full(len(same_id), np.iinfo(np.int64).max) if own is None else own.serials
     hits = Hits(arrivals, hitting, Selves(same_id, not_before), max_places)
-    passages = locate_passages(arrivals, queries, similar, config, same_id, own is not None, map_parts)
-    return QueryResult(hits, passages, arrivals.collection, skipped, config)
+
+    def locate() -> pa.Table:
+        similar = [Similar(segment, kept, found.similar) for segment, kept, found in searched]
+        return locate_passages(arrivals, queries, similar, config, same_id, own is not None, map_parts)
+
+    return QueryResult(hits, locate, arrivals.collection, skipped, config)

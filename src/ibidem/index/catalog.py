@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.errors import IndexDamagedError, IndexStoreError, KnownIdError
+from ibidem.errors import IndexDamagedError, IndexSettingsError, IndexStoreError, KnownIdError
 from ibidem.index.catalog_file import (
     CATALOG_FILE,
     CHECKSUM,
@@ -82,7 +82,8 @@ class Change:
     """What one commit changes. Ids are removed before others are added, so that a document can be replaced.
 
     `remove_ids` makes tombstones of the serials; `settle` lists tombstones whose sentences are gone for good.
-    New segments come after those that stay, in the order given. None leaves a value as it is.
+    New segments come after those that stay, in the order given. None leaves a value as it is. The first commit fixes the
+    settings; a later one that gives others is an `IndexSettingsError`.
     """
 
     add_segments: Sequence[SegmentEntry] = ()
@@ -93,6 +94,7 @@ class Change:
     next_serial: int | None = None
     vocabulary: str | None = None
     vocabulary_version: int | None = None
+    settings: Mapping[str, Any] | None = None
 
 
 class Catalog:
@@ -209,6 +211,8 @@ class Catalog:
         Adding an id that is there raises `KnownIdError`. Ids to be removed that are not there are passed over.
         """
         with self._transaction("BEGIN IMMEDIATE", "write") as connection:
+            if change.settings is not None:
+                _fix_settings(connection, change.settings)
             removed = _serials_of(connection, change.remove_ids)
             connection.executemany("INSERT INTO removed VALUES (?)", ((serial,) for serial in sorted(removed.values())))
             connection.executemany("DELETE FROM documents WHERE id = ?", ((doc_id,) for doc_id in sorted(removed)))
@@ -230,13 +234,6 @@ class Catalog:
             connection.execute("UPDATE state SET value = value + 1 WHERE name = 'generation'")
             connection.execute("UPDATE state SET value = ? WHERE name = ?", (_checksum_of_state(connection), CHECKSUM))
 
-    def replace_settings(self, settings: Mapping[str, Any]) -> None:
-        """Give other settings to an index that never had a commit; one that had any keeps its own."""
-        with self._transaction("BEGIN IMMEDIATE", "write") as connection:
-            if connection.execute("SELECT value FROM state WHERE name = 'generation'").fetchone() == (0,):
-                write_settings(connection, settings)
-        self.settings = self._read_settings()
-
     def check_integrity(self) -> list[str]:
         """Read the whole catalog and return what is wrong with it, in words; an empty list if nothing is."""
         try:
@@ -253,6 +250,11 @@ class Catalog:
         except IndexDamagedError as error:
             return [error.message]
         return contradictions
+
+    def reread_settings(self) -> dict[str, Any]:
+        """Read the settings again: the first commit may have changed them."""
+        self.settings = self._read_settings()
+        return self.settings
 
     def _read_settings(self) -> dict[str, Any]:
         try:
@@ -282,6 +284,17 @@ class Catalog:
         return self._transaction("BEGIN", "read")
 
 
+def _fix_settings(connection: sqlite3.Connection, settings: Mapping[str, Any]) -> None:
+    if connection.execute("SELECT value FROM state WHERE name = 'generation'").fetchone() == (0,):
+        write_settings(connection, settings)
+        return
+    stored = {name: json.loads(value) for name, value in connection.execute("SELECT * FROM settings") if name != CHECKSUM}
+    if stored != dict(settings):
+        names = sorted(name for name in {*stored, *settings} if stored.get(name) != settings.get(name))
+        message = f"the index was made with other settings meanwhile: {', '.join(names)}"
+        raise IndexSettingsError(message, "Open it again.")
+
+
 def _checksum_of_state(connection: sqlite3.Connection) -> int:
     values = connection.execute("SELECT name, value FROM state WHERE name != ? ORDER BY name", (CHECKSUM,)).fetchall()
     segments = connection.execute("SELECT * FROM segments ORDER BY position").fetchall()
@@ -290,7 +303,8 @@ def _checksum_of_state(connection: sqlite3.Connection) -> int:
 
 def _serials_of(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     serials: dict[str, int] = {}
-    ordered = sorted(ids)  # as the table is: neighbours lie on one page
+    # In the order of the table: neighbours lie on one page. What UTF-8 cannot write is no id of any document.
+    ordered = sorted(name for name in ids if name.isascii() or name.encode("utf-8", "ignore").decode() == name)
     for start in range(0, len(ordered), _IDS_A_QUERY):
         part = ordered[start : start + _IDS_A_QUERY]
         places = ",".join("?" * len(part))

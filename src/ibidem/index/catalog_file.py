@@ -149,6 +149,8 @@ def translated(path: Path, doing: Doing) -> Iterator[None]:
 
 def _meaning(path: Path, doing: Doing, error: sqlite3.Error) -> IndexStoreError:
     words = str(error).lower()
+    if "closed database" in words:
+        return IndexStoreError(f"the index in {path.parent} was closed", "Open it again.")
     if any(part in words for part in _LOCKED):
         return IndexLockedError(
             f"another process has kept {path} busy for more than {BUSY_SECONDS:.0f} seconds",

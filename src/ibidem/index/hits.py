@@ -131,12 +131,9 @@ class Hits:
         ]
         return pa.Table.from_arrays(columns, schema=HITS)
 
-    def sources(self, most: int) -> list[tuple[int, str, int]]:
-        """Return for every document those with most of its known sentences: (document, id, sentences), best first.
-
-        Sentences that stand in more than `max_places` documents do not count.
-        """
-        known = np.flatnonzero((self.n_documents > 0) & (self.n_documents <= self._max_places))
+    def sources(self, counts: NDArray[np.bool_], most: int) -> list[tuple[int, str, int]]:
+        """Return for every document those with most of its sentences that count: (document, id, sentences), best first."""
+        known = np.flatnonzero((self.n_documents > 0) & counts)
         row, mine = self.of_sentences(known)
         document, serial = self._collection.document[mine].astype(np.int64), self._places.serial[row]
         order = np.lexsort((mine, serial, document))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import weakref
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -32,8 +34,9 @@ from ibidem.progress import Progress
 from ibidem.reports import SkippedRecords
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
-_MERGING_BYTES_A_SENTENCE = 400
-_FEWEST_SENTENCES, _MOST_SENTENCES = 200_000, 32_000_000
+_CHUNKS_IN_MEMORY = 60  # some are built at a time, and each takes several times its text
+_MERGING_BYTES_A_SENTENCE = 600
+_FEWEST_SENTENCES, _MOST_SENTENCES = 100_000, 16_000_000
 
 
 class Index:
@@ -68,16 +71,18 @@ class Index:
         made_with = to_store(check_signature(Config.of(base, **settings))) if create else {}
         self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
-            if create and settings and self._catalog.generation() == 0:
-                self._catalog.replace_settings(made_with)  # a first addition that failed must not fix them for ever
-            check_made_by(self._catalog.settings)
-            self.config = with_stored(self._catalog.settings, base, settings)
+            self._is_new = self._catalog.generation() == 0  # then the settings are fixed by the first commit, whosever it is
+            self._stored = made_with if create and self._is_new else self._catalog.settings
+            check_made_by(self._stored)
+            self.config = with_stored(self._stored, base, settings)
         except BaseException:
             self._catalog.close()
             raise
         self._reader = SnapshotReader(self.path, self._catalog)
         self._settings = segment_settings(self.config)
         self.skipped = SkippedRecords(self.config.output.strict)
+        self._process = os.getpid()
+        self._streams: weakref.WeakSet[Generator[Arrival, None, None]] = weakref.WeakSet()
 
     def __enter__(self) -> Index:
         return self
@@ -86,23 +91,28 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        """Close the index; it cannot be used any more."""
+        """Close the index, and the streams that are being watched; it cannot be used any more."""
+        for stream in list(self._streams):
+            stream.close()
         if "_engine" in self.__dict__:
             self._engine.close()
         self._catalog.close()
 
     def __len__(self) -> int:
         """Number of documents."""
-        return self._reader.current().state.n_documents
+        return self._current().state.n_documents
 
     def __contains__(self, doc_id: str) -> bool:
+        self._check_usable()
         return bool(self._catalog.serials_of([doc_id]))
 
-    def query(self, documents: Any, **settings: Any) -> QueryResult:
+    def query(self, documents: Any, *, passages: bool = True, **settings: Any) -> QueryResult:
         """Return what documents share with the index: hits sentence by sentence, and passages. The index stays as it is.
 
         `documents` is one `Document` or dict, or whatever `find` takes. A document is not compared with one of the same id.
+        Without `passages`, these are found only if they are asked for while the index is open.
         """
+        self._check_usable()
         config = self._config_for(settings)
         skipped = SkippedRecords(config.output.strict)
         batches = list(read_batches(_several(documents), config.documents, skipped.add))
@@ -115,7 +125,21 @@ class Index:
         snapshot, known = self._now(_ids(batches))
         parts = [(part.segment, part.kept) for part in snapshot.parts]
         arrivals = Arrivals(collection, map_parts)
-        return answer(arrivals, parts, None, known, snapshot.counts, self._settings, config, skipped.records, map_parts)
+        result = answer(arrivals, parts, None, known, snapshot.counts, self._settings, config, skipped.records, map_parts)
+        if passages:
+            _ = result.passages
+        return result
+
+    def _check_usable(self) -> None:
+        if os.getpid() != self._process:
+            raise IndexStoreError("the index was opened in another process", "Open it again in this one.")
+        if self._is_new and self._catalog.generation() > 0:
+            self._is_new = False
+            with_stored(self._catalog.reread_settings(), self.config, {})
+
+    def _current(self) -> Snapshot:
+        self._check_usable()
+        return self._reader.current()
 
     def _now(self, ids: Sequence[str]) -> tuple[Snapshot, dict[str, int]]:
         """Return the last commit, and which of the ids it has under which serials."""
@@ -126,7 +150,7 @@ class Index:
 
     def check(self, documents: Any, **settings: Any) -> Any:
         """Return the verdict on a document, or a list of verdicts on several: whether it is a duplicate, and of what."""
-        verdicts = self.query(documents, **settings).verdicts
+        verdicts = self.query(documents, passages=False, **settings).verdicts
         return verdicts[0] if isinstance(documents, (Document, Mapping)) and len(verdicts) == 1 else list(verdicts)
 
     def add(self, documents: Any, *, replace: bool = False, **settings: Any) -> int:
@@ -143,7 +167,8 @@ class Index:
                 own_batches, serials = chunk
                 return writer.build(Arrivals(_gather(own_batches, config, in_turn)), serials)
 
-            chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in _chunks(batches))
+            n_chunk_bytes = min(_CHUNK_BYTES, _budget(config) // _CHUNKS_IN_MEMORY)
+            chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in _chunks(batches, n_chunk_bytes))
             for first in chunks:  # before the others: it may decide how words are counted
                 segment = build(first)
                 writer.write(segment)
@@ -158,9 +183,14 @@ class Index:
         """Yield for each document what it shares with everything before it, and add it.
 
         Documents are answered as soon as they arrive and are safe on disk from the next commit on (`commit_every`), at the
-        latest when the iterator ends or is closed.
+        latest when the iterator ends or is closed. Unless `documents` is a list, they are drawn in another thread, some ahead;
+        what was drawn and not answered is not added.
         """
-        config = self._config_for(settings)
+        stream = self._watch(documents, replace, self._config_for(settings))
+        self._streams.add(stream)
+        return stream
+
+    def _watch(self, documents: Iterable[Any], replace: bool, config: Config) -> Generator[Arrival, None, None]:
         with self._writer(config) as writer:
 
             def collect(batch: list[Any], skipped: SkippedRecords) -> Collection:
@@ -190,17 +220,18 @@ class Index:
 
     def info(self, **settings: Any) -> dict[str, Any]:
         """Return settings, counts and sizes, and what the bits search is predicted to find."""
-        return describe(self.path, self._reader.current(), self._config_for(settings))
+        return describe(self.path, self._current(), self._config_for(settings))
 
     def _config_for(self, settings: Mapping[str, Any]) -> Config:
-        return with_stored(self._catalog.settings, self.config, settings) if settings else self.config
+        return with_stored(self._stored, self.config, settings) if settings else self.config
 
     @contextmanager
     def _writer(self, config: Config) -> Iterator[Writer]:
-        budget = memory_bytes(config.engine.memory) or machine_memory() // 2
+        budget = _budget(config)
         most = min(max(budget // _MERGING_BYTES_A_SENTENCE, _FEWEST_SENTENCES), _MOST_SENTENCES)
         with WriterLock(self.path):
-            writer = Writer(self.path, self._catalog, self._reader, self._settings, most)
+            self._check_usable()
+            writer = Writer(self.path, self._catalog, self._reader, self._settings, self._stored, most)
             try:
                 yield writer
             except BaseException:
@@ -211,6 +242,10 @@ class Index:
     @cached_property
     def _engine(self) -> LocalEngine:
         return LocalEngine(self.config.engine.workers)
+
+
+def _budget(config: Config) -> int:
+    return memory_bytes(config.engine.memory) or machine_memory() // 2
 
 
 def _several(documents: Any) -> Any:
@@ -225,13 +260,13 @@ def _ids(batches: Sequence[pa.RecordBatch]) -> list[str]:
     return [name for batch in batches for name in batch.column("id").to_pylist()]
 
 
-def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+def _chunks(batches: Iterable[pa.RecordBatch], n_chunk_bytes: int) -> Iterator[list[pa.RecordBatch]]:
     chunk: list[pa.RecordBatch] = []
     n_bytes = 0
     for batch in batches:
         chunk.append(batch)
         n_bytes += batch.column("text").nbytes
-        if n_bytes >= _CHUNK_BYTES:
+        if n_bytes >= n_chunk_bytes:
             yield chunk
             chunk, n_bytes = [], 0
     if chunk:

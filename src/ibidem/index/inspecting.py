@@ -78,7 +78,7 @@ def _mean_words(snapshot: Snapshot) -> int:
     for part in snapshot.parts:
         sample = np.linspace(0, part.segment.n_types - 1, min(part.segment.n_types, 1000)).astype(np.int64)
         lengths.append(part.segment.word_counts(sample))
-    return max(1, round(float(np.concatenate(lengths).mean()))) if lengths else _TYPICAL_WORDS
+    return max(1, round(float(np.concatenate(lengths).mean()))) if sum(map(len, lengths)) else _TYPICAL_WORDS
 
 
 def find_damage(folder: Path, catalog: Catalog, progress: Progress) -> list[str]:

@@ -72,7 +72,7 @@ def locate_passages(
     """
     limits = passage_limits(config)
     collection = arrivals.collection
-    n_places = _places_before(arrivals, queries, similar, among_themselves)
+    n_places = _places_before(arrivals, queries, similar, limits.max_places, among_themselves)
     anchors = _anchor_types(arrivals, n_places, config)
     if not anchors.any() and not among_themselves:
         return PASSAGES.empty_table()
@@ -118,13 +118,18 @@ def locate_passages(
     return _admissible(table, small, serials, config)
 
 
-def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], among_themselves: bool) -> Numbers:
-    """Return for every sentence of the arrivals how many places it has in the index, and among those before it."""
+def _places_before(
+    arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], max_places: int, among_themselves: bool
+) -> Numbers:
+    """Return for every sentence of the arrivals how many places it has in the index, and among those before it.
+
+    Where there are more than `max_places`, it may be fewer than there are, but more than that.
+    """
     by_type = np.zeros(len(queries), np.int64)
     for part in similar:
         counts = part.segment.place_counts(part.matches.type)
         if not part.kept.all():
-            match, _, _ = take_places(part.segment, part.kept, part.matches.type, len(part.kept))
+            match, _, _ = take_places(part.segment, part.kept, part.matches.type, max_places + 1)
             counts = np.bincount(match, minlength=len(counts))
         by_type += np.bincount(part.matches.query, counts, len(queries)).astype(np.int64)
     of_sentence = arrivals.types.of_sentence

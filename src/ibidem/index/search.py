@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,6 @@ from ibidem.index.queries import QueryTypes
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.parts import MapParts, in_turn, split_by_cost
 
-ENGINES = ("overlap", "bits", "fingerprint", "inverted", "scan")
-SCORES = ("idf", "fraction", "product")
 _N_PARTS = 8
 _ROOM = 1 << 14
 _BLOCK = 64
@@ -67,12 +66,17 @@ class Matches:
         return result
 
 
-@dataclass(frozen=True)
 class Found:
-    """What a search found in one segment: hits of the engine, and the types that make passages."""
+    """What a search found in one segment: `hits` of the engine, and `similar`, the types that make passages."""
 
-    hits: Matches
-    similar: Matches
+    def __init__(self, hits: Matches, find_similar: Callable[[], Matches]) -> None:
+        self.hits = hits
+        self._find_similar = find_similar
+
+    @cached_property
+    def similar(self) -> Matches:
+        """The types that match by the index's own signature; they are looked up when they are asked for."""
+        return self._find_similar()
 
 
 def search(
@@ -102,8 +106,8 @@ def search(
     else:
         hits = comparison.run(comparison.compare(_NO_NUMBERS, _NO_TYPES), map_parts)
     if settings.exact:
-        return Found(hits, _equal_types(segment, queries))
-    return Found(hits, comparison.run(_search_similar(comparison, settings.min_similarity), map_parts))
+        return Found(hits, partial(_equal_types, segment, queries))
+    return Found(hits, lambda: comparison.run(_search_similar(comparison, settings.min_similarity), map_parts))
 
 
 class _Comparison:

@@ -15,12 +15,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.errors import ResourceError
 from ibidem.index import segment_kernels as kernels
 from ibidem.index.bits import build_tables, word_masks
 from ibidem.index.columns import frozen, strings
 from ibidem.index.vocabulary import WordCounts
 
 _LONG_GAP = 255
+_MOST_BYTES = 1 << 32
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,8 @@ def _types_and_words(
     list_first = np.empty(n_types + 1, np.uint32)
     sizes = np.empty(n_types, np.uint8)
     scratch = np.empty(longest, np.int32)
+    if 5 * (len(types.words) + n_types) >= _MOST_BYTES:  # offsets have 32 bits
+        raise ResourceError("a segment of more than 800 million words", "Give less --memory, so that segments stay smaller.")
     n_bytes = kernels.write_lists(types.words, types.first, order, rank, scratch, lists, list_first, sizes)
 
     posting_first, postings = _postings(types, order, sizes, n_words, Fraction(0))

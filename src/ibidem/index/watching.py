@@ -5,7 +5,8 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from ibidem.collection import Collection
 from ibidem.config import Config, commit_rhythm
+from ibidem.documents.records import surrogate_in
 from ibidem.index.answers import QueryResult, Verdict, answer
 from ibidem.index.queries import Arrivals
 from ibidem.index.segment import SegmentSettings
@@ -24,6 +26,7 @@ from ibidem.reports import SkippedRecords
 
 MOST_TOGETHER = 512
 _END = object()
+_STEP_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -60,43 +63,51 @@ class Watcher:
         self._is_sound = True
 
     def watch(self, documents: Iterable[Any]) -> Iterator[Arrival]:
-        """Yield an answer for each document, in their order."""
+        """Yield an answer for each document, in their order. What nobody takes an answer for is not added."""
         rhythm = commit_rhythm(self._config.index.commit_every)
         assert rhythm is not None
         max_documents, max_seconds = rhythm
         last_commit = time.monotonic()
         try:
-            for batch in _batches(documents, max_seconds):
-                waiting = batch
-                while waiting:
-                    together, waiting = self._take(waiting)
-                    yield from self._answer(together)
-                if self._writer.n_waiting_documents >= max_documents or time.monotonic() - last_commit >= max_seconds:
-                    self._writer.commit()
-                    last_commit = time.monotonic()
+            with closing(_batches(documents, lambda: last_commit + max_seconds - time.monotonic())) as batches:
+                for waiting in batches:
+                    while waiting:
+                        most = min(max_documents - self._writer.n_waiting_documents, self._writer.n_before_counting)
+                        together, waiting = self._take(waiting, most)
+                        yield from self._answer(together)
+                        is_due = self._writer.n_waiting_documents >= max_documents or self._writer.n_before_counting <= 0
+                        if is_due or time.monotonic() - last_commit >= max_seconds:
+                            self._writer.commit()
+                            last_commit = time.monotonic()
+                    if time.monotonic() - last_commit >= max_seconds:
+                        self._writer.commit()
+                        last_commit = time.monotonic()
         finally:
             if self._is_sound:
                 self._writer.commit()
 
-    def _take(self, waiting: list[Any]) -> tuple[list[Any], list[Any]]:
+    def _take(self, waiting: list[Any], most: int) -> tuple[list[Any], list[Any]]:
         """Cut off what can be answered together: no id twice, and nothing after a document that replaces another."""
+        waiting, later = waiting[: max(1, most)], waiting[max(1, most) :]
         names = [self._id_of(item) for item in waiting]
         known = self._writer.serials_of([name for name in names if name is not None]) if self._replace else {}
         seen: set[str] = set()
         for number, name in enumerate(names):
             if name in seen:
-                return waiting[:number], waiting[number:]
+                return waiting[:number], waiting[number:] + later
             if name in known:
-                return waiting[: number + 1], waiting[number + 1 :]
+                return waiting[: number + 1], waiting[number + 1 :] + later
             if name is not None:
                 seen.add(name)
-        return waiting, []
+        return waiting, later
 
     def _id_of(self, item: Any) -> str | None:
+        """Return the id of a record; None where there is none, or none that can be written down."""
         if isinstance(item, Document):
-            return item.id
-        value = item.get(self._config.documents.id_field) if hasattr(item, "get") else None
-        return None if value is None else str(value)
+            value: Any = item.id
+        else:
+            value = item.get(self._config.documents.id_field) if hasattr(item, "get") else None
+        return None if value is None or surrogate_in(str(value)) is not None else str(value)
 
     def _answer(self, together: list[Any]) -> Iterator[Arrival]:
         """Answer documents and add them; those that cannot be taken are answered by the reason, in their place."""
@@ -110,7 +121,7 @@ class Watcher:
             if isinstance(item, Skipped):
                 refused[number] = item
             elif not name:
-                reason = f"no field '{self._config.documents.id_field}': an index needs the document's id"
+                reason = f"no field '{self._config.documents.id_field}', or none that is text: an index needs the id"
                 refused[number] = Skipped("stream", position, reason)
             elif name in known:
                 reason = "a document of that id is in the index already; --replace takes the new one"
@@ -125,14 +136,20 @@ class Watcher:
         refused |= {places[record.position - 1]: record for record in unusable.records}
         result = self._add(collection) if collection.n_documents else None
         number_of = {name: number for number, name in enumerate(result.ids)} if result is not None else {}
-        for number, item in enumerate(together):
-            name = self._id_of(item) or ""
-            if number in refused:
-                record = refused[number]
-                yield Arrival(name, None, skipped=Skipped("stream", self._n_seen + number + 1, record.reason, name or None))
-            elif result is not None:
-                at = number_of[name]
-                yield Arrival(name, result.verdicts[at], result.n_passages_of(at), None, partial(result.passages_of, at))
+        answered = 0
+        try:
+            for number, item in enumerate(together):
+                name = self._id_of(item) or ""
+                answered = number  # while it is being handed over: the one who asked may go away
+                if number in refused:
+                    reason = refused[number].reason
+                    yield Arrival(name, None, skipped=Skipped("stream", self._n_seen + number + 1, reason, name or None))
+                elif result is not None:
+                    at = number_of[name]
+                    yield Arrival(name, result.verdicts[at], result.n_passages_of(at), None, partial(result.passages_of, at))
+        except GeneratorExit:
+            self._writer.retract([self._id_of(item) or "" for item in together[answered + 1 :]])
+            raise
         self._n_seen += len(together)
 
     def _add(self, collection: Collection) -> QueryResult:
@@ -150,40 +167,48 @@ class Watcher:
         return result
 
 
-def _batches(documents: Iterable[Any], max_seconds: float) -> Iterator[list[Any]]:
-    """Yield what has arrived, as much of it as there is; an empty list after `max_seconds` without anything.
+def _batches(documents: Iterable[Any], seconds_left: Callable[[], float]) -> Generator[list[Any], None, None]:
+    """Yield what has arrived, as much of it as there is; an empty list when `seconds_left` are over without anything.
 
-    A list is simply cut up. Anything else is drawn in a thread of its own: it may keep one waiting.
+    A list is simply cut up. Anything else is drawn in a thread of its own, somewhat ahead: it may keep one waiting.
     """
     if isinstance(documents, Sequence):
         for begin in range(0, len(documents), MOST_TOGETHER):
             yield list(documents[begin : begin + MOST_TOGETHER])
         return
-    arrived: queue.Queue[Any] = queue.Queue(2 * MOST_TOGETHER)
+    arrived: queue.Queue[Any] = queue.Queue(MOST_TOGETHER)
+    is_over = threading.Event()
+
+    def put(item: Any) -> bool:
+        while not is_over.is_set():
+            with suppress(queue.Full):
+                arrived.put(item, timeout=_STEP_SECONDS)
+                return True
+        return False
 
     def draw() -> None:
         try:
-            for item in documents:
-                arrived.put(item)
-            arrived.put(_END)
+            if all(put(item) for item in documents):
+                put(_END)
         except BaseException as error:
-            arrived.put(error)
+            put(error)
 
     threading.Thread(target=draw, name="ibidem-watch", daemon=True).start()
-    patience = max_seconds if max_seconds < threading.TIMEOUT_MAX else None
-    while True:
-        batch: list[Any] = []
-        try:
-            batch.append(arrived.get(timeout=patience))
-            while len(batch) < MOST_TOGETHER and batch[-1] is not _END and not isinstance(batch[-1], BaseException):
-                batch.append(arrived.get_nowait())
-        except queue.Empty:
-            pass
-        last = batch[-1] if batch else None
-        if last is _END or isinstance(last, BaseException):
-            batch.pop()
-        yield batch
-        if last is _END:
-            return
-        if isinstance(last, BaseException):
-            raise last
+    try:
+        while True:
+            batch: list[Any] = []
+            with suppress(queue.Empty):
+                left = seconds_left()
+                batch.append(arrived.get(timeout=max(left, 0.0) if left < threading.TIMEOUT_MAX else None))
+                while len(batch) < MOST_TOGETHER and batch[-1] is not _END and not isinstance(batch[-1], BaseException):
+                    batch.append(arrived.get_nowait())
+            last = batch[-1] if batch else None
+            if last is _END or isinstance(last, BaseException):
+                batch.pop()
+            yield batch
+            if last is _END:
+                return
+            if isinstance(last, BaseException):
+                raise last
+    finally:
+        is_over.set()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from ibidem.errors import IndexLockedError, IndexWriteError, KnownIdError
 from ibidem.index import segment_kernels as kernels
 from ibidem.index.catalog import Catalog, Change, SegmentEntry
 from ibidem.index.columns import frozen
-from ibidem.index.files import new_name, sweep, write_arrays
+from ibidem.index.files import check_arrays, new_name, sweep, write_arrays
 from ibidem.index.merging import merge_segments
 from ibidem.index.queries import Arrivals
 from ibidem.index.segment import Segment, SegmentSettings
@@ -31,14 +32,20 @@ _NONE = np.empty(0, np.int64)
 class Writer:
     """Changes an index; to be used while holding its `WriterLock`.
 
-    Documents are taken one after another (`add`) and are there for all once `commit` returns; `parts` shows them to their
-    writer before. Nothing that was committed is ever touched in place.
+    Documents get serials (`claim`), become segments (`build`) that `wait` in memory or are written at once, and are there for
+    all once `commit` returns; `parts` shows them to their writer before. Nothing that was committed is touched in place.
     """
 
     def __init__(
-        self, folder: Path, catalog: Catalog, reader: SnapshotReader, settings: SegmentSettings, max_sentences: int
+        self,
+        folder: Path,
+        catalog: Catalog,
+        reader: SnapshotReader,
+        settings: SegmentSettings,
+        stored: Mapping[str, Any],
+        max_sentences: int,
     ) -> None:
-        self._folder, self._catalog, self._reader = folder, catalog, reader
+        self._folder, self._catalog, self._reader, self._stored = folder, catalog, reader, stored
         self._settings, self._max_sentences = settings, max_sentences
         self._begin(reader.current())
         self.sweep()
@@ -50,7 +57,7 @@ class Writer:
         self._waiting: list[Segment] = []
         self._written: list[SegmentEntry] = []
         self._new: dict[str, int] = {}
-        self._replaced_ids: set[str] = set()
+        self._replaced: dict[str, int] = {}
         self._removed_serials: list[int] = []
 
     @property
@@ -66,7 +73,7 @@ class Writer:
 
     def serials_of(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the serials of those of the ids that are in the index, or wait to be."""
-        there = {name: serial for name, serial in self._catalog.serials_of(ids).items() if name not in self._replaced_ids}
+        there = {name: serial for name, serial in self._catalog.serials_of(ids).items() if name not in self._replaced}
         return there | {name: self._new[name] for name in ids if name in self._new}
 
     def claim(self, ids: Sequence[str], replace: bool) -> NDArray[np.int64]:
@@ -85,9 +92,28 @@ class Writer:
         for name, serial in known.items():
             self._removed_serials.append(serial)
             if self._new.pop(name, None) is None:
-                self._replaced_ids.add(name)
+                self._replaced[name] = serial
         self._new.update(zip(ids, serials.tolist(), strict=True))
         return serials
+
+    def retract(self, ids: Iterable[str]) -> None:
+        """Take back documents that wait in memory; what they replaced stays."""
+        for name in ids:
+            if name in self._new:
+                self._removed_serials.append(self._new.pop(name))
+                if name in self._replaced:
+                    self._removed_serials.remove(self._replaced.pop(name))
+
+    @property
+    def n_before_counting(self) -> int:
+        """Number of documents after which the words will be counted anew; a commit has to come then, whatever its rhythm.
+
+        So what is said of a document does not depend on how many came together.
+        """
+        if self.counts.n_documents >= ENOUGH_DOCUMENTS:
+            return 2**62
+        n_documents = self._snapshot.state.n_documents + len(self._new) - len(self._replaced)
+        return max(1, 2 * self.counts.n_documents) - n_documents
 
     def first_counts(self, segment: Segment) -> bool:
         """Count the words of the first documents of an empty index; tell whether this was done."""
@@ -126,18 +152,18 @@ class Writer:
             if whole.n_documents:
                 written.append(self._store(whole))
         n_added = len(self._new)
-        if not (written or self._replaced_ids):
+        if not (written or self._replaced):
             return 0
         vocabulary = self._store_counts(self.counts) if self.counts is not self._snapshot.counts else None
-        # Documents that came and went between two commits may stand in a written segment: they are removed ones.
         self._catalog.commit(
             Change(
                 add_segments=written,
                 add_documents=list(self._new.items()),
-                remove_ids=sorted(self._replaced_ids),
+                remove_ids=sorted(self._replaced),
                 next_serial=self.next_serial,
                 vocabulary=vocabulary,
                 vocabulary_version=self.counts.version if vocabulary else None,
+                settings=self._stored,
             )
         )
         self._begin(self._reader.current())
@@ -167,6 +193,7 @@ class Writer:
         old = self._snapshot.state
         entries = []
         for part in parts:
+            check_arrays(self._folder / part.name)
             segment = merge_segments([part.segment], [part.kept], counts, self._settings)
             if segment.n_documents:
                 entries.append(self._store(segment, counts.version))
@@ -201,6 +228,8 @@ class Writer:
 
     def _replace(self, parts: Sequence[OpenSegment]) -> None:
         """Put one segment in the place of several. One commit."""
+        for part in parts:
+            check_arrays(self._folder / part.name)  # or damage would get good checksums
         segment = merge_segments([part.segment for part in parts], [part.kept for part in parts], self.counts, self._settings)
         gone = np.concatenate([part.segment.serials[~part.kept] for part in parts])
         entries = [self._store(segment)] if segment.n_documents else []
@@ -251,4 +280,5 @@ def _refuse(ids: Sequence[str], where: str) -> None:
     if ids:
         shown = ", ".join(map(repr, ids[:_IDS_SHOWN])) + (", …" if len(ids) > _IDS_SHOWN else "")
         message = f"{len(ids):,} {'ids are' if len(ids) > 1 else 'id is'} {where}: {shown}"
-        raise KnownIdError(message, "Leave these documents out, give them other ids, or replace what is there with --replace.")
+        step = "Leave these documents out, or give them other ids"
+        raise KnownIdError(message, f"{step}, or replace what is there with --replace." if "index" in where else f"{step}.")
