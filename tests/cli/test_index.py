@@ -20,8 +20,8 @@ from ibidem.cli.options import flag
 from ibidem.config import setting_fields
 from ibidem.index.locking import WriterLock
 from ibidem.model import HITS, PASSAGES
-from tests.cli.test_find import COMMAND, Answer, Run, process, rows, said, write_jsonl
 from tests import texts
+from tests.cli.test_find import COMMAND, Answer, Run, process, rows, said, write_jsonl
 from tests.texts import documents
 
 pytestmark = pytest.mark.usefixtures("compiled_index")

@@ -139,7 +139,9 @@ def translated(path: Path, doing: Doing) -> Iterator[None]:
     """Turn what SQLite raises in the block into errors of the index. Wrong use of SQLite is let through: it is a bug."""
     try:
         yield
-    except (sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.NotSupportedError):
+    except (sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.NotSupportedError) as error:
+        if "closed database" in str(error):
+            raise IndexStoreError(f"the index in {path.parent} was closed", "Open it again.") from error
         raise
     except UnicodeDecodeError as error:  # from a message of SQLite that quotes what is damaged
         raise damaged(path, "it holds text that is none") from error
@@ -149,8 +151,6 @@ def translated(path: Path, doing: Doing) -> Iterator[None]:
 
 def _meaning(path: Path, doing: Doing, error: sqlite3.Error) -> IndexStoreError:
     words = str(error).lower()
-    if "closed database" in words:
-        return IndexStoreError(f"the index in {path.parent} was closed", "Open it again.")
     if any(part in words for part in _LOCKED):
         return IndexLockedError(
             f"another process has kept {path} busy for more than {BUSY_SECONDS:.0f} seconds",

@@ -30,6 +30,7 @@ from ibidem.reports import passages_table
 
 Numbers = NDArray[np.int64]
 _UNMATCHED = np.uint64(1 << 62)
+_MUCH_ROOM = 1 << 16
 _NO_SOURCE = pa.array([""])
 
 
@@ -44,10 +45,11 @@ class Similar:
 
 @dataclass(frozen=True)
 class _Known:
-    """Documents of a segment that may share passages with new ones, and their sentences."""
+    """Documents of a segment that may share passages with new ones, and the sentences among which these lie."""
 
     segment: Segment
     documents: Numbers
+    size: Numbers  # the number of these sentences, by document
     sentences: Numbers
     of_sentence: Numbers  # the document of each, in the segment
     types: Numbers  # the type of each among all that matter here, -1 for those that match nothing
@@ -146,9 +148,12 @@ def take_places(
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Return the places of types in kept documents: which of the types, document, sentence; those of the oldest documents."""
     source = (frozen(types), segment.occurrence_first, segment.occurrences, segment.document_first, kept, most_documents)
-    n = kernels.take_places(*source, False, *(np.empty(0, np.int64) for _ in range(3)))
-    match, document, sentence = (np.empty(n, np.int64) for _ in range(3))
-    kernels.take_places(*source, True, match, document, sentence)
+    n = int(segment.place_counts(types).sum())
+    if n > _MUCH_ROOM:  # then it pays to count first
+        n = kernels.take_places(*source, False, *(np.empty(0, np.int64) for _ in range(3)))
+    rows = [np.empty(n, np.int64) for _ in range(3)]
+    n = kernels.take_places(*source, True, *rows)
+    match, document, sentence = (column[:n] for column in rows)
     return match, document, sentence
 
 
@@ -193,15 +198,17 @@ def _documents_of(part: Similar, anchors: NDArray[np.bool_], number: Numbers) ->
     places = segment.occurrences[expand(first, segment.place_counts(led_to))]
     documents = np.unique(segment.documents_of(places))
     documents = documents[part.kept[documents]]
-    size = segment.sentence_counts(documents)
-    sentences = expand(segment.document_first[documents], size)
-    types = segment.types[sentences].astype(np.int64)
     matched, at = np.unique(matches.type, return_index=True)
+    begins, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
+    kernels.trim_documents(documents, segment.document_first, segment.types, segment.sizes, matched, begins, ends)
+    size = ends - begins
+    sentences = expand(begins, size)
+    types = segment.types[sentences].astype(np.int64)
     names = np.full(len(types), -1, np.int64)
     if len(matched):
         place = np.minimum(np.searchsorted(matched, types), len(matched) - 1)
         names = np.where(matched[place] == types, number[at][place], -1)
-    return _Known(segment, documents, sentences, np.repeat(documents, size), names)
+    return _Known(segment, documents, size, sentences, np.repeat(documents, size), names)
 
 
 def _small_collection(
@@ -218,7 +225,7 @@ def _small_collection(
     if with_groups:
         groups = [arrivals.groups.take(pa.array(order)), *(part.segment.groups(part.documents) for part in known)]
     times = [arrivals.times[order], *(part.segment.times[part.documents] for part in known)]
-    sizes = np.concatenate([size, *(part.segment.sentence_counts(part.documents) for part in known)])
+    sizes = np.concatenate([size, *(part.size for part in known)])
     starts = [arrivals.start_char[mine], *(part.segment.start_char[part.sentences] for part in known)]
     known_ends = (part.segment.end_chars(part.sentences, part.of_sentence).astype(np.uint32) for part in known)
     ends = [arrivals.end_char[mine], *known_ends]

@@ -97,6 +97,40 @@ def shared_words(lists, list_first, types, local, numbers, filler, values, first
 
 
 @outer_kernel
+def trim_documents(documents, document_first, types, sizes, matched, begins, ends):
+    """Find the stretch of each document from its first to its last sentence of a matched type (these rise), and one more on
+    either side that is not stepped over: so a stretch is not taken for the whole document.
+    """
+    for k in range(len(documents)):
+        low = document_first[documents[k]]
+        high = document_first[documents[k] + 1]
+        begin = high
+        end = low
+        for s in range(low, high):
+            at = 0
+            bound = len(matched)
+            while at < bound:
+                middle = (at + bound) // 2
+                if matched[middle] < types[s]:
+                    at = middle + 1
+                else:
+                    bound = middle
+            if at < len(matched) and matched[at] == types[s]:
+                begin = min(begin, s)
+                end = s + 1
+        while begin > low:
+            begin -= 1
+            if sizes[types[begin]] > 0:
+                break
+        while end < high:
+            end += 1
+            if sizes[types[end - 1]] > 0:
+                break
+        begins[k] = begin
+        ends[k] = end
+
+
+@outer_kernel
 def unite_pairs(a, b, parent):
     """Join the components of every a with those of b, and let every node point at its root."""
     for k in range(len(a)):
