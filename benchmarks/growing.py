@@ -25,7 +25,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from make_collection import make_collection, require_data
 from peers import IBIDEM, make_environment
 
 STEPS = ("stream", "latency", "peers")
@@ -87,22 +86,27 @@ def measure_stream(path: Path, work: Path, wanted: int) -> None:
     print(f"  the same through `ibidem watch`: {time.perf_counter() - begin:.1f} s, {n_bytes / 1e6:.0f} MB written", flush=True)
 
 
-def measure_latency(path: Path, work: Path) -> None:
+def measure_latency(path: Path, work: Path, wanted: int) -> None:
     from ibidem import Index, split_sentences
 
     folder, queries = work / "large.idx", work / "queries.jsonl"
     shutil.rmtree(folder, ignore_errors=True)
     source = work / "large.jsonl"
-    n_queries = 0
-    with open(source, "w", encoding="utf-8") as added, open(queries, "w", encoding="utf-8") as asked:
-        for number, record in enumerate(read_records(path)):
+    spans = [split_sentences(record["text"]) for record in read_records(path)]
+    n_known = sum(len(found) for number, found in enumerate(spans) if number % 20)
+    chance = random.Random(7)
+    asked = []
+    with open(source, "w", encoding="utf-8") as added:
+        for number, (record, found) in enumerate(zip(read_records(path), spans, strict=True)):
             if number % 20:
-                added.write(json.dumps(record, ensure_ascii=False) + "\n")
-                continue
-            spans = split_sentences(record["text"])
-            if len(spans) >= N_SENTENCES and n_queries < 2000:
-                asked.write(json.dumps({"id": record["id"], "text": record["text"][: spans[N_SENTENCES - 1][1]]}) + "\n")
-                n_queries += 1
+                if chance.random() < wanted / n_known:
+                    added.write(json.dumps(record, ensure_ascii=False) + "\n")
+            elif len(found) >= N_SENTENCES:
+                asked.append({"id": record["id"], "text": record["text"][: found[N_SENTENCES - 1][1]]})
+    with open(queries, "w", encoding="utf-8") as file:
+        for record in chance.sample(asked, min(len(asked), 2000)):
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    del spans, asked
     begin = time.perf_counter()
     with Index(folder) as index:
         index.add([str(source)])
@@ -214,10 +218,13 @@ def main() -> None:
     if sys.argv[1:2] == ["--run"]:
         run_peer(*sys.argv[2:4])
         return
+    from make_collection import make_collection, require_data  # not in the peers' environments
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="folder with the real collections")
     parser.add_argument("--work", default=str(Path(tempfile.gettempdir()) / "ibidem-benchmark"))
     parser.add_argument("--sentences", type=int, default=1_000_000, help="sentences of the stream")
+    parser.add_argument("--index-sentences", type=int, default=5_000_000, help="sentences of the large index")
     parser.add_argument("--peer-sentences", type=int, default=100_000)
     parser.add_argument("--only", default=",".join(STEPS), help="steps, separated by commas: " + ", ".join(STEPS))
     options = parser.parse_args()
@@ -227,7 +234,7 @@ def main() -> None:
     if "stream" in steps:
         measure_stream(path, work, options.sentences)
     if "latency" in steps:
-        measure_latency(path, work)
+        measure_latency(path, work, options.index_sentences)
     if "peers" in steps:
         measure_peers(path, work, options.peer_sentences)
 

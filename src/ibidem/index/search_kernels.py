@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.compiling import inner_kernel, outer_kernel
+from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.index.segment_kernels import add_to_fingerprint, read_number
 
 _NEVER = np.int64(1) << 60
@@ -125,6 +125,16 @@ def _is_hit(common, weight, size, n_query, total, p, q, product, min_contained):
     return q * weight >= p * total
 
 
+@inlined_kernel
+def _write(n, t, u, outcome, out_query, out_type, out_common, out_weight, out_size):
+    """Write match number n: a query, a type, and the outcome of their comparison."""
+    out_query[n] = t
+    out_type[n] = u
+    out_common[n] = outcome[0]
+    out_weight[n] = outcome[1]
+    out_size[n] = outcome[2]
+
+
 @inner_kernel
 def _read_block(postings, at, end, u, block):
     """Read the next types of a posting, `u` being the one before; return how many, where to go on, and the last one."""
@@ -208,11 +218,7 @@ def search_overlap(
                     if _is_hit(outcome[0], outcome[1], outcome[2], n_query, totals[t], p, q, product, min_contained):
                         if n_out == len(out_query):
                             return t, begin
-                        out_query[n_out] = t
-                        out_type[n_out] = v
-                        out_common[n_out] = outcome[0]
-                        out_weight[n_out] = outcome[1]
-                        out_size[n_out] = outcome[2]
+                        _write(n_out, t, v, outcome, out_query, out_type, out_common, out_weight, out_size)
                         n_out += 1
                         n_full += outcome[1] == totals[t]
                         if n_full == enough[t]:
@@ -276,11 +282,7 @@ def search_similar(
                     if q * outcome[0] >= p * (n_query + outcome[2] - outcome[0]):
                         if n_out == len(out_query):
                             return t, begin
-                        out_query[n_out] = t
-                        out_type[n_out] = v
-                        out_common[n_out] = outcome[0]
-                        out_weight[n_out] = outcome[1]
-                        out_size[n_out] = outcome[2]
+                        _write(n_out, t, v, outcome, out_query, out_type, out_common, out_weight, out_size)
                         n_out += 1
     return query_to, n_out
 
@@ -311,11 +313,7 @@ def compare_candidates(
             if _is_hit(outcome[0], outcome[1], outcome[2], n_query, totals[t], p, q, product, min_contained):
                 if n_out == len(out_query):
                     return t, begin
-                out_query[n_out] = t
-                out_type[n_out] = u
-                out_common[n_out] = outcome[0]
-                out_weight[n_out] = outcome[1]
-                out_size[n_out] = outcome[2]
+                _write(n_out, t, u, outcome, out_query, out_type, out_common, out_weight, out_size)
                 n_out += 1
     return query_to, n_out
 

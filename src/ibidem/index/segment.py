@@ -71,17 +71,9 @@ class TypeColumns:
 
 
 @dataclass(frozen=True)
-class Segment:
-    """The columns of a segment; `n_…` are their lengths. See `segment_kernels` for lists and postings."""
+class Segment(DocumentColumns):
+    """The columns of a segment, those of its documents first. See `segment_kernels` for lists and postings."""
 
-    serials: NDArray[np.int64]
-    n_chars: NDArray[np.int64]
-    times: NDArray[np.int64]
-    id_first: NDArray[np.int64]
-    id_bytes: NDArray[np.uint8]
-    group_codes: NDArray[np.int32]
-    group_first: NDArray[np.int64]
-    group_bytes: NDArray[np.uint8]
     document_first: NDArray[np.int64]
     types: NDArray[np.uint32]
     start_char: NDArray[np.uint32]
