@@ -186,7 +186,7 @@ class IndexConfig:
     )
     words_flexible: int = _setting(2, "Bits search: words in which a sentence may differ.", at_least=0, at_most=1000)
     min_hits: int = _setting(3, "Known sentences that make a document a duplicate.", at_least=1)
-    min_hit_words: int = _setting(4, "Words that a known sentence needs to count for that.", at_least=1)
+    min_hit_words: int = _setting(4, "Words that a sentence needs to count for that verdict.", at_least=1)
     commit_every: str = _setting("1000,10s", "Watch: documents, or seconds, or both, after which what was added is safe.")
 
 
@@ -354,9 +354,7 @@ def settings_from_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
             if stages.get(name) == section:
                 flat[name] = value
             elif name in stages:
-                problems.append(
-                    f"{os.fspath(path)}: '{name}' of [{section}] belongs into [{stages[name]}]"
-                )
+                problems.append(f"{os.fspath(path)}: '{name}' of [{section}] belongs into [{stages[name]}]")
             else:
                 problems.append(f"{os.fspath(path)}: there is no setting '{name}' in a section [{section}]")
     if problems:

@@ -116,7 +116,7 @@ def test_a_folder_that_is_no_index_is_left_alone(run: Run, today: str, tmp_path:
 
 def test_settings_are_fixed_when_the_index_is_made(run: Run, today: str, tmp_path: Path) -> None:
     said(run("index", "add", "x.idx", today, "--signature", "exact", "--min-similarity", "0.9", "--lang", "de"), 0)
-    assert {"signature": "exact", "min_similarity": "9/10", "lang": "de"}.items() <= info(run, "x.idx")["settings"].items()
+    assert {"signature": "exact", "min_similarity": 0.9, "lang": "de"}.items() <= info(run, "x.idx")["settings"].items()
     name = write_jsonl(tmp_path / "more.jsonl", documents(more=text(60)))
     said(run("index", "add", "x.idx", name, "--signature", "words"), 4, "signature is exact in the index, not words")
     (tmp_path / "run.toml").write_text('[signatures]\nsignature = "auto"\n[matches]\nmin_similarity = 0.9\n')
@@ -332,7 +332,7 @@ def test_info_for_people(run: Run, archive: str) -> None:
     assert table["documents"] == "3"
     assert table["sentences"] == "11, 10 types"
     assert table["signature"] == "64 bits, 3 a word"
-    assert table["min_similarity"] == "4/5"
+    assert table["min_similarity"] == "0.8"
     assert "predicted" in table["recall"]
 
 

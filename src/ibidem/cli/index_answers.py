@@ -58,11 +58,16 @@ def list_verdict(verdict: Verdict, text: str, max_places: int, show_all: bool) -
     """Yield the lines that tell people whether a document is a duplicate, and by which sentences."""
     word = "duplicated" if verdict.duplicated else "not duplicated"
     yield f"{verdict.id}: {word}: {verdict.n_known:,} of {many(verdict.n_sentences, 'sentence')} known"
+    by_sentence = [list(hits) for _, hits in groupby(verdict.hits, key=lambda hit: hit.a_sentence)]
+    n_short = len(by_sentence) - verdict.n_known - verdict.n_common
+    if verdict.is_own_id_known:
+        yield "  a document of this id is in the index; it was not compared with that one"
     if verdict.n_common:
         yield f"  not counting {verdict.n_common:,} that stand in more than {max_places:,} documents"
+    if n_short:
+        yield f"  not counting {n_short:,} of too few words"
     if verdict.sources:
         yield f"  sources: {_sources(verdict.sources)}"
-    by_sentence = [list(hits) for _, hits in groupby(verdict.hits, key=lambda hit: hit.a_sentence)]
     shown = by_sentence if show_all else by_sentence[:_SENTENCES_SHOWN]
     for hits in shown:
         start, end = hits[0].a_start, hits[0].a_end

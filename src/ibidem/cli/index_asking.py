@@ -160,6 +160,10 @@ def _look_up(
 
     n_bytes = input_size(list(inputs))
     tell_of_compiling(quiet, searching=True)
+    if not quiet and len(index) == 0:
+        click.echo("ibidem: the index is empty", err=True)
+    if not quiet and "-" in inputs and sys.stdin.isatty():
+        click.echo("ibidem: waiting for a text or records on standard input; Ctrl-D ends", err=True)
     with display.stage("looking up", n_bytes):
         if not with_texts:
             result = index.query(list(inputs), passages=passages)

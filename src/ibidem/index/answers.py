@@ -53,7 +53,8 @@ class Verdict:
     """Whether a document is a duplicate: at least `min_hits` of its sentences are known.
 
     `n_known` counts those of `min_hit_words` words, without the `n_common` ones that stand in more than `max_places`
-    documents. `sources` are the documents in which most of them stand.
+    documents. `sources` are the documents in which most of them stand. `is_own_id_known`: the index holds a document of the
+    same id, with which this one was not compared.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Verdict:
     n_known: int
     n_common: int
     sources: tuple[Source, ...]
+    is_own_id_known: bool
     _list_hits: Callable[[], tuple[Hit, ...]] = field(repr=False, compare=False)
 
     @property
@@ -82,10 +84,12 @@ class QueryResult:
         hits: Hits,
         locate: Callable[[], pa.Table],
         collection: Collection,
+        is_known: Sequence[bool],
         skipped: Sequence[Skipped],
         config: Config,
     ) -> None:
         self.skipped = skipped
+        self._is_known = is_known
         self.config = config
         self.ids: Sequence[str] = collection.ids.to_pylist()
         self._hits = hits
@@ -122,7 +126,9 @@ class QueryResult:
             sources[document].append(Source(name, n_sentences))
         counts = zip(np.diff(first).tolist(), n_known.tolist(), n_common.tolist(), strict=True)
         return tuple(
-            Verdict(self.ids[d], known >= needed, n, known, common, tuple(sources[d]), partial(self.hits_of, d))
+            Verdict(
+                self.ids[d], known >= needed, n, known, common, tuple(sources[d]), self._is_known[d], partial(self.hits_of, d)
+            )
             for d, (n, known, common) in enumerate(counts)
         )
 
@@ -216,4 +222,4 @@ def answer(
         similar = [Similar(segment, kept, found.similar) for segment, kept, found in searched]
         return locate_passages(arrivals, queries, similar, config, same_id, own is not None, map_parts)
 
-    return QueryResult(hits, locate, arrivals.collection, skipped, config)
+    return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config)

@@ -44,7 +44,7 @@ def describe(folder: Path, snapshot: Snapshot, config: Config) -> dict[str, Any]
             "documents": snapshot.counts.n_documents,
             "words": len(snapshot.counts.hashes),
         },
-        "settings": {name: stored[name] for name in FIXED},
+        "settings": {**{name: stored[name] for name in FIXED}, "min_similarity": float(config.matches.min_similarity)},
         "bits": predict(config, _mean_words(snapshot)),
     }
 

@@ -281,4 +281,6 @@ def _refuse(ids: Sequence[str], where: str) -> None:
         shown = ", ".join(map(repr, ids[:_IDS_SHOWN])) + (", …" if len(ids) > _IDS_SHOWN else "")
         message = f"{len(ids):,} {'ids are' if len(ids) > 1 else 'id is'} {where}: {shown}"
         step = "Leave these documents out, or give them other ids"
-        raise KnownIdError(message, f"{step}, or replace what is there with --replace." if "index" in where else f"{step}.")
+        raise KnownIdError(
+            message, f"{step}, or replace what is there: --replace, in Python replace=True." if "index" in where else f"{step}."
+        )
