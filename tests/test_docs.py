@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import ibidem.api
+import ibidem.index.index
 from ibidem import model
 from ibidem.config import setting_fields
 from ibidem.version import __version__
@@ -20,8 +21,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(ibidem.api).attempted > 0
-    assert doctest.testmod(ibidem.api).failed == 0
+    for module in (ibidem.api, ibidem.index.index):
+        outcome = doctest.testmod(module)
+        assert outcome.attempted > 0
+        assert outcome.failed == 0
 
 
 def test_the_python_example_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

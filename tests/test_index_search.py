@@ -159,7 +159,7 @@ def assert_same_hits(found: dict[Any, Any], expected: dict[Any, Any]) -> None:
         assert value == pytest.approx(float(expected[key][2]), rel=1e-12)
 
 
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     BATCHES, QUERIES, frequencies(), st.sampled_from(SCORES), st.sampled_from(LIMITS),
     st.sampled_from([1, 1, 2, 4, 9]), st.sampled_from([None, *LIMITS]), st.sampled_from(BITS), st.sampled_from([1, 3, 1 << 14]),
