@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ibidem
@@ -73,6 +73,7 @@ def in_characters(expected: dict, starts: Sequence[Sequence[int]]) -> dict:  # t
 
 @settings(max_examples=500, deadline=None)
 @given(COLLECTIONS, st.sampled_from(LIMITS), st.integers(1, 4), st.sampled_from([0, 4, 6]), st.booleans())
+@example([[("ba", "do", "fi"), ("su", "ta", "fi"), ("su", "do", "fi")]], "0.3", 1, 0, True)  # cut before it was compared
 def test_near_passages_equal_brute_force(
     collection: list[list[Sentence]], limit: str, size: int, min_quote_words: int, same_document: bool
 ) -> None:

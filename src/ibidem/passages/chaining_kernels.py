@@ -137,11 +137,13 @@ def _words(first, end, n_words, words_before):
 
 @inner_kernel
 def _cut_runs(
-    x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_words, document, document_first, runs, scores, n
-):
+    x, y, length, most, types, start, size, values, p, q, min_sentences, n_words, min_words, document, document_first,
+    runs, scores, n,
+):  # fmt: skip
     """Append the runs of one diagonal, cut at cells below p/q, from place n on; return the new n.
 
-    Kept are runs of `min_sentences` cells, runs with a cell of `min_words` words on both sides, and whole documents.
+    Kept are runs of `min_sentences` cells, runs with a cell of `min_words` words on both sides, and whole documents; of a run
+    of more than `most` cells, so many.
     """
     begin = 0
     score = 0.0
@@ -150,16 +152,19 @@ def _cut_runs(
     for k in range(length + 1):
         similarity = _similarity(types, x + k, y + k, start, size, values, p, q) if k < length else -1.0
         if similarity >= 0.0:
+            if k - begin >= most:
+                continue
             score += similarity * (n_words[x + k] + n_words[y + k])
             n_equal += types[x + k] == types[y + k]
             has_long |= n_words[x + k] >= min_words and n_words[y + k] >= min_words
             continue
-        if k > begin and (
-            k - begin >= min_sentences or has_long or _whole(x + begin, y + begin, k - begin, document, document_first)
+        n_cells = min(k - begin, most)
+        if n_cells > 0 and (
+            n_cells >= min_sentences or has_long or _whole(x + begin, y + begin, n_cells, document, document_first)
         ):
             runs[4 * n] = x + begin
             runs[4 * n + 1] = y + begin
-            runs[4 * n + 2] = k - begin
+            runs[4 * n + 2] = n_cells
             runs[4 * n + 3] = n_equal
             scores[n] = score
             n += 1
@@ -353,11 +358,12 @@ def assemble(
                 length = loads[i]
                 # In one document a text must not run into its own copy.
                 overlaps_itself = e == d and y - x < length
-                if overlaps_itself:
-                    length = y - x
+                most = y - x if overlaps_itself else length
+                if not verify:
+                    length = most
                 if verify:
                     n_runs = _cut_runs(
-                        x, y, length, types, start, size, values, p, q, min_sentences, n_words, min_quote_words,
+                        x, y, length, most, types, start, size, values, p, q, min_sentences, n_words, min_quote_words,
                         document, document_first, runs, scores, n_runs,
                     )  # fmt: skip
                 elif not overlaps_itself or length >= min_sentences or _has_long(x, y, length, n_words, min_quote_words):
