@@ -132,11 +132,23 @@ def test_the_first_commit_decides_on_settings(tmp_path: Path) -> None:
     first.add(stream(2))
     with pytest.raises(IndexSettingsError, match="signature_bits"):
         second.add(stream(2, "other"))
+    with pytest.raises(IndexSettingsError, match="signature_bits"):
+        second.query(stream(1, "q"))
     third = Index(tmp_path)
     assert third.config.index.signature_bits == 64
     assert third.query(stream(1, "q"), search_engine="bits", radius=3).hits.num_rows > 0
     for index in (first, second, third):
         index.close()
+
+
+def test_who_opened_a_new_index_by_its_defaults_is_told_of_others(tmp_path: Path) -> None:
+    with Index(tmp_path) as first, Index(tmp_path, signature_bits=16, bits_per_word=1) as second:
+        second.add(stream(2))
+        with pytest.raises(IndexSettingsError, match="bits_per_word, signature_bits"):
+            first.query(stream(1, "q"))
+        with pytest.raises(IndexSettingsError):
+            first.add(stream(1, "other"))
+        assert len(second) == 2
 
 
 def test_documents_without_sentences_are_no_trouble(tmp_path: Path) -> None:

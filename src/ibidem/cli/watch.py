@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -26,9 +26,6 @@ from ibidem.cli.index_opening import (
 )
 from ibidem.cli.options import setting_options
 from ibidem.errors import SkippedRecordsError
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()

@@ -289,8 +289,13 @@ def _fix_settings(connection: sqlite3.Connection, settings: Mapping[str, Any]) -
         write_settings(connection, settings)
         return
     stored = {name: json.loads(value) for name, value in connection.execute("SELECT * FROM settings") if name != CHECKSUM}
-    if stored != dict(settings):
-        names = sorted(name for name in {*stored, *settings} if stored.get(name) != settings.get(name))
+    refuse_other_settings(stored, settings)
+
+
+def refuse_other_settings(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Raise `IndexSettingsError` if an index that was new has got other settings since."""
+    names = sorted(name for name in {*stored, *settings} if stored.get(name) != settings.get(name))
+    if names:
         message = f"the index was made with other settings meanwhile: {', '.join(names)}"
         raise IndexSettingsError(message, "Open it again.")
 

@@ -19,7 +19,7 @@ from ibidem.documents import find_repeated_id, read_batches
 from ibidem.engines import LocalEngine, machine_memory
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.index.answers import QueryResult, answer
-from ibidem.index.catalog import Catalog
+from ibidem.index.catalog import Catalog, refuse_other_settings
 from ibidem.index.inspecting import describe, find_damage
 from ibidem.index.locking import WriterLock
 from ibidem.index.queries import Arrivals
@@ -134,8 +134,8 @@ class Index:
         if os.getpid() != self._process:
             raise IndexStoreError("the index was opened in another process", "Open it again in this one.")
         if self._is_new and self._catalog.generation() > 0:
+            refuse_other_settings(self._catalog.reread_settings(), self._stored)
             self._is_new = False
-            with_stored(self._catalog.reread_settings(), self.config, {})
 
     def _current(self) -> Snapshot:
         self._check_usable()
