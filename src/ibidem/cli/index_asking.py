@@ -15,10 +15,9 @@ from ibidem.cli.index_opening import (
     index_argument,
     max_places_option,
     open_index,
-    settings_of_index,
     tell_of_compiling,
 )
-from ibidem.cli.options import inputs_argument, output_option, run_options, setting_options
+from ibidem.cli.options import given_settings, inputs_argument, output_option, run_options, setting_options
 from ibidem.config import FORMATS
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def query(
     ibidem index query news.idx draft.txt
     ibidem index query news.idx - --engine bits --words-flexible 3 < today.jsonl | jq .passages
     """
-    settings = settings_of_index(config_file, flags)
+    settings = given_settings(config_file, flags)
     if form is not None and output is not None and form == "text":
         raise click.UsageError("--format text is for answers without -o")
     if form is not None and output is None and form not in ("text", "jsonl"):
@@ -130,7 +129,7 @@ def check(
     ibidem index check news.idx today.jsonl --engine fingerprint --min-hits 5 --format jsonl
     ibidem index check news.idx draft.txt --exit-code -q --format jsonl > verdict.json || echo "seen before"
     """
-    settings = settings_of_index(config_file, flags)
+    settings = given_settings(config_file, flags)
     from ibidem.cli.display import open_display
     from ibidem.cli.index_answers import list_verdict, verdict_line
 

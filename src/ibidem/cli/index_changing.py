@@ -14,11 +14,10 @@ from ibidem.cli.index_opening import (
     index_argument,
     memory_option,
     open_index,
-    settings_of_index,
     signature_option,
     tell_of_compiling,
 )
-from ibidem.cli.options import inputs_argument, run_options, setting_options
+from ibidem.cli.options import given_settings, inputs_argument, run_options, setting_options
 from ibidem.errors import IndexStoreError, InputError, NoDocumentsError
 
 _IDS_SHOWN = 10
@@ -53,7 +52,7 @@ def add(
     ibidem index add news.idx today.jsonl --replace
     ibidem index add mails.idx mails.parquet --signature exact --text-field body
     """
-    settings = settings_of_index(config_file, flags)
+    settings = given_settings(config_file, flags)
     if skipped is not None and (skipped.exists() or not skipped.absolute().parent.is_dir()):  # before the work, not after it
         problem = "there is such a file already" if skipped.exists() else f"there is no folder {skipped.parent}"
         raise click.UsageError(f"--skipped {skipped}: {problem}")

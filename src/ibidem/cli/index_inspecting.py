@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from ibidem.cli.index_opening import index_argument, open_index, settings_of_index
-from ibidem.cli.options import run_options, setting_options
+from ibidem.cli.index_opening import index_argument, open_index
+from ibidem.cli.options import given_settings, run_options, setting_options
 from ibidem.errors import IndexDamagedError
 
 
@@ -55,7 +55,7 @@ def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None
     ibidem index info news.idx
     ibidem index info news.idx --signature-bits 32 --words-flexible 3 --format json
     """
-    settings = settings_of_index(config_file, flags)
+    settings = given_settings(config_file, flags)
     from ibidem.config import Config
     from ibidem.index.inspecting import predict
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ibidem.cli.options import given_settings
-
 if TYPE_CHECKING:
     from ibidem.index.index import Index
     from ibidem.progress import Progress
@@ -33,14 +31,6 @@ max_places_option = click.option(
 def index_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add DIR."""
     return click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))(command)
-
-
-def settings_of_index(config_file: str | None, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return what the file and the flags say: an index keeps its own settings, so that defaults must not be among them."""
-    settings = given_settings(config_file, flags)
-    if settings.get("signature") == "auto":
-        del settings["signature"]
-    return settings
 
 
 def open_index(folder: Path, settings: dict[str, Any], *, create: bool = False, progress: Progress | None = None) -> Index:

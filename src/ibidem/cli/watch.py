@@ -20,11 +20,10 @@ from ibidem.cli.index_opening import (
     max_places_option,
     memory_option,
     open_index,
-    settings_of_index,
     signature_option,
     tell_of_compiling,
 )
-from ibidem.cli.options import setting_options
+from ibidem.cli.options import given_settings, setting_options
 from ibidem.errors import SkippedRecordsError
 
 
@@ -50,7 +49,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     tail -f feed.jsonl | ibidem watch news.idx > answers.jsonl
     ibidem watch news.idx --min-hits 5 --commit-every 100,5s < today.jsonl | jq 'select(.duplicated)'
     """
-    settings = settings_of_index(config_file, flags)
+    settings = given_settings(config_file, flags)
     strict = bool(settings.pop("strict", False))  # here: what was read before the record is answered and kept
     if sys.stdin is None:
         raise click.UsageError("standard input is closed; give documents as lines of JSON")

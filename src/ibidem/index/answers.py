@@ -219,7 +219,7 @@ def answer(
     hits = Hits(arrivals, hitting, Selves(same_id, not_before), max_places)
 
     def locate() -> pa.Table:
-        similar = [Similar(segment, kept, found.similar) for segment, kept, found in searched]
+        similar = [Similar(segment, kept, found.similar, found.local) for segment, kept, found in searched]
         return locate_passages(arrivals, queries, similar, config, same_id, own is not None, map_parts)
 
     return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config)

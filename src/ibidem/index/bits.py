@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.index import bits_kernels
+from ibidem.index.columns import frozen
 
 MIN_BITS, MAX_BITS = 8, 64
 _MAX_ROWS = 1 << 32
@@ -31,14 +32,14 @@ def word_masks(hashes: NDArray[np.uint64], n_bits: int, bits_per_word: int) -> S
     if not 1 <= bits_per_word <= n_bits:
         raise ValueError(f"a word cannot set {bits_per_word} of {n_bits} bits")
     masks = np.empty(len(hashes), np.uint64)
-    bits_kernels.make_masks(_read_only(hashes), n_bits, bits_per_word, masks)
+    bits_kernels.make_masks(frozen(hashes), n_bits, bits_per_word, masks)
     return masks
 
 
 def sentence_signatures(masks: Signatures, word_ids: NDArray[Any], first: NDArray[np.int64]) -> Signatures:
     """Return the signature of each sentence: the masks of its words `word_ids[first[s] : first[s + 1]]`, joined by or."""
     signatures = np.empty(len(first) - 1, np.uint64)
-    bits_kernels.join_masks(_read_only(masks), _read_only(word_ids), _read_only(first), signatures)
+    bits_kernels.join_masks(frozen(masks), frozen(word_ids), frozen(first), signatures)
     return signatures
 
 
@@ -181,13 +182,13 @@ def _search_tables(
     limits = np.array(_limits(n_pieces, radius))
     every_bit = (1 << n_bits) - 1
     masks = np.array([(every_bit >> begins[p]) ^ (every_bit >> begins[p + 1]) for p in range(n_pieces)], np.uint64)
-    columns = [_read_only(column) for column in (signatures, tables.rows, tables.starts)]
+    columns = [frozen(column) for column in (signatures, tables.rows, tables.starts)]
     stack = np.empty((n_bits + 1, 5), np.int64)
 
     def run(query_from: int, ends: NDArray[np.int64], results: Rows) -> int:
         return int(
             bits_kernels.search(
-                *columns, n_bits, directory_bits, np.array(begins), masks, limits, _read_only(queries), radius, max_work,
+                *columns, n_bits, directory_bits, np.array(begins), masks, limits, frozen(queries), radius, max_work,
                 query_from, stack, ends, results
             )
         )  # fmt: skip
@@ -200,7 +201,7 @@ def scan(signatures: Signatures, queries: Signatures, radius: int) -> tuple[NDAr
     _check_radius(radius)
 
     def run(query_from: int, ends: NDArray[np.int64], results: Rows) -> int:
-        return int(bits_kernels.scan(_read_only(signatures), _read_only(queries), radius, query_from, ends, results))
+        return int(bits_kernels.scan(frozen(signatures), frozen(queries), radius, query_from, ends, results))
 
     return _gather(run, len(queries), len(signatures))
 
@@ -238,13 +239,6 @@ def _rotated(signatures: Signatures, n_bits: int, begin: int) -> Signatures:
     if begin:
         keys = (keys << np.uint64(begin) | keys >> np.uint64(n_bits - begin)) & every_bit
     return keys
-
-
-def _read_only(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be written: kernels are compiled once for mapped files and for arrays in memory."""
-    view = np.asarray(column).view()
-    view.flags.writeable = False
-    return view
 
 
 def _check_bits(n_bits: int) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.compiling import inner_kernel, outer_kernel
+from ibidem.index.segment_kernels import sort_numbers
 from ibidem.matches.kernels import popcount
 from ibidem.sentences.hashing import SEED, mix
 
@@ -209,23 +210,6 @@ def _search_piece(
     return found, work
 
 
-@inner_kernel
-def _sort_rows(results, begin, end):
-    """Sort a range of row numbers; tables give them in rising runs, mostly few."""
-    gap = 1
-    while gap < (end - begin) // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(begin + gap, end):
-            value = results[i]
-            j = i
-            while j >= begin + gap and results[j - gap] > value:
-                results[j] = results[j - gap]
-                j -= gap
-            results[j] = value
-        gap //= 3
-
-
 @outer_kernel
 def search(
     signatures, rows, starts, n_bits, n_directory, begins, masks, limits, queries, radius, max_work, query_from, stack,
@@ -251,7 +235,7 @@ def search(
             end = _scan_query(signatures, queries[q], np.uint64(radius), found, results)
         elif end >= 0:
             patience = max_work
-            _sort_rows(results, found, end)
+            sort_numbers(results, found, end - found)  # tables give them in rising runs, mostly few
         if end < 0:
             return q
         found = end

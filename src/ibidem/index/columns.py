@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.collection import text_buffers
+
 
 def frozen(column: NDArray[Any]) -> NDArray[Any]:
     """Return a contiguous read-only view: mapped columns are read-only, and numba compiles for each kind anew."""
@@ -25,9 +27,8 @@ def string_columns(column: pa.LargeStringArray) -> tuple[NDArray[np.int64], NDAr
     """Return offsets and bytes of strings, none of them null."""
     if len(column) == 0:
         return np.zeros(1, np.int64), np.empty(0, np.uint8)
-    _, offsets, data = column.buffers()
-    first = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
-    return first - first[0], np.frombuffer(data, np.uint8)[first[0] : first[-1]] if data is not None else np.empty(0, np.uint8)
+    data, first = text_buffers(column)
+    return first - first[0], data[first[0] : first[-1]]
 
 
 def expand(first: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -36,11 +36,12 @@ _NO_SOURCE = pa.array([""])
 
 @dataclass(frozen=True)
 class Similar:
-    """A segment, which of its documents are there, and the types similar to the queries."""
+    """A segment, which of its documents are there, the types similar to the queries, and the queries' words as `Found` has."""
 
     segment: Segment
     kept: NDArray[np.bool_]
     matches: Matches
+    local: Numbers
 
 
 @dataclass(frozen=True)
@@ -292,14 +293,12 @@ def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_ty
         types = part.matches.type[at][~done[names]]
         names = names[~done[names]]
         done[names] = True
-        local = part.segment.words_of(queries.word_hashes)
-        present = np.flatnonzero(local >= 0)
-        present = present[np.argsort(local[present])]
+        present = np.flatnonzero(part.local >= 0)
+        present = present[np.argsort(part.local[present])]
         first = np.zeros(len(types) + 1, np.int64)
         room = np.empty(int(part.segment.word_counts(types).sum()), np.int32)
-        kernels.shared_words(
-            part.segment.lists, part.segment.list_first, types, local[present], present, len(queries.word_hashes), room, first
-        )
+        source = (part.segment.lists, part.segment.list_first, types, part.local[present], present)
+        kernels.shared_words(*source, len(queries.word_hashes), room, first)
         start[names], size[names] = first[:-1] + filled, np.diff(first)
         values.append(room[: first[-1]])
         filled += int(first[-1])

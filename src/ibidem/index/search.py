@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ibidem.index import bits
 from ibidem.index import search_kernels as kernels
-from ibidem.index.columns import frozen
+from ibidem.index.columns import expand, frozen
 from ibidem.index.queries import QueryTypes
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.parts import MapParts, in_turn, split_by_cost
@@ -67,10 +67,14 @@ class Matches:
 
 
 class Found:
-    """What a search found in one segment: `hits` of the engine, and `similar`, the types that make passages."""
+    """What a search found in one segment: `hits` of the engine, and `similar`, the types that make passages.
 
-    def __init__(self, hits: Matches, find_similar: Callable[[], Matches]) -> None:
+    `local` are the numbers of the queries' words in the segment, -1 for those that it has not.
+    """
+
+    def __init__(self, hits: Matches, local: NDArray[np.int64], find_similar: Callable[[], Matches]) -> None:
         self.hits = hits
+        self.local = local
         self._find_similar = find_similar
 
     @cached_property
@@ -106,8 +110,9 @@ def search(
     else:
         hits = comparison.run(comparison.compare(_NO_NUMBERS, _NO_TYPES), map_parts)
     if settings.exact:
-        return Found(hits, partial(_equal_types, segment, queries))
-    return Found(hits, lambda: comparison.run(_search_similar(comparison, settings.min_similarity), map_parts))
+        return Found(hits, comparison.local, partial(_equal_types, segment, queries))
+    find_similar = _search_similar(comparison, settings.min_similarity)
+    return Found(hits, comparison.local, lambda: comparison.run(find_similar, map_parts))
 
 
 class _Comparison:
@@ -283,7 +288,7 @@ def _within_radius(
     starts = np.concatenate([[0], np.cumsum(counts)])
     candidates = np.empty(int(starts[-1]), np.uint32)
     for rows, first, types in parts:
-        candidates[np.repeat(starts[rows] - first[:-1], np.diff(first)) + np.arange(len(types))] = types
+        candidates[expand(starts[rows], np.diff(first))] = types
     return frozen(starts), frozen(candidates)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ibidem.errors import ResourceError
 from ibidem.index import segment_kernels as kernels
-from ibidem.index.bits import build_tables, word_masks
+from ibidem.index.bits import build_tables, sentence_signatures, word_masks
 from ibidem.index.columns import frozen, strings
 from ibidem.index.vocabulary import WordCounts
 
@@ -232,9 +232,8 @@ def _types_and_words(
     posting_first, postings = _postings(types, order, sizes, n_words, Fraction(0))
     prefix_first, prefix_postings = _postings(types, order, sizes, n_words, settings.min_similarity)
 
-    signatures = np.empty(n_types, np.uint64)
     masks = word_masks(hashes, settings.signature_bits, settings.bits_per_word)
-    kernels.unite_masks(types.words, types.first, order, masks, signatures)
+    signatures = sentence_signatures(masks, types.words, types.first)[order]
     keys = np.empty(n_types, np.uint64)
     is_common = np.isin(hashes, counts.common_hashes(settings.max_document_share))
     kernels.fingerprint_types(types.words, types.first, order, hashes, is_common, keys)
@@ -262,11 +261,11 @@ def _postings(
     """Return the postings by word, those of the rarest words of each type only if there is a limit."""
     chosen = (types.words, types.first, order, sizes, limit.numerator, limit.denominator)
     n_bytes = np.zeros(n_words, np.int64)
-    kernels.measure_postings(*chosen, np.full(n_words, -1, np.int64), n_bytes)
+    kernels.write_postings(*chosen, np.full(n_words, -1, np.int64), False, n_bytes, np.empty(0, np.uint8))
     first = np.zeros(n_words + 1, np.uint32)
     np.cumsum(n_bytes, out=first[1:])
     postings = np.empty(int(first[-1]), np.uint8)
-    kernels.write_postings(*chosen, first[:-1].astype(np.int64), np.full(n_words, -1, np.int64), postings)
+    kernels.write_postings(*chosen, np.full(n_words, -1, np.int64), True, first[:-1].astype(np.int64), postings)
     return first, postings
 
 

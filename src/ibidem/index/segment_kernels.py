@@ -12,10 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
-from ibidem.sentences.hashing import FACTOR, SEED
-
-_FACTOR = np.uint64(FACTOR)
-_HALF = np.uint64(32)
+from ibidem.sentences.hashing import SEED, mix
 
 
 @inlined_kernel
@@ -110,10 +107,11 @@ def write_lists(words, first, order, rank, scratch, lists, list_first, sizes):
 
 
 @outer_kernel
-def measure_postings(words, first, order, sizes, p, q, last_type, n_bytes):
-    """Add up by word the bytes of its posting; `last_type` is all -1. Words of a type are sorted.
+def write_postings(words, first, order, sizes, p, q, last_type, fill, cursor, postings):
+    """Move the cursor of each word over the bytes of its posting, and with `fill` write them; `last_type` is all -1.
 
-    Only the rarest words of a type count: as many as it takes that a set with p/q of them has one (all of them if p is 0).
+    Words of a type are sorted. Only its rarest ones count: as many as it takes that a set with p/q of them has one (all of
+    them if p is 0).
     """
     for k in range(len(order)):
         t = order[k]
@@ -126,26 +124,11 @@ def measure_postings(words, first, order, sizes, p, q, last_type, n_bytes):
             if left == 0:
                 break
             left -= 1
-            n_bytes[word] += number_length(k - max(0, last_type[word]))
-            last_type[word] = k
-            before = word
-
-
-@outer_kernel
-def write_postings(words, first, order, sizes, p, q, cursor, last_type, postings):
-    """Write the postings that were measured; `cursor` holds the first byte of each, `last_type` is all -1."""
-    for k in range(len(order)):
-        t = order[k]
-        left = _prefix_length(words, first[t], first[t + 1], sizes[k], p, q)
-        before = -1
-        for i in range(first[t + 1] - 1, first[t] - 1, -1):
-            word = words[i]
-            if word == before:
-                continue
-            if left == 0:
-                break
-            left -= 1
-            cursor[word] = write_number(postings, cursor[word], k - max(0, last_type[word]))
+            number = k - max(0, last_type[word])
+            if fill:
+                cursor[word] = write_number(postings, cursor[word], number)
+            else:
+                cursor[word] += number_length(number)
             last_type[word] = k
             before = word
 
@@ -161,22 +144,10 @@ def _prefix_length(words, begin, end, size, p, q):
     return n - -(-p * n // q) + 1
 
 
-@outer_kernel
-def unite_masks(words, first, order, masks, signatures):
-    """Bit signature of every type: the masks of its words together."""
-    for k in range(len(order)):
-        t = order[k]
-        signature = np.uint64(0)
-        for i in range(first[t], first[t + 1]):
-            signature |= masks[words[i]]
-        signatures[k] = signature
-
-
 @inlined_kernel
 def add_to_fingerprint(key, word_hash):
     """Fold a word into a fingerprint. Adding forgets the order, as sorting would, and keeps repeats."""
-    word_hash = (word_hash ^ SEED) * _FACTOR
-    return key + (word_hash ^ (word_hash >> _HALF))
+    return key + mix(SEED, word_hash)
 
 
 @outer_kernel

@@ -68,6 +68,14 @@ class Watcher:
         assert rhythm is not None
         max_documents, max_seconds = rhythm
         last_commit = time.monotonic()
+
+        def commit_if_due() -> None:
+            nonlocal last_commit
+            is_full = self._writer.n_waiting_documents >= max_documents or self._writer.n_before_counting <= 0
+            if is_full or time.monotonic() - last_commit >= max_seconds:
+                self._writer.commit()
+                last_commit = time.monotonic()
+
         try:
             with closing(_batches(documents, lambda: last_commit + max_seconds - time.monotonic())) as batches:
                 for waiting in batches:
@@ -75,13 +83,8 @@ class Watcher:
                         most = min(max_documents - self._writer.n_waiting_documents, self._writer.n_before_counting)
                         together, waiting = self._take(waiting, most)
                         yield from self._answer(together)
-                        is_due = self._writer.n_waiting_documents >= max_documents or self._writer.n_before_counting <= 0
-                        if is_due or time.monotonic() - last_commit >= max_seconds:
-                            self._writer.commit()
-                            last_commit = time.monotonic()
-                    if time.monotonic() - last_commit >= max_seconds:
-                        self._writer.commit()
-                        last_commit = time.monotonic()
+                        commit_if_due()
+                    commit_if_due()  # nothing may have come for a while
         finally:
             if self._is_sound:
                 self._writer.commit()
@@ -131,9 +134,8 @@ class Watcher:
                 places.append(number)
         for record in refused.values():
             skipped.add(record)
-        unusable = SkippedRecords(self._config.output.strict)
-        collection = self._collect(wanted, unusable)
-        refused |= {places[record.position - 1]: record for record in unusable.records}
+        collection = self._collect(wanted, skipped)
+        refused |= {places[record.position - 1]: record for record in skipped.records[len(refused) :]}
         result = self._add(collection) if collection.n_documents else None
         number_of = {name: number for number, name in enumerate(result.ids)} if result is not None else {}
         answered = 0

@@ -359,19 +359,17 @@ def assemble(
                 # In one document a text must not run into its own copy.
                 overlaps_itself = e == d and y - x < length
                 most = y - x if overlaps_itself else length
-                if not verify:
-                    length = most
                 if verify:
                     n_runs = _cut_runs(
                         x, y, length, most, types, start, size, values, p, q, min_sentences, n_words, min_quote_words,
                         document, document_first, runs, scores, n_runs,
                     )  # fmt: skip
-                elif not overlaps_itself or length >= min_sentences or _has_long(x, y, length, n_words, min_quote_words):
+                elif not overlaps_itself or most >= min_sentences or _has_long(x, y, most, n_words, min_quote_words):
                     runs[4 * n_runs] = x
                     runs[4 * n_runs + 1] = y
-                    runs[4 * n_runs + 2] = length
-                    runs[4 * n_runs + 3] = length
-                    scores[n_runs] = _words(x, x + length, n_words, words_before) + _words(y, y + length, n_words, words_before)
+                    runs[4 * n_runs + 2] = most
+                    runs[4 * n_runs + 3] = most
+                    scores[n_runs] = _words(x, x + most, n_words, words_before) + _words(y, y + most, n_words, words_before)
                     n_runs += 1
                 i += 1
             if n_runs > 0:
