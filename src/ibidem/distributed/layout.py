@@ -1,0 +1,30 @@
+"""Where documents live: their numbers, and the partition that each one is at home in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Documents are numbered as their records stand in the sources, those of the reference from `n_input` on.
+
+    Neighbours live together: partition p holds the p-th part of the numbers, so what is in order inside of each partition is
+    in order over all of them.
+    """
+
+    n_records: int
+    n_input: int
+    n_partitions: int
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether there is a reference side."""
+        return self.n_input < self.n_records
+
+    def home(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the partition of each document."""
+        return documents * self.n_partitions // max(1, self.n_records)

@@ -1,0 +1,96 @@
+"""The tables that travel between stages, and how a collection is made of them again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.collection import Collection
+from ibidem.distributed.layout import Layout
+from ibidem.model import DOCUMENT_BATCH
+
+# What mappers read: documents as the readers hand them on, numbered.
+NUMBERED = pa.schema([pa.field("document", pa.int64(), nullable=False), *DOCUMENT_BATCH])
+
+_OF_DOCUMENT: list[tuple[str, Any]] = [
+    ("document", pa.int64()),
+    ("id", pa.large_string()),
+    ("time", pa.timestamp("us", tz="UTC")),
+    ("group", pa.large_string()),
+    ("n_chars", pa.int64()),
+]
+_OF_SENTENCE = {
+    "start_char": pa.uint32(),
+    "end_char": pa.uint32(),
+    "n_words": pa.int32(),
+    "digest": pa.uint64(),
+}
+
+# One row a document, its sentences as lists; at home.
+SPLIT = pa.schema([*_OF_DOCUMENT, *((name, pa.list_(kind)) for name, kind in _OF_SENTENCE.items())])
+
+# The same, with the class of each sentence (0: none), and the sets of those sentences (counted from 0) that are compared.
+CLASSED = pa.schema(
+    [
+        *SPLIT,
+        ("classes", pa.list_(pa.uint64())),
+        ("compared", pa.list_(pa.int32())),
+        ("set_sizes", pa.list_(pa.int32())),
+        ("sets", pa.list_(pa.uint64())),
+    ]
+)
+
+
+def in_order(table: pa.Table) -> pa.Table:
+    """Return the rows in the order of their documents."""
+    documents = table["document"].to_numpy()
+    if (documents[1:] >= documents[:-1]).all():
+        return table.combine_chunks()
+    return table.take(pa.array(np.argsort(documents, kind="stable"))).combine_chunks()
+
+
+def flat(table: pa.Table, name: str) -> NDArray[Any]:
+    """Return the values of a column of lists, row after row."""
+    column = table[name].combine_chunks()
+    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) and column.num_chunks else column
+    if isinstance(column, pa.ChunkedArray):
+        return np.empty(0, column.type.value_type.to_pandas_dtype())
+    values: NDArray[Any] = column.flatten().to_numpy()
+    return values
+
+
+def lengths(table: pa.Table, name: str) -> NDArray[np.int64]:
+    """Return how many values each row of a column of lists has."""
+    import pyarrow.compute as pc
+
+    counts: NDArray[np.int64] = pc.list_value_length(table[name]).to_numpy().astype(np.int64)
+    return counts
+
+
+def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType) -> pa.ListArray:
+    """Return values as lists of so many each."""
+    offsets = np.zeros(len(counts) + 1, np.int32)
+    np.cumsum(counts, out=offsets[1:])
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))
+
+
+def collection_of(table: pa.Table, layout: Layout) -> Collection:
+    """Return documents, in order, as a collection without their texts. Its documents count from 0."""
+    counts = lengths(table, "digest")
+    n_sentences = int(counts.sum())
+    n_input = int(np.searchsorted(table["document"].to_numpy(), layout.n_input))
+    nothing = np.zeros(n_sentences, np.uint32)
+    columns = {name: flat(table, name) for name in _OF_SENTENCE}
+    batch = table.select(["id", "time", "group"]).combine_chunks().to_batches()
+    return Collection(
+        batch,
+        table["n_chars"].to_numpy(),
+        n_input,
+        document=np.repeat(np.arange(table.num_rows, dtype=np.int32), counts),
+        start_byte=nothing,
+        end_byte=nothing,
+        **columns,
+    )

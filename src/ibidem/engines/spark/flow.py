@@ -1,0 +1,181 @@
+"""Mappers and reducers on Spark: blocks are rows of bytes, which Spark moves and stores without looking into them.
+
+A row that Spark takes apart costs about a microsecond each way; a block of some thousand rows costs the same. So tables are
+cut and put together by Arrow, in the Python workers, and Spark only sees to it that each block reaches its partition.
+What a stage gives is written to the work folder: no later stage computes it again, and a lost worker costs its tasks only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce as fold
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
+
+_BLOCK_SCHEMA = "tag string, route int, payload binary"
+_BLOCK = pa.schema([("tag", pa.string()), ("route", pa.int32()), ("payload", pa.binary())])
+_MOST_BATCH_BYTES = 16 << 20
+
+
+class SparkFlow:
+    """A flow on a Spark session. `folder` is where stages are kept while the run lasts; all workers must reach it."""
+
+    def __init__(self, spark: Any, folder: str, n_partitions: int) -> None:
+        self.n_partitions = n_partitions
+        self._spark = spark
+        self._folder = folder
+        self._routes = _routes(n_partitions)
+
+    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        """Run a mapper over the batches of a data frame, or over the tables of blocks."""
+        routes = self._routes
+        if isinstance(source, Blocks):
+
+            def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                return _encoded(mapper(_decode(block) for batch in batches for block in batch.column("payload")), routes)
+
+            return self._store(stage, self._frame(source).mapInArrow(run, _BLOCK_SCHEMA), outputs)
+
+        def run_on_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return _encoded(mapper(batches), routes)
+
+        return self._store(stage, source.mapInArrow(run_on_rows, _BLOCK_SCHEMA), outputs)
+
+    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        """Run a reducer over every partition that rows were sent to."""
+        from pyspark.sql import functions
+
+        routes = self._routes
+        schemas: dict[str, pa.Schema] = {}
+        frames = []
+        for name, given in inputs.items():
+            for blocks in [given] if isinstance(given, Blocks) else given:
+                schemas[name] = blocks.schema
+                frames.append(self._frame(blocks).withColumn("tag", functions.lit(name)))
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return _encoded(_reduced(batches, reducer, schemas, routes), routes)
+
+        together = fold(lambda one, other: one.unionByName(other), frames)
+        together = together.repartition(self.n_partitions, "route").mapInArrow(run, _BLOCK_SCHEMA)
+        return self._store(stage, together, outputs)
+
+    def collect(self, blocks: Blocks) -> pa.Table:
+        """Return all rows of small tables."""
+        rows = self._frame(blocks).select("payload").collect()
+        return pa.concat_tables([blocks.schema.empty_table(), *(_decode_bytes(row.payload) for row in rows)])
+
+    def frame(self, blocks: Blocks, spark_schema: str, decode: Callable[[pa.Table], pa.Table] | None = None) -> Any:
+        """Return blocks as a data frame of real columns, in the order of their partitions."""
+        places = {route: number for number, route in enumerate(self._routes)}
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            found = [(places[route.as_py()], block) for b in batches for route, block in zip(b["route"], b["payload"], strict=True)]
+            for _, block in sorted(found, key=lambda item: item[0]):
+                table = _decode(block)
+                yield from (table if decode is None else decode(table)).combine_chunks().to_batches()
+
+        return self._frame(blocks).repartition(self.n_partitions, "route").mapInArrow(run, spark_schema)
+
+    def _frame(self, blocks: Blocks) -> Any:
+        frame = self._spark.read.schema("route int, payload binary, tag string").parquet(blocks.handle)
+        return frame.where(frame.tag == blocks.tag).select("tag", "route", "payload")
+
+    def _store(self, stage: str, frame: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        path = f"{self._folder}/{stage}"
+        self._spark.sparkContext.setJobDescription(f"ibidem: {stage}")
+        writer = frame.write.partitionBy("tag").option("compression", "lz4_raw").option("parquet.enable.dictionary", "false")
+        writer.parquet(path)
+        return {tag: Blocks(tag, schema, path) for tag, schema in outputs.items()}
+
+
+class _BlockWriter:
+    """Gathers blocks for one batch of rows; their bytes lie in one buffer."""
+
+    def __init__(self) -> None:
+        self._tags: list[str] = []
+        self._routes: list[int] = []
+        self._ends = [0]
+        self._sink = pa.BufferOutputStream()
+
+    @property
+    def n_bytes(self) -> int:
+        return self._ends[-1]
+
+    def add(self, tag: str, route: int, table: pa.Table) -> None:
+        with pa.ipc.new_stream(self._sink, table.schema) as writer:
+            writer.write_table(table)
+        self._tags.append(tag)
+        self._routes.append(route)
+        self._ends.append(self._sink.tell())
+
+    def batch(self) -> pa.RecordBatch:
+        ends = pa.array(self._ends, pa.int32()).buffers()[1]
+        payloads = pa.BinaryArray.from_buffers(pa.binary(), len(self._tags), [None, ends, self._sink.getvalue()])
+        return pa.RecordBatch.from_arrays([pa.array(self._tags), pa.array(self._routes, pa.int32()), payloads], schema=_BLOCK)
+
+
+def _encoded(emitted: Iterable[Emitted], routes: list[int]) -> Iterator[pa.RecordBatch]:
+    blocks = _BlockWriter()
+    for one in emitted:
+        for partition, table in pieces(one):
+            blocks.add(one.tag, routes[partition], table)
+            if blocks.n_bytes > _MOST_BATCH_BYTES:
+                yield blocks.batch()
+                blocks = _BlockWriter()
+    if blocks.n_bytes:
+        yield blocks.batch()
+
+
+def _reduced(
+    batches: Iterator[pa.RecordBatch], reducer: Reducer, schemas: Mapping[str, pa.Schema], routes: list[int]
+) -> Iterator[Emitted]:
+    found: dict[int, dict[str, list[pa.Table]]] = {}
+    for batch in batches:
+        tags, numbers, blocks = batch.column("tag"), batch.column("route"), batch.column("payload")
+        for tag, number, block in zip(tags.to_pylist(), numbers.to_pylist(), blocks, strict=True):
+            found.setdefault(number, {}).setdefault(tag, []).append(_decode(block))
+    places = {route: number for number, route in enumerate(routes)}
+    for number in sorted(found, key=places.__getitem__):
+        tables = found.pop(number)
+        whole = {name: pa.concat_tables([schema.empty_table(), *tables.pop(name, ())]) for name, schema in schemas.items()}
+        yield from reducer(places[number], whole)
+
+
+def _decode(block: pa.Scalar) -> pa.Table:
+    return pa.ipc.open_stream(block.as_buffer()).read_all()
+
+
+def _decode_bytes(payload: bytes) -> pa.Table:
+    return pa.ipc.open_stream(pa.py_buffer(bytes(payload))).read_all()
+
+
+def _routes(n_partitions: int) -> list[int]:
+    """Return for each partition a number that Spark's `repartition` sends there: one task a partition, none empty."""
+    routes = [-1] * n_partitions
+    left, number = n_partitions, 0
+    while left:
+        place = _spark_hash(number) % n_partitions
+        if routes[place] < 0:
+            routes[place] = number
+            left -= 1
+        number += 1
+    return routes
+
+
+def _spark_hash(value: int) -> int:
+    """Return Spark's hash of an int: Murmur3 with seed 42, as a signed number."""
+    mask = 0xFFFFFFFF
+    word = value * 0xCC9E2D51 & mask
+    word = (word << 15 | word >> 17) & mask
+    h = 42 ^ word * 0x1B873593 & mask
+    h = (h << 13 | h >> 19) & mask
+    h = (h * 5 + 0xE6546B64) & mask
+    h ^= 4
+    h = (h ^ h >> 16) * 0x85EBCA6B & mask
+    h = (h ^ h >> 13) * 0xC2B2AE35 & mask
+    h ^= h >> 16
+    return h - (1 << 32) if h >> 31 else h

@@ -1,0 +1,58 @@
+"""A flow in memory: what Spark does with blocks, done by dictionaries. Rows reach reducers in a shuffled order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
+
+
+class MemoryFlow:
+    """Runs stages in this process, over `n_partitions` partitions; every reducer is run twice and must give the same rows."""
+
+    def __init__(self, n_partitions: int, seed: int = 0) -> None:
+        self.n_partitions = n_partitions
+        self.stages: list[str] = []
+        self._random = np.random.default_rng(seed)
+
+    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        tables = [table for _, table in source.handle] if isinstance(source, Blocks) else source
+        return self._store(stage, mapper(iter(tables)), outputs)
+
+    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        found: dict[int, dict[str, list[pa.Table]]] = {}
+        schemas: dict[str, pa.Schema] = {}
+        for name, given in inputs.items():
+            for blocks in [given] if isinstance(given, Blocks) else given:
+                schemas[name] = blocks.schema
+                for partition, table in blocks.handle:
+                    found.setdefault(partition, {}).setdefault(name, []).append(table)
+
+        def run() -> Iterator[Emitted]:
+            for partition, tables in found.items():
+                whole = {}
+                for name, schema in schemas.items():
+                    table = pa.concat_tables([schema.empty_table(), *tables.get(name, ())])
+                    whole[name] = table.take(pa.array(self._random.permutation(table.num_rows)))
+                yield from reducer(partition, whole)
+
+        return self._store(stage, run(), outputs)
+
+    def collect(self, blocks: Blocks) -> pa.Table:
+        tables = [table for _, table in sorted(blocks.handle, key=lambda item: item[0])]
+        return pa.concat_tables([blocks.schema.empty_table(), *tables])
+
+    def _store(self, stage: str, emitted: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        assert stage not in self.stages, f"{stage} is the name of two stages"
+        self.stages.append(stage)
+        stored: dict[str, list[tuple[int, pa.Table]]] = {tag: [] for tag in outputs}
+        for one in emitted:
+            assert one.table.schema.equals(outputs[one.tag]), f"{stage}/{one.tag}: {one.table.schema} != {outputs[one.tag]}"
+            for partition, table in pieces(one):
+                assert 0 <= partition < self.n_partitions
+                stored[one.tag].append((partition, table))
+        return {tag: Blocks(tag, schema, stored[tag]) for tag, schema in outputs.items()}
