@@ -28,9 +28,13 @@ def check_documents(collection: Documents, has_reference: bool, skipped: Skipped
 
 def check_fields(collection: Documents, config: DocumentsConfig) -> None:
     """Raise where the user named a field for times or groups, and no record has anything in it."""
+    check_known_fields(bool((collection.times != NO_TIME).any()), bool((collection.kin >= 0).any()), config)
+
+
+def check_known_fields(has_times: bool, has_groups: bool, config: DocumentsConfig) -> None:
+    """The same, given whether any record has a time and any has a group."""
     usual = DocumentsConfig()
-    found = {"time_field": (collection.times != NO_TIME).any(), "group_field": (collection.kin >= 0).any()}
-    for setting, is_there in found.items():
+    for setting, is_there in {"time_field": has_times, "group_field": has_groups}.items():
         name = getattr(config, setting)
         if name != getattr(usual, setting) and not is_there:
             what = "a time in a form that is known" if setting == "time_field" else "a value"
@@ -45,11 +49,19 @@ def fields_for_keeping(config: Config) -> DocumentsConfig:
 
 def check_keeping(documents: Documents, config: Config) -> None:
     """Raise where the field or the times that decide which document stays are nowhere."""
-    field, separator, _ = config.clusters.keep.rpartition(":")
-    if separator and documents.groups.null_count == len(documents.groups):
-        raise InputError(f"no record has a field '{field}' with a value", "Check --keep.")
-    if config.clusters.keep == "earliest" and (documents.times == NO_TIME).all():
-        raise InputError("no record has a time, so none is the earliest", "Check --time-field, or choose another --keep.")
+    rule = config.clusters.keep
+    if ":" in rule and documents.groups.null_count == len(documents.groups):
+        raise nothing_to_keep_by(rule)
+    if rule == "earliest" and (documents.times == NO_TIME).all():
+        raise nothing_to_keep_by(rule)
+
+
+def nothing_to_keep_by(rule: str) -> InputError:
+    """Return what is said where no record has what the rule looks at."""
+    field, separator, _ = rule.rpartition(":")
+    if separator:
+        return InputError(f"no record has a field '{field}' with a value", "Check --keep.")
+    return InputError("no record has a time, so none is the earliest", "Check --time-field, or choose another --keep.")
 
 
 def check_reference(inputs: Any, against: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,18 @@ def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType)
     offsets = np.zeros(len(counts) + 1, np.int32)
     np.cumsum(counts, out=offsets[1:])
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))
+
+
+def stretches(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return `counts[i]` numbers from `begins[i]` on, for each i, one after the other."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(begins - before, counts) + np.arange(int(counts.sum()))
+
+
+def table_of(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:
+    """Return columns (NumPy's or Arrow's) as a table."""
+    arrays = [c if isinstance(c, (pa.Array, pa.ChunkedArray)) else pa.array(c, kind) for c, kind in zip(columns, schema.types, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def collection_of(table: pa.Table, layout: Layout) -> Collection:

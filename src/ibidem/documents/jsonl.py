@@ -79,6 +79,15 @@ def line_blocks(stream: ByteStream, encoding: str) -> Iterator[bytes]:
         yield rest
 
 
+def parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted) -> Outcome:
+    """Return the documents of a block of whole lines, the first being number `first_line` of its source."""
+    types = FieldTypes(wanted)
+    first = parse_line(block[: block.find(b"\n") + 1 or len(block)])
+    if isinstance(first, dict):
+        types.learn(first)
+    return _parse_block(block, first_line, source, wanted, types, len(block))
+
+
 def _parse_block(
     block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int
 ) -> Outcome:

@@ -16,27 +16,22 @@ def find_repeated_id(batches: Sequence[pa.RecordBatch]) -> None:
     doc_ids = pa.chunked_array([batch.column("id") for batch in batches], pa.large_string())
     if pc.count_distinct(doc_ids).as_py() == len(doc_ids):
         return
+    table = pa.Table.from_batches([batch.select(["id", "source", "position"]) for batch in batches])
     counts = pc.value_counts(doc_ids)
     repeated = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
-    # Values are counted in the order they are first seen.
-    doc_id = repeated[0].as_py()
-    first, second = _places(batches, repeated[0])[:2]
-    n_more = len(repeated) - 1
-    raise RepeatedIdError(
-        f"the id '{doc_id}' stands twice: {first} and {second}"
-        + (f" ({n_more} more ids are repeated)" if n_more else ""),
+    raise repeated_id_error(table.filter(pc.is_in(doc_ids, repeated)))
+
+
+def repeated_id_error(documents: pa.Table) -> RepeatedIdError:
+    """Return the error for documents (id, source, position; in reading order) whose ids all stand twice or more."""
+    doc_ids = documents["id"].unique()  # in the order in which they are first seen
+    first, second = documents.filter(pc.equal(documents["id"], doc_ids[0])).slice(0, 2).to_pylist()
+    n_more = len(doc_ids) - 1
+    places = " and ".join(_place(row["source"], row["position"]) for row in (first, second))
+    return RepeatedIdError(
+        f"the id '{first['id']}' stands twice: {places}" + (f" ({n_more} more ids are repeated)" if n_more else ""),
         "Give another --id-field, or rename one of the two.",
     )
-
-
-def _places(batches: Sequence[pa.RecordBatch], doc_id: pa.Scalar) -> list[str]:
-    places: list[str] = []
-    for batch in batches:
-        for row in pc.indices_nonzero(pc.equal(batch.column("id"), doc_id)).to_pylist():
-            places.append(_place(batch.column("source")[row].as_py(), batch.column("position")[row].as_py()))
-            if len(places) == 2:
-                return places
-    return places
 
 
 def _place(source: str, position: int) -> str:

@@ -40,6 +40,11 @@ def read_text_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> 
     yield functools.partial(_to_documents, [source], [(source, data)], [], wanted, stream.take_count())
 
 
+def documents_of_files(contents: list[tuple[FileSource, bytes]], wanted: Wanted) -> Outcome:
+    """Return the documents that files are, given what they hold."""
+    return _to_documents([source for source, _ in contents], contents, [], wanted, sum(len(data) for _, data in contents))
+
+
 def _read_files(sources: list[FileSource], wanted: Wanted) -> Outcome:
     contents: list[tuple[FileSource, bytes]] = []
     skipped: list[Skipped] = []

@@ -26,6 +26,7 @@ from ibidem.matches import TypeSets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
 from ibidem.parts import MapParts, in_turn
 from ibidem.passages import Cells, Pairing, Rows, assemble_passages, find_diagonals
+from ibidem.passages.gram_join import hot_flags
 from ibidem.reports import passages_table
 
 Numbers = NDArray[np.int64]
@@ -109,7 +110,8 @@ def locate_passages(
     np.minimum.at(fewest, classes[types[: len(mine)]], n_places[mine])
     is_hot = (types >= 0) & (fewest[classes[types]] > limits.max_places)
     uncapped = replace(limits, max_places=10**9)
-    diagonals, _ = find_diagonals(rows, uncapped, pairs, map_parts, is_hot[rows.sentence] if is_hot.any() else None)
+    known_hot = hot_flags(is_hot[rows.sentence], limits.min_sentences, rows) if is_hot.any() else None
+    diagonals, _ = find_diagonals(rows, uncapped, pairs, map_parts, known_hot)
     diagonals = _without_hot(diagonals, rows, n_places[mine], limits)
     cells = None
     if not exact:

@@ -44,20 +44,25 @@ def verify_places(groups: list[PlaceGroup], cells: Cells | None) -> list[PlaceGr
     """
     if cells is None or cells.limit[0] == 0:
         return groups
-    verified: list[PlaceGroup] = []
-    for group in groups:
-        starts = group.starts
-        for _ in range(_MOST_LEADERS):
-            if len(starts) < 2:
-                break
-            alike = np.empty(len(starts), np.bool_)
-            kernels.match_first_place(
-                starts, group.length, cells.types, cells.sets.start, cells.sets.size, cells.sets.values, *cells.limit, alike
-            )
-            if alike.sum() > 1:
-                verified.append(PlaceGroup(starts[alike], group.length))
-            starts = starts[~alike]
-    return verified
+    return [PlaceGroup(group.starts[chosen], group.length) for group in groups for chosen in matching_places(group, cells)]
+
+
+def matching_places(group: PlaceGroup, cells: Cells) -> list[NDArray[np.int64]]:
+    """Return the places of each group of matching ones, as numbers of the group's places: the first one leads."""
+    left = np.arange(len(group.starts))
+    matching: list[NDArray[np.int64]] = []
+    for _ in range(_MOST_LEADERS):
+        if len(left) < 2:
+            break
+        alike = np.empty(len(left), np.bool_)
+        kernels.match_first_place(
+            group.starts[left], group.length, cells.types, cells.sets.start, cells.sets.size, cells.sets.values, *cells.limit,
+            alike,
+        )  # fmt: skip
+        if alike.sum() > 1:
+            matching.append(left[alike])
+        left = left[~alike]
+    return matching
 
 
 def assemble_passages(

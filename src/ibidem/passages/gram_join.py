@@ -18,7 +18,7 @@ from ibidem.passages import kernels, pair_kernels
 from ibidem.passages.repeats import link_windows
 from ibidem.passages.rows import Pairing, PlaceGroup, Rows
 
-_HOT_WINDOW, _HOT_SENTENCE, _REPEATED_WINDOW = 1, 2, 4
+HOT_WINDOW, HOT_SENTENCE, REPEATED_WINDOW, HOT_TEXT = 1, 2, 4, 8  # flags of rows
 _N_PARTS = 64
 
 
@@ -56,18 +56,18 @@ def find_diagonals(
     config: PassagesConfig,
     pairing: Pairing,
     map_parts: MapParts = in_turn,
-    is_hot: NDArray[np.bool_] | None = None,
+    known_hot: NDArray[np.uint8] | None = None,
 ) -> tuple[NDArray[np.int32], list[PlaceGroup]]:
     """Return the diagonals (row in a, row in b, length), in no particular order, and the groups of places too many to pair.
 
     Promised: each maximal run of at least `min_sentences` equal classes that holds a window of at most `max_places` places;
     each shorter run that holds a sentence of `min_quote_words` words with at most `max_places` places; and each pair of
     shorter documents that are alike from end to end, unless their text has more than `max_places` places (no shorter ones
-    if `min_quote_words` is 0). Each one once. Rows that `is_hot` have too many places elsewhere: windows and texts of nothing
-    else lead to no pairs either.
+    if `min_quote_words` is 0). Each one once. `known_hot` are flags by row: which windows, sentences and texts that start
+    there have too many places elsewhere, and lead to no pairs either.
     """
     size, max_places, min_words = config.min_sentences, min(config.max_places, len(rows.classes)), config.min_quote_words
-    filters = (pairing.same_document, pairing.side, pairing.kin)
+    filters = (pairing.same_document, pairing.side, pairing.kin, pairing.leads)
     shorter = size > 1 and min_words > 0
 
     def group(kind: str) -> WindowGroups:
@@ -82,10 +82,14 @@ def find_diagonals(
 
     windows, *others = map_parts(group, ("windows", "sentences", "texts") if shorter else ("windows",))
     flags = np.zeros(len(rows.classes), np.uint8)
-    if is_hot is not None:
-        windows, *others = _without_hot([windows, *others], is_hot, size, rows, flags)
-    kernels.mark_rows(windows.rows, windows.first, 2, flags, _REPEATED_WINDOW)
-    kernels.mark_rows(windows.rows, windows.first, max_places + 1, flags, _HOT_WINDOW)
+    if known_hot is not None:
+        flags |= known_hot
+        windows, *others = (
+            _without_hot(group, flags & bit != 0)
+            for group, bit in zip([windows, *others], (HOT_WINDOW, HOT_SENTENCE, HOT_TEXT), strict=False)
+        )
+    kernels.mark_rows(windows.rows, windows.first, 2, flags, REPEATED_WINDOW)
+    kernels.mark_rows(windows.rows, windows.first, max_places + 1, flags, HOT_WINDOW)
 
     def pair_windows(part: tuple[int, int]) -> NDArray[np.int32]:
         return pair_kernels.pair_windows(  # type: ignore[no-any-return]
@@ -98,7 +102,7 @@ def find_diagonals(
         return _joined(found), repeats
 
     sentences, texts = others
-    kernels.mark_rows(sentences.rows, sentences.first, max_places + 1, flags, _HOT_SENTENCE)
+    kernels.mark_rows(sentences.rows, sentences.first, max_places + 1, flags, HOT_SENTENCE)
 
     def pair_sentences(part: tuple[int, int]) -> NDArray[np.int32]:
         return pair_kernels.pair_sentences(  # type: ignore[no-any-return]
@@ -113,29 +117,32 @@ def find_diagonals(
     )  # fmt: skip
     found.append(alike)
     covered = np.empty(len(flags), np.bool_)
-    kernels.cover_windows(flags, size, _REPEATED_WINDOW, covered)
+    kernels.cover_windows(flags, size, REPEATED_WINDOW, covered)
     repeats += _hot_groups(sentences, max_places, rows, 1, ~covered)
-    repeats += _hot_groups(texts, max_places, rows, 0, (flags & _HOT_SENTENCE) == 0)
+    repeats += _hot_groups(texts, max_places, rows, 0, (flags & HOT_SENTENCE) == 0)
     return _joined(found), repeats
 
 
-def _without_hot(
-    groups: list[WindowGroups], is_hot: NDArray[np.bool_], size: int, rows: Rows, flags: NDArray[np.uint8]
-) -> list[WindowGroups]:
-    """Drop the groups of windows, sentences and texts that are hot from end to end, and mark their rows."""
+def hot_flags(is_hot: NDArray[np.bool_], size: int, rows: Rows) -> NDArray[np.uint8]:
+    """Return the flags of windows, sentences and texts that are hot from end to end, given which rows are."""
     n_hot = np.concatenate([[0], np.cumsum(is_hot)])
     starts = np.arange(len(is_hot))
-    text_ends = rows.document_first[rows.document + 1]
-    lengths = (np.full(len(is_hot), size), np.ones(len(is_hot), np.int64), text_ends - starts)
-    cold = []
-    for number, group in enumerate(groups):
-        ends = np.minimum(starts + lengths[number], len(is_hot))
-        all_hot = n_hot[ends] - n_hot[starts] == ends - starts
-        keep = ~all_hot[group.rows[group.first[:-1]]]  # rows of a group are alike
-        flags[group.rows[np.repeat(~keep, np.diff(group.first))]] |= (_HOT_WINDOW, _HOT_SENTENCE, 0)[number]
-        first = np.concatenate([[0], np.cumsum(np.diff(group.first)[keep])]).astype(np.int64)
-        cold.append(WindowGroups(group.rows[np.repeat(keep, np.diff(group.first))], first))
-    return cold
+    flags = np.zeros(len(is_hot), np.uint8)
+    ends_by_bit = {
+        HOT_WINDOW: np.minimum(starts + size, len(is_hot)),
+        HOT_SENTENCE: starts + 1,
+        HOT_TEXT: rows.document_first[rows.document + 1],
+    }
+    for bit, ends in ends_by_bit.items():
+        flags[n_hot[ends] - n_hot[starts] == ends - starts] |= bit
+    return flags
+
+
+def _without_hot(group: WindowGroups, is_hot: NDArray[np.bool_]) -> WindowGroups:
+    """Drop the groups that are hot; rows of a group are alike."""
+    keep = ~is_hot[group.rows[group.first[:-1]]]
+    first = np.concatenate([[0], np.cumsum(np.diff(group.first)[keep])]).astype(np.int64)
+    return WindowGroups(group.rows[np.repeat(keep, np.diff(group.first))], first)
 
 
 def _joined(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:

@@ -52,7 +52,7 @@ def _extend(classes, document, x, y):
 
 
 @growing_kernel
-def pair_windows(rows, first, group_from, group_to, max_places, size, hot, classes, document, same_document, side, kin):
+def pair_windows(rows, first, group_from, group_to, max_places, size, hot, classes, document, same_document, side, kin, leads):
     """Diagonals (row in a, row in b, length) seeded by the groups [group_from, group_to) of at most `max_places` windows.
 
     Each maximal run of equal classes with a cold window comes out once: from its first cold window. A pair is passed over
@@ -79,6 +79,8 @@ def pair_windows(rows, first, group_from, group_to, max_places, size, hot, class
         for i in range(n):
             x = rows[begin + i]
             d = document[x]
+            if len(leads) > 0 and not leads[d]:
+                continue
             for j in range(i + 1, n):
                 if before[i] != 0 and before[i] == before[j]:
                     continue
@@ -123,6 +125,7 @@ def pair_documents(
     same_document,
     side,
     kin,
+    leads,
 ):
     """Pairs of short documents that are alike from end to end; `rows` are their first rows.
 
@@ -138,6 +141,8 @@ def pair_documents(
         for i in range(n):
             x = rows[begin + i]
             d = document[x]
+            if len(leads) > 0 and not leads[d]:
+                continue
             length = document_first[d + 1] - document_first[d]
             for j in range(i + 1, n):
                 y = rows[begin + j]
@@ -161,8 +166,9 @@ def pair_documents(
 
 @growing_kernel
 def pair_sentences(
-    rows, first, group_from, group_to, max_places, size, hot, n_words, min_words, classes, document, same_document, side, kin
-):
+    rows, first, group_from, group_to, max_places, size, hot, n_words, min_words, classes, document, same_document, side, kin,
+    leads,
+):  # fmt: skip
     """Diagonals shorter than `size` that hold a long sentence, seeded by groups of equal long sentences (one row each).
 
     A pair is passed over when the run it lies in is `size` long (the windows find that one), or when a long cold cell
@@ -191,6 +197,8 @@ def pair_sentences(
         for i in range(n):
             x = rows[begin + i]
             d = document[x]
+            if len(leads) > 0 and not leads[d]:
+                continue
             for j in range(i + 1, n):
                 if context[i] != 0 and context[i] == context[j]:
                     continue

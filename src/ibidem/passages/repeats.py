@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ibidem.passages.repeat_kernels import link_groups
 from ibidem.passages.rows import PlaceGroup
 
+Numbers = NDArray[np.int32] | NDArray[np.int64]
+
 
 def link_windows(
     window_rows: NDArray[np.int32],
@@ -43,18 +45,24 @@ def link_windows(
             at = following[at]
             length += 1
         starts = window_rows[window_first[hot[head]] : window_first[hot[head] + 1]]
-        groups.append(PlaceGroup(_without_overlaps(starts, document[starts], length), length))
+        text = np.zeros(len(starts), np.uint64)
+        groups.append(PlaceGroup(starts[apart(starts, document[starts], text, np.full(len(starts), length))], length))
     return groups
 
 
-def _without_overlaps(starts: NDArray[np.int32], documents: NDArray[np.int32], length: int) -> NDArray[np.int32]:
-    """Drop places that overlap the kept place before them in the same document (a line repeated many times over)."""
-    near = np.zeros(len(starts), np.bool_)
-    near[1:] = (np.diff(starts) < length) & (documents[1:] == documents[:-1])
-    if not near.any():
-        return starts
-    kept: list[tuple[int, int]] = [(-1, 0)]
-    for document, start in zip(documents.tolist(), starts.tolist(), strict=True):
-        if document != kept[-1][0] or start - kept[-1][1] >= length:
-            kept.append((document, start))
-    return np.array([start for _, start in kept[1:]], np.int32)
+def apart(starts: Numbers, documents: Numbers, texts: NDArray[np.uint64], lengths: Numbers) -> NDArray[np.bool_]:
+    """Tell which places to keep: not those that overlap the kept place of the same text before them in the same document.
+
+    (A line repeated many times over is one text with itself.) Places of a text and document come in rising order.
+    """
+    keep = np.ones(len(starts), np.bool_)
+    same = (documents[1:] == documents[:-1]) & (texts[1:] == texts[:-1])
+    if not (same & (np.diff(starts) < lengths[1:])).any():
+        return keep
+    last = -1
+    for i, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
+        if i > 0 and same[i - 1] and start - last < length:
+            keep[i] = False
+        else:
+            last = start
+    return keep

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,15 @@ class Rows:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which documents are compared: `side` by document (empty: all with all), `kin` by document (-1 or empty: no kin)."""
+    """Which documents are compared: `side` by document (empty: all with all), `kin` by document (-1 or empty: no kin).
+
+    `leads` by document says whether pairs are wanted of which it is the first one (empty: all are).
+    """
 
     same_document: bool
     side: NDArray[np.int8]
     kin: NDArray[np.int32]
+    leads: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
     def allows(self, documents: NDArray[np.int32]) -> bool:
         """Whether places in these documents hold a pair that may be compared."""

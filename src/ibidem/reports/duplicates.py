@@ -16,7 +16,15 @@ Numbers = NDArray[np.int64]
 def duplicates_table(
     found: Duplicates, representative: NDArray[np.int32], ids: pa.LargeStringArray, max_copies: int, has_reference: bool
 ) -> pa.Table:
-    """Return every pair of duplicates, in reading order, given those of documents that stand for identical ones.
+    """Return every pair of duplicates, in reading order, given those of documents that stand for identical ones."""
+    pairs = listed_pairs(found, representative, max_copies, has_reference)
+    names = [pa.DictionaryArray.from_arrays(pa.array(side), ids) for side in (pairs.a, pairs.b)]
+    columns = [pa.array(column) for column in (pairs.similarity, pairs.containment_a, pairs.containment_b)]
+    return pa.Table.from_arrays([*names, *columns], schema=DUPLICATES)
+
+
+def listed_pairs(found: Duplicates, representative: NDArray[np.int32], max_copies: int, has_reference: bool) -> Duplicates:
+    """Return all pairs to be listed, in order, given those of documents that stand for identical ones.
 
     Where more than `max_copies` documents are identical, or more pairs follow from one, only pairs with the document that
     stands for the others are listed.
@@ -32,9 +40,7 @@ def duplicates_table(
     x, y = np.minimum(x, y), np.maximum(x, y)
     of_x, of_y = np.where(is_turned, of_y, of_x), np.where(is_turned, of_x, of_y)
     order = np.lexsort((y, x))
-    names = [pa.DictionaryArray.from_arrays(pa.array(side[order].astype(np.int32)), ids) for side in (x, y)]
-    columns = [pa.array(column[order]) for column in (similarity, of_x, of_y)]
-    return pa.Table.from_arrays([*names, *columns], schema=DUPLICATES)
+    return Duplicates(x[order].astype(np.int32), y[order].astype(np.int32), similarity[order], of_x[order], of_y[order])
 
 
 def clusters_table(canonical: NDArray[np.int32], ids: pa.LargeStringArray) -> pa.Table:
@@ -46,9 +52,7 @@ def clusters_table(canonical: NDArray[np.int32], ids: pa.LargeStringArray) -> pa
     return pa.Table.from_arrays(columns, schema=CLUSTERS)
 
 
-def _pairs_of_copies(
-    found: Duplicates, members: Numbers, first: Numbers, max_copies: int
-) -> tuple[Numbers, Numbers, Numbers]:
+def _pairs_of_copies(found: Duplicates, members: Numbers, first: Numbers, max_copies: int) -> tuple[Numbers, Numbers, Numbers]:
     """Return the pairs of all documents that those of `found` stand for, and which of `found` each comes from."""
     a, b = found.a.astype(np.int64), found.b.astype(np.int64)
     n_a, n_b = first[a + 1] - first[a], first[b + 1] - first[b]

@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters import MIN_COVERAGE, cluster_copies, identical_documents
+from ibidem.clusters import cluster_copies, identical_documents
 from ibidem.collection import NO_TIME, Collection
 from ibidem.model import DIRECTIONS, DOCUMENTS, KINDS, PASSAGES, REPEATS
 from ibidem.parts import MapParts, in_turn
 from ibidem.passages import PassageRows, PlaceGroup, Rows
 from ibidem.reports import kernels
+from ibidem.reports.marks import Marks
 
 Numbers = NDArray[np.int64]
 _KIND_WORDS, _DIRECTION_WORDS = pa.array(KINDS), pa.array(DIRECTIONS)
@@ -53,7 +54,7 @@ def _part_table(
 
 
 def repeats_table(groups: Sequence[PlaceGroup], rows: Rows, collection: Collection) -> pa.Table:
-    """Return the repeat groups in the schema REPEATS, those in most documents first."""
+    """Return the repeat groups in the schema REPEATS: those in most documents first, then longer ones, then by text and place."""
     texts, counts, sizes, places = [], [], [], []
     for group in groups:
         document, first, last = _sentences_of(group, rows)
@@ -62,7 +63,8 @@ def repeats_table(groups: Sequence[PlaceGroup], rows: Rows, collection: Collecti
         counts.append(len(np.unique(document)))
         sizes.append(len(document))
         places.append((document, start, end))
-    order = sorted(range(len(groups)), key=lambda g: (-counts[g], -len(texts[g]), texts[g]))
+    firsts = [(int(document[0]), int(start[0]), sizes[g]) for g, (document, start, _) in enumerate(places)]
+    order = sorted(range(len(groups)), key=lambda g: (-counts[g], -len(texts[g]), texts[g], firsts[g]))
     document, start, end = (np.concatenate([places[g][part] for g in order] or [np.empty(0, np.int64)]) for part in range(3))
     structs = pa.StructArray.from_arrays(
         [collection.ids.take(pa.array(document)), pa.array(start), pa.array(end)], names=["id", "start", "end"]
@@ -80,32 +82,18 @@ def documents_table(parts: Sequence[PassageRows], groups: Sequence[PlaceGroup], 
     which stands nowhere before (by time where both places have one, otherwise in reading order; with `against`, the reference
     comes before the input). Clusters hold documents that are copies of one another as wholes.
     """
-    n_sentences = len(collection.document)
-    chars_before = np.zeros(n_sentences + 1, np.int64)
-    np.cumsum(collection.end_char - collection.start_char, out=chars_before[1:])
-    elsewhere, before = np.zeros(n_sentences + 1, np.int32), np.zeros(n_sentences + 1, np.int32)
-    a_is_first = not collection.has_reference
+    marks = Marks(collection)
     edges = [identical_documents(collection.digest, collection.document_first)]
-    counted = np.full(n_sentences, -1, np.int32)
-    n_passages = 0
-    for part in filter(len, parts):
-        copies_a, copies_b = np.empty(len(part), np.int32), np.empty(len(part), np.int32)
-        n_copies = kernels.mark_passages(
-            part.table, rows.document, rows.sentence, collection.times, a_is_first, chars_before, collection.document_first,
-            MIN_COVERAGE, elsewhere, before, counted, n_passages, copies_a, copies_b,
-        )  # fmt: skip
-        n_passages += len(part)
-        edges.append((copies_a[:n_copies], copies_b[:n_copies]))
-    document_chars = np.diff(chars_before[collection.document_first])
+    edges.append(marks.add_passages(parts, rows, a_is_first=not collection.has_reference))
     for group in groups:
         document, first, last = _sentences_of(group, rows)
-        kernels.mark_places(first, last, _first_place(document, collection), elsewhere, before)
-        whole = document[chars_before[last] - chars_before[first] >= MIN_COVERAGE * document_chars[document]].astype(np.int32)
+        is_input = (document < collection.n_input) & collection.has_reference
+        marks.add_places(document, first, last, first_place(document, collection.times[document], is_input))
+        whole = document[marks.is_whole(document, first, last)].astype(np.int32)
         edges.append((np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]))
     copies_a, copies_b = (np.concatenate(ends) for ends in zip(*edges, strict=True))
     cluster = cluster_copies(copies_a, copies_b, collection.n_documents)
-    shares = np.empty((2, collection.n_documents))
-    kernels.share_by_document(elsewhere, before, chars_before, collection.document_first, shares)
+    shares = marks.shares()
     n_input = collection.n_input
     cluster = cluster[:n_input]
     columns = [
@@ -126,7 +114,6 @@ def _sentences_of(group: PlaceGroup, rows: Rows) -> tuple[Numbers, Numbers, Numb
     return rows.document[group.starts].astype(np.int64), first, last
 
 
-def _first_place(documents: Numbers, collection: Collection) -> int:
-    times = collection.times[documents]
-    is_input = (documents < collection.n_input) & collection.has_reference
+def first_place(documents: Numbers, times: Numbers, is_input: NDArray[np.bool_]) -> int:
+    """Return which place counts as the first: the earliest, of equal or unknown times the reference's, then in reading order."""
     return int(np.lexsort((documents, is_input, times, times == NO_TIME))[0])

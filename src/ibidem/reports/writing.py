@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -41,6 +42,16 @@ def check_output(folder: Path, overwrite: bool) -> None:
             raise OutputExistsError(f"{folder} holds results already", "Give another folder, or --overwrite to replace them.")
 
 
+def clear_output(folder: Path) -> None:
+    """Remove what an earlier run left, perhaps in another format or in parts; `run.json` first, for it says that all is there."""
+    (folder / "run.json").unlink(missing_ok=True)
+    for old in (*(folder / f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), folder / "skipped.jsonl"):
+        if old.is_dir():
+            shutil.rmtree(old)
+        else:
+            old.unlink(missing_ok=True)
+
+
 def write_result(
     folder: Path,
     tables: Mapping[str, pa.Table],
@@ -53,10 +64,9 @@ def write_result(
     writers: dict[str, Callable[[pa.Table, Path], None]] = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # What an earlier run left, perhaps in another format; `run.json` first, for it says that all is there.
-        (folder / "run.json").unlink(missing_ok=True)
-        for old in (folder / f"{name}.{suffix}" for name in _OURS for suffix in writers) if clear else ():
-            old.unlink(missing_ok=True)
+        if clear:
+            clear_output(folder)
+        (folder / "run.json").unlink(missing_ok=True)  # it says that all is there
         with ThreadPoolExecutor(len(tables)) as pool:
             jobs = [
                 pool.submit(_aside, folder / f"{name}.{table_format}", partial(writers[table_format], table))

@@ -20,13 +20,17 @@ class Fingerprint:
     def key(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> NDArray[np.uint64]:
         """Return the hash of the kept words; nothing where none is left."""
         assert vocabulary is not None
-        # In a handful of documents every word is in most of them, and a share says nothing.
-        share = Fraction(str(config.max_document_share))  # exact: 0.58 of 50 documents are 29
-        most = max(share * vocabulary.n_documents, 0 if config.paper else 10)
-        keep = vocabulary.document_counts <= int(most)
+        keep = vocabulary.document_counts <= most_documents(config, vocabulary.n_documents)
         keys = np.empty(len(types), np.uint64)
         kernels.hash_kept_words(types.tokens, types.first, vocabulary.ids, keep, False, False, keys)
         return keys
+
+
+def most_documents(config: SignaturesConfig, n_documents: int) -> int:
+    """Return the number of documents that a word may stand in, of so many, to be kept."""
+    share = Fraction(str(config.max_document_share))  # exact: 0.58 of 50 documents are 29
+    # In a handful of documents every word is in most of them, and a share says nothing.
+    return int(max(share * n_documents, 0 if config.paper else 10))
 
 
 SIGNATURE = Fingerprint()

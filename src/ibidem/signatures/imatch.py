@@ -21,20 +21,19 @@ class IMatch:
     def key(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> NDArray[np.uint64]:
         """Return the hash of the kept words."""
         assert vocabulary is not None
-        idf = normalised_idf(vocabulary)
+        idf = idf_of(vocabulary.document_counts, vocabulary.n_documents)
         keep = (idf >= config.min_idf) & (idf <= config.max_idf)
         keys = np.empty(len(types), np.uint64)
         kernels.hash_kept_words(types.tokens, types.first, vocabulary.ids, keep, True, config.paper, keys)
         return keys
 
 
-def normalised_idf(vocabulary: Vocabulary) -> NDArray[np.float64]:
-    """Return log(N/df) / log N of every word, between 0 and 1; in a collection of one document every word has 1."""
-    n = vocabulary.n_documents
-    if n < 2:
-        return np.ones(len(vocabulary.hashes))
+def idf_of(document_counts: NDArray[np.int32], n_documents: int) -> NDArray[np.float64]:
+    """Return log(N/df) / log N of words, between 0 and 1; in a collection of one document every word has 1."""
+    if n_documents < 2:
+        return np.ones(len(document_counts))
     # Rounding must not push df = 1 above 1 or df = N below 0.
-    idf: NDArray[np.float64] = np.clip(1 - np.log(vocabulary.document_counts) / np.log(n), 0.0, 1.0)
+    idf: NDArray[np.float64] = np.clip(1 - np.log(document_counts) / np.log(n_documents), 0.0, 1.0)
     return idf
 
 

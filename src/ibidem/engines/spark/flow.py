@@ -7,7 +7,7 @@ What a stage gives is written to the work folder: no later stage computes it aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce as fold
 from typing import Any
 
@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
 
-_BLOCK_SCHEMA = "tag string, route int, payload binary"
-_BLOCK = pa.schema([("tag", pa.string()), ("route", pa.int32()), ("payload", pa.binary())])
+_BLOCK_SCHEMA = "tag string, route int, n_rows long, n_before long, payload binary"
+_BLOCK = pa.schema([("tag", pa.string()), ("route", pa.int32()), ("n_rows", pa.int64()), ("n_before", pa.int64()), ("payload", pa.binary())])
 _MOST_BATCH_BYTES = 16 << 20
 
 
@@ -30,7 +30,7 @@ class SparkFlow:
         self._routes = _routes(n_partitions)
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
-        """Run a mapper over the batches of a data frame, or over the tables of blocks."""
+        """Run a mapper over the tables of blocks, or over the rows of data frames: `source.mapped` says how they are read."""
         routes = self._routes
         if isinstance(source, Blocks):
 
@@ -39,10 +39,13 @@ class SparkFlow:
 
             return self._store(stage, self._frame(source).mapInArrow(run, _BLOCK_SCHEMA), outputs)
 
-        def run_on_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return _encoded(mapper(batches), routes)
+        def on_rows(read: Mapper) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+            return lambda batches: _encoded(read(batches), routes)
 
-        return self._store(stage, source.mapInArrow(run_on_rows, _BLOCK_SCHEMA), outputs)
+        frames = [frame.mapInArrow(on_rows(read), _BLOCK_SCHEMA) for frame, read in source.mapped(mapper)]
+        stored = self._store(stage, _union(frames), {**outputs, **source.outputs})
+        source.skipped = stored["skipped"]
+        return stored
 
     def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
         """Run a reducer over every partition that rows were sent to."""
@@ -59,8 +62,7 @@ class SparkFlow:
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             return _encoded(_reduced(batches, reducer, schemas, routes), routes)
 
-        together = fold(lambda one, other: one.unionByName(other), frames)
-        together = together.repartition(self.n_partitions, "route").mapInArrow(run, _BLOCK_SCHEMA)
+        together = _union(frames).repartition(self.n_partitions, "route").mapInArrow(run, _BLOCK_SCHEMA)
         return self._store(stage, together, outputs)
 
     def collect(self, blocks: Blocks) -> pa.Table:
@@ -68,21 +70,26 @@ class SparkFlow:
         rows = self._frame(blocks).select("payload").collect()
         return pa.concat_tables([blocks.schema.empty_table(), *(_decode_bytes(row.payload) for row in rows)])
 
-    def frame(self, blocks: Blocks, spark_schema: str, decode: Callable[[pa.Table], pa.Table] | None = None) -> Any:
-        """Return blocks as a data frame of real columns, in the order of their partitions."""
-        places = {route: number for number, route in enumerate(self._routes)}
+    def count(self, blocks: Blocks) -> int:
+        """Return the number of rows; they are not read for it."""
+        return int(self._frame(blocks).groupBy().sum("n_rows").first()[0] or 0)
+
+    def frame(self, blocks: Blocks, columns: Sequence[str]) -> Any:
+        """Return columns of blocks as a data frame, in the order of their partitions."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        schema = pa.schema([(name, _spark_type(blocks.schema.field(name).type)) for name in columns])
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            found = [(places[route.as_py()], block) for b in batches for route, block in zip(b["route"], b["payload"], strict=True)]
-            for _, block in sorted(found, key=lambda item: item[0]):
-                table = _decode(block)
-                yield from (table if decode is None else decode(table)).combine_chunks().to_batches()
+            for table in (_decode(block) for batch in batches for block in batch.column("payload")):
+                yield from table.select(columns).cast(schema).combine_chunks().to_batches()
 
-        return self._frame(blocks).repartition(self.n_partitions, "route").mapInArrow(run, spark_schema)
+        in_order = self._frame(blocks).repartition(self.n_partitions, "route").sortWithinPartitions("n_before")
+        return in_order.mapInArrow(run, from_arrow_schema(schema))
 
     def _frame(self, blocks: Blocks) -> Any:
-        frame = self._spark.read.schema("route int, payload binary, tag string").parquet(blocks.handle)
-        return frame.where(frame.tag == blocks.tag).select("tag", "route", "payload")
+        frame = self._spark.read.schema("route int, n_rows long, n_before long, payload binary, tag string").parquet(blocks.handle)
+        return frame.where(frame.tag == blocks.tag)
 
     def _store(self, stage: str, frame: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
         path = f"{self._folder}/{stage}"
@@ -98,6 +105,8 @@ class _BlockWriter:
     def __init__(self) -> None:
         self._tags: list[str] = []
         self._routes: list[int] = []
+        self._n_rows: list[int] = []
+        self._n_before: list[int] = []
         self._ends = [0]
         self._sink = pa.BufferOutputStream()
 
@@ -105,24 +114,34 @@ class _BlockWriter:
     def n_bytes(self) -> int:
         return self._ends[-1]
 
-    def add(self, tag: str, route: int, table: pa.Table) -> None:
+    def add(self, tag: str, route: int, n_before: int, table: pa.Table) -> None:
         with pa.ipc.new_stream(self._sink, table.schema) as writer:
             writer.write_table(table)
         self._tags.append(tag)
         self._routes.append(route)
+        self._n_rows.append(table.num_rows)
+        self._n_before.append(n_before)
         self._ends.append(self._sink.tell())
 
     def batch(self) -> pa.RecordBatch:
         ends = pa.array(self._ends, pa.int32()).buffers()[1]
         payloads = pa.BinaryArray.from_buffers(pa.binary(), len(self._tags), [None, ends, self._sink.getvalue()])
-        return pa.RecordBatch.from_arrays([pa.array(self._tags), pa.array(self._routes, pa.int32()), payloads], schema=_BLOCK)
+        routes, n_rows, n_before = (pa.array(c, k) for c, k in ((self._routes, pa.int32()), (self._n_rows, pa.int64()), (self._n_before, pa.int64())))
+        columns = [pa.array(self._tags), routes, n_rows, n_before, payloads]
+        return pa.RecordBatch.from_arrays(columns, schema=_BLOCK)
+
+
+def _union(frames: list[Any]) -> Any:
+    return fold(lambda one, other: one.unionByName(other), frames)
 
 
 def _encoded(emitted: Iterable[Emitted], routes: list[int]) -> Iterator[pa.RecordBatch]:
     blocks = _BlockWriter()
+    n_before: dict[str, int] = {}  # what a task gave under a tag before: reducers that give rows in order keep it
     for one in emitted:
         for partition, table in pieces(one):
-            blocks.add(one.tag, routes[partition], table)
+            blocks.add(one.tag, routes[partition], n_before.get(one.tag, 0), table)
+            n_before[one.tag] = n_before.get(one.tag, 0) + table.num_rows
             if blocks.n_bytes > _MOST_BATCH_BYTES:
                 yield blocks.batch()
                 blocks = _BlockWriter()
@@ -143,6 +162,17 @@ def _reduced(
         tables = found.pop(number)
         whole = {name: pa.concat_tables([schema.empty_table(), *tables.pop(name, ())]) for name, schema in schemas.items()}
         yield from reducer(places[number], whole)
+
+
+def _spark_type(kind: pa.DataType) -> pa.DataType:
+    """Return the Arrow type that Spark knows for a type of ours."""
+    if pa.types.is_large_string(kind):
+        return pa.string()
+    if pa.types.is_large_list(kind):
+        return pa.list_(_spark_type(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(field.name, _spark_type(field.type)) for field in kind])
+    return kind
 
 
 def _decode(block: pa.Scalar) -> pa.Table:

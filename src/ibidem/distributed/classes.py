@@ -1,0 +1,139 @@
+"""Classes of similar sentences over all machines: what `matches.join_types` finds, without anyone holding all types.
+
+Every type is at home in the partition of its digest. A type that resembles no other needs no class but its digest. So only
+those that do are told to the documents that hold them, with the sets by which they are compared: few, and nothing else moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
+from ibidem.config import SET_SIGNATURES, Config
+from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
+from ibidem.distributed.joining import SETS, join_sets
+from ibidem.distributed.layout import Layout
+from ibidem.distributed.placing import placed_documents
+from ibidem.distributed.tables import CLASSED, as_lists, collection_of, flat, in_order, lengths, stretches, table_of
+from ibidem.distributed.typing import ASKERS, TYPES, collapse, signature_maker
+from ibidem.parts import in_turn
+from ibidem.progress import Progress
+from ibidem.signatures import HashSets, KeySignature, TypeTokens
+
+# The class of a type; 0: it is known by nothing, and matches nothing.
+CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
+_KEYS = pa.schema([("key", pa.uint64()), ("digest", pa.uint64())])
+_ANSWERS = pa.schema([("digest", pa.uint64()), ("class", pa.uint64()), ("set", pa.list_(pa.uint64()))])
+
+
+def classify_documents(
+    flow: Flow, split: Mapping[str, Blocks], config: Config, layout: Layout, progress: Progress, with_grams: bool = True
+) -> tuple[Blocks, dict[str, Blocks]]:
+    """Return the documents with the classes of their sentences, and, `with_grams`, their grams."""
+    types = collapse(flow, split["seen"], layout, progress)
+    n_documents = progress.counts["documents"]
+    make = signature_maker(flow, split.get("words"), types["types"], config, n_documents)
+    if config.signatures.signature in SET_SIGNATURES:
+        sets, classes = join_sets(flow, types["types"], make, config, layout)
+    else:
+        sets, classes = types["types"], _classes_of_keys(flow, types["types"], make, layout)
+    answers = _answer(flow, classes, sets, types["askers"], layout)
+    return _tell_documents(flow, split["documents"], answers, config, layout, with_grams)
+
+
+def _classes_of_keys(flow: Flow, types: Blocks, make: Any, layout: Layout) -> list[Blocks]:
+    """Return the classes of types whose key others have too, and of those that have none."""
+
+    def find_keys(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        for table in tables:
+            digests, keys = table["digest"].to_numpy(), make(TypeTokens(flat(table, "set"), _first(table, "set")))
+            known = keys != 0
+            routes = route_by_hash(keys[known], layout.n_partitions)
+            yield Emitted("keys", table_of([keys[known], digests[known]], _KEYS), routes)
+            yield _classes(digests[~known], np.zeros(int((~known).sum()), np.uint64), layout)
+
+    def share(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        keys, digests = (tables["keys"][name].to_numpy() for name in _KEYS.names)
+        _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        shared = counts[which] > 1
+        yield _classes(digests[shared], keys[shared], layout)
+
+    found = flow.map("keys", types, find_keys, {"keys": _KEYS, "classes": CLASSES})
+    return [found["classes"], flow.reduce("keys-shared", {"keys": found["keys"]}, share, {"classes": CLASSES})["classes"]]
+
+
+def _classes(digests: NDArray[np.uint64], classes: NDArray[np.uint64], layout: Layout) -> Emitted:
+    return Emitted("classes", table_of([digests, classes], CLASSES), route_by_hash(digests, layout.n_partitions))
+
+
+def _first(table: pa.Table, name: str) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths(table, name))]).astype(np.int64)
+
+
+def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, layout: Layout) -> Blocks:
+    """Return the types that have a class of others too, with their sets, in every partition that has such sentences."""
+
+    def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        digests, names = (tables["classes"][name].to_numpy() for name in CLASSES.names)
+        order = np.argsort(digests)
+        digests, names = digests[order], names[order]
+        sets = tables["sets"]
+        types = sets["digest"].to_numpy()
+        by_type = np.argsort(types)
+        found = sets["set"].take(pa.array(by_type[np.searchsorted(types[by_type], digests)])) if len(digests) else sets["set"].slice(0, 0)
+        answers = table_of([digests, names, found], _ANSWERS)
+        asked, homes = (tables["askers"][name].to_numpy() for name in ASKERS.names)
+        packed = np.unique(np.stack([asked, homes.astype(np.uint64)]), axis=1)
+        asked, homes = packed[0], packed[1].astype(np.int64)
+        at = np.searchsorted(digests, asked)
+        known = at < len(digests)
+        known[known] = digests[at[known]] == asked[known]
+        yield Emitted("answers", answers.take(pa.array(at[known])), homes[known])
+
+    inputs = {"classes": classes, "sets": sets, "askers": askers}
+    return flow.reduce("classes", inputs, answer, {"answers": _ANSWERS})["answers"]
+
+
+def _tell_documents(
+    flow: Flow, documents: Blocks, answers: Blocks, config: Config, layout: Layout, with_grams: bool
+) -> tuple[Blocks, dict[str, Blocks]]:
+    outputs = {"documents": CLASSED} | (GRAM_OUTPUTS if with_grams else {})
+
+    def tell(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = in_order(tables["documents"])
+        answers = tables["answers"].take(pa.array(np.argsort(tables["answers"]["digest"].to_numpy()))).combine_chunks()
+        known, names = answers["digest"].to_numpy(), answers["class"].to_numpy()
+        sizes, first, hashes = lengths(answers, "set"), _first(answers, "set"), flat(answers, "set")
+        sizes = np.where(names == 0, 0, sizes)
+        digests, counts = flat(table, "digest"), lengths(table, "digest")
+        at = np.searchsorted(known, digests)
+        hit = at < len(known)
+        hit[hit] = known[at[hit]] == digests[hit]
+        classes = digests.copy()
+        classes[hit] = names[at[hit]]
+        compared = np.flatnonzero(hit & (classes != 0))
+        document_first = np.cumsum(counts) - counts
+        document = np.repeat(np.arange(len(counts)), counts)[compared]
+        of_document = np.bincount(document, minlength=len(counts))
+        set_sizes = sizes[at[compared]]
+        sets = hashes[stretches(first[at[compared]], set_sizes)]
+        of_sets = np.bincount(document, set_sizes, len(counts)).astype(np.int64)
+        lists = [
+            as_lists(classes, counts, pa.uint64()),
+            as_lists(compared - document_first[document], of_document, pa.int32()),
+            as_lists(set_sizes, of_document, pa.int32()),
+            as_lists(sets, of_sets, pa.uint64()),
+        ]
+        table = table_of([*table.columns, *lists], CLASSED)
+        yield Emitted("documents", table, partition)
+        if with_grams:
+            placed = placed_documents(table, config, layout)
+            yield from emit_grams(placed.collection, placed.documents, placed.rows, placed.is_known, config, layout)
+
+    stored = flow.reduce("classes-told", {"documents": documents, "answers": answers}, tell, outputs)
+    return stored["documents"], stored

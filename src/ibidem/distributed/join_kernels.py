@@ -1,0 +1,115 @@
+"""Kernels of the join of sets: their order, who could be similar, and who is. The limit is the fraction p/q."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.compiling import inner_kernel, outer_kernel
+from ibidem.matches.kernels import find_root, overlap_of, popcount, unite
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@inner_kernel
+def _sort(hashes, levels, begin, end):
+    """Shell sort of one set by level, then by hash."""
+    n = end - begin
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(begin + gap, end):
+            value = hashes[i]
+            level = levels[i]
+            j = i
+            while j >= begin + gap and (
+                levels[j - gap] > level or (levels[j - gap] == level and hashes[j - gap] > value)
+            ):
+                hashes[j] = hashes[j - gap]
+                levels[j] = levels[j - gap]
+                j -= gap
+            hashes[j] = value
+            levels[j] = level
+        gap //= 3
+
+
+@outer_kernel
+def order_sets(hashes, levels, first, bitmaps):
+    """Put the members of every set in order of level and hash, in place; write the sets' parity bitmaps."""
+    for t in range(len(first) - 1):
+        _sort(hashes, levels, first[t], first[t + 1])
+        bitmap = np.uint64(0)
+        for i in range(first[t], first[t + 1]):
+            bitmap ^= np.uint64(1) << (hashes[i] * _GOLDEN >> np.uint64(58))
+        bitmaps[t] = bitmap
+
+
+@outer_kernel
+def distinct(hashes, first, sizes):
+    """Leave every hash of a set once, in place, one set after the other; write sizes, return how many are left.
+
+    Sets are short: each hash is looked for among those kept.
+    """
+    n = 0
+    for t in range(len(first) - 1):
+        begin = n
+        for i in range(first[t], first[t + 1]):
+            value = hashes[i]
+            known = False
+            for k in range(begin, n):
+                if hashes[k] == value:
+                    known = True
+                    break
+            if not known:
+                hashes[n] = value
+                n += 1
+        sizes[t] = n - begin
+    return n
+
+
+@outer_kernel
+def find_possible(member, size, bitmap, is_indexed, p, q, active):
+    """Mark the sets that meet one at their member which size and bitmap allow to be similar.
+
+    Sets come by member, then by size: an indexed one is met by those after it.
+    """
+    begin = 0
+    for x in range(len(member)):
+        if x > 0 and member[x] != member[x - 1]:
+            begin = x
+        size_x = np.int64(size[x])
+        smallest = (p * size_x + q - 1) // q
+        while size[begin] < smallest:
+            begin += 1
+        for y in range(begin, x):
+            if not is_indexed[y] or (active[x] and active[y]):
+                continue
+            size_y = np.int64(size[y])
+            needed = (p * (size_x + size_y) + p + q - 1) // (p + q)
+            if np.int64(popcount(bitmap[x] ^ bitmap[y])) <= size_x + size_y - 2 * needed:
+                active[x] = True
+                active[y] = True
+
+
+@outer_kernel
+def unite_similar(member, number, size, bitmap, is_indexed, first, values, p, q, parent):
+    """Unite every two sets that meet at a member and are similar; sets come as in `find_possible`, their hashes rising."""
+    begin = 0
+    for x in range(len(member)):
+        if x > 0 and member[x] != member[x - 1]:
+            begin = x
+        size_x = np.int64(size[x])
+        smallest = (p * size_x + q - 1) // q
+        while size[begin] < smallest:
+            begin += 1
+        for y in range(begin, x):
+            if not is_indexed[y] or find_root(parent, number[x]) == find_root(parent, number[y]):
+                continue
+            size_y = np.int64(size[y])
+            needed = (p * (size_x + size_y) + p + q - 1) // (p + q)
+            if np.int64(popcount(bitmap[x] ^ bitmap[y])) > size_x + size_y - 2 * needed:
+                continue
+            if overlap_of(values, first[x], size_x, first[y], size_y, needed) >= 0:
+                unite(parent, number[x], number[y])

@@ -1,0 +1,195 @@
+"""The set-similarity join of types over all machines: the same prefixes and bounds as in `matches`, cut at the tokens.
+
+1. Sets are put in one order, rarest member first; frequent members are counted and told to all (a bounded table), for all
+   others any order will do. Two sets that are similar enough share a member among the first few of both.
+2. Those few go to the partitions of the members, with sizes and bitmaps only. A set that meets no other there which could be
+   similar by size and bitmap goes no further with this member: nearly all.
+3. The others send their sets. Where two meet that are not joined yet they are compared; a partition sends one edge for each
+   set that it joins to others at most, however many pairs there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
+from ibidem.config import Config
+from ibidem.distributed import join_kernels as kernels
+from ibidem.distributed.components import EDGES, ROOTS, connect
+from ibidem.distributed.layout import Layout
+from ibidem.distributed.tables import as_lists, flat, lengths, stretches, table_of
+from ibidem.distributed.typing import TYPES, Maker
+from ibidem.matches.kernels import flatten
+from ibidem.parts import in_turn
+from ibidem.signatures import TypeTokens
+from ibidem.signatures.types import number_hashes
+
+SETS = TYPES
+_CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
+_MEMBERS = pa.schema([("member", pa.uint64()), ("count", pa.int64())])
+_POSTINGS = pa.schema(
+    [
+        ("member", pa.uint64()),
+        ("digest", pa.uint64()),
+        ("size", pa.int32()),
+        ("bitmap", pa.uint64()),
+        ("is_indexed", pa.bool_()),
+    ]
+)
+_WANTED = pa.schema([("digest", pa.uint64()), ("member", pa.uint64()), ("is_indexed", pa.bool_())])
+_SENT = pa.schema([*_WANTED, ("bitmap", pa.uint64()), ("set", pa.list_(pa.uint64()))])
+_MOST_FREQUENT = 1 << 20
+_LEAST_COUNT = 16
+
+
+def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: Layout) -> tuple[Blocks, list[Blocks]]:
+    """Return the sets of all types, and the classes of those that are similar to others or known by nothing."""
+    made = _make_sets(flow, types, make, layout)
+    levels = _frequent_members(flow, made["members"])
+    postings = _list_postings(flow, made["sets"], levels, config, layout)
+    wanted = _meet(flow, postings, config, layout)
+    edges = _compare(flow, made["sets"], wanted, config, layout)
+    roots = connect(flow, "classes", edges)
+
+    def name(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        for table in tables:
+            digests, classes = (table[name].to_numpy() for name in ROOTS.names)
+            yield Emitted("classes", table_of([digests, classes], _CLASSES), route_by_hash(digests, layout.n_partitions))
+
+    return made["sets"], [made["classes"], flow.map("classes-named", roots, name, {"classes": _CLASSES})["classes"]]
+
+
+def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[str, Blocks]:
+    def make_sets(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        for table in tables:
+            first = np.concatenate([[0], np.cumsum(lengths(table, "set"))]).astype(np.int64)
+            made = make(TypeTokens(flat(table, "set"), first))
+            hashes, sizes = made.hashes.copy(), np.empty(len(first) - 1, np.int64)
+            n = kernels.distinct(hashes, made.first, sizes)
+            hashes = hashes[:n]
+            digests = table["digest"].to_numpy()
+            routes = route_by_hash(digests, layout.n_partitions)
+            yield Emitted("sets", table_of([digests, as_lists(hashes, sizes, pa.uint64())], SETS), routes)
+            empty = sizes == 0
+            yield Emitted("classes", table_of([digests[empty], np.zeros(int(empty.sum()))], _CLASSES), routes[empty])
+            numbered = number_hashes(hashes, in_turn)
+            columns = [numbered.hashes, numbered.counts]
+            yield Emitted("members", table_of(columns, _MEMBERS), route_by_hash(numbered.hashes, layout.n_partitions))
+
+    return flow.map("sets", types, make_sets, {"sets": SETS, "classes": _CLASSES, "members": _MEMBERS})
+
+
+def _frequent_members(flow: Flow, members: Blocks) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """Return the members of very many sets, by rising hash, and their places in the order of counts."""
+    most = max(1, _MOST_FREQUENT // flow.n_partitions)
+
+    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        members, which = np.unique(tables["members"]["member"].to_numpy(), return_inverse=True)
+        counts = np.bincount(which, tables["members"]["count"].to_numpy(), len(members)).astype(np.int64)
+        chosen = np.argsort(-counts, kind="stable")[:most]
+        chosen = chosen[counts[chosen] >= _LEAST_COUNT]
+        yield Emitted("members", table_of([members[chosen], counts[chosen]], _MEMBERS), 0)
+
+    table = flow.collect(flow.reduce("sets-frequent", {"members": members}, choose, {"members": _MEMBERS})["members"])
+    hashes, counts = (table[name].to_numpy() for name in _MEMBERS.names)
+    order = np.lexsort((hashes, counts))
+    level = np.empty(len(order), np.int32)
+    level[order] = np.arange(1, len(order) + 1)
+    by_hash = np.argsort(hashes)
+    return hashes[by_hash], level[by_hash]
+
+
+def _list_postings(
+    flow: Flow, sets: Blocks, levels: tuple[NDArray[np.uint64], NDArray[np.int32]], config: Config, layout: Layout
+) -> Blocks:
+    p, q = config.matches.min_similarity.as_integer_ratio()
+    frequent, level = levels
+
+    def list_postings(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        for table in tables:
+            hashes, sizes, digests = flat(table, "set").copy(), lengths(table, "set"), table["digest"].to_numpy()
+            first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+            at = np.minimum(np.searchsorted(frequent, hashes), max(0, len(frequent) - 1))
+            of_hash = np.where(frequent[at] == hashes, level[at], 0).astype(np.int32) if len(frequent) else np.zeros(len(hashes), np.int32)
+            bitmaps = np.empty(len(sizes), np.uint64)
+            kernels.order_sets(hashes, of_hash, first, bitmaps)
+            n_probe = np.where(sizes > 0, sizes - -(-p * sizes // q) + 1, 0)
+            n_index = sizes - -(-2 * p * sizes // (p + q)) + 1
+            which = np.repeat(np.arange(len(sizes)), n_probe)
+            place = np.arange(len(which)) - np.repeat(np.cumsum(n_probe) - n_probe, n_probe)
+            members = hashes[first[which] + place]
+            columns = [members, digests[which], sizes[which], bitmaps[which], place < n_index[which]]
+            yield Emitted("postings", table_of(columns, _POSTINGS), route_by_hash(members, layout.n_partitions))
+
+    return flow.map("sets-postings", sets, list_postings, {"postings": _POSTINGS})["postings"]
+
+
+def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> Blocks:
+    """Return the sets that are wanted at a member because another one there could be similar."""
+    p, q = config.matches.min_similarity.as_integer_ratio()
+
+    def meet(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["postings"]
+        member, digest, size, bitmap, is_indexed = (table[name].to_numpy(zero_copy_only=False) for name in _POSTINGS.names)
+        chosen = _repeated(member)
+        chosen = chosen[np.lexsort((digest[chosen], size[chosen], member[chosen]))]
+        member, digest, size, bitmap, is_indexed = (c[chosen] for c in (member, digest, size, bitmap, is_indexed))
+        active = np.zeros(len(member), np.bool_)
+        kernels.find_possible(member, size, bitmap, is_indexed, p, q, active)
+        digest = digest[active]
+        yield Emitted(
+            "wanted", table_of([digest, member[active], is_indexed[active]], _WANTED), route_by_hash(digest, layout.n_partitions)
+        )
+
+    return flow.reduce("sets-meet", {"postings": postings}, meet, {"wanted": _WANTED})["wanted"]
+
+
+def _repeated(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return where the keys stand that stand more than once."""
+    _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return np.flatnonzero(counts[which] > 1)
+
+
+def _compare(flow: Flow, sets: Blocks, wanted: Blocks, config: Config, layout: Layout) -> Blocks:
+    p, q = config.matches.min_similarity.as_integer_ratio()
+
+    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        sets, wanted = tables["sets"], tables["wanted"]
+        digests = sets["digest"].to_numpy()
+        order = np.argsort(digests)
+        at = order[np.searchsorted(digests[order], wanted["digest"].to_numpy())] if len(order) else order
+        chosen, which = np.unique(at, return_inverse=True)
+        lists = sets.take(pa.array(chosen)).combine_chunks()
+        hashes, sizes = flat(lists, "set").copy(), lengths(lists, "set")
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        bitmaps = np.empty(len(sizes), np.uint64)
+        kernels.order_sets(hashes, np.zeros(len(hashes), np.int32), first, bitmaps)
+        ordered = as_lists(hashes, sizes, pa.uint64()).take(pa.array(which))
+        columns = [wanted["digest"], wanted["member"], wanted["is_indexed"], bitmaps[which], ordered]
+        yield Emitted("sent", table_of(columns, _SENT), route_by_hash(wanted["member"].to_numpy(), layout.n_partitions))
+
+    def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["sent"].combine_chunks()
+        sizes = lengths(table, "set")
+        member, digest = table["member"].to_numpy(), table["digest"].to_numpy()
+        order = np.lexsort((digest, sizes, member))
+        first = np.cumsum(sizes) - sizes
+        known, number = np.unique(digest, return_inverse=True)
+        parent = np.arange(len(known), dtype=np.int32)
+        kernels.unite_similar(
+            member[order], number[order].astype(np.int32), sizes[order], table["bitmap"].to_numpy()[order],
+            table["is_indexed"].to_numpy(zero_copy_only=False)[order], first[order], flat(table, "set"), p, q, parent,
+        )  # fmt: skip
+        flatten(parent)
+        joined = np.flatnonzero(parent != np.arange(len(parent)))
+        yield Emitted("edges", table_of([known[parent[joined]], known[joined]], EDGES), partition)
+
+    sent = flow.reduce("sets-sent", {"sets": sets, "wanted": wanted}, send, {"sent": _SENT})["sent"]
+    return flow.reduce("sets-compared", {"sent": sent}, compare, {"edges": EDGES})["edges"]
+
+
+__all__ = ["SETS", "join_sets", "stretches"]

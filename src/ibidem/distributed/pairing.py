@@ -1,0 +1,87 @@
+"""Passages of the documents that meet in a partition, by the functions of the local pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.blocks import Blocks, Emitted, Flow
+from ibidem.config import SET_SIGNATURES, Config, passage_limits
+from ibidem.distributed.grams import EDGES
+from ibidem.distributed.layout import Layout
+from ibidem.distributed.placing import cells_of, placed_documents
+from ibidem.distributed.tables import flat, in_order
+from ibidem.model import PASSAGES
+from ibidem.parts import in_turn
+from ibidem.passages import Pairing, assemble_passages, find_diagonals
+from ibidem.reports import passages_table
+from ibidem.reports.marks import Marks
+
+# As the table of passages, ids and words as they are; the documents' numbers say where texts are found, `number` is the
+# passage's own in its partition.
+FOUND = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("a_document", pa.int64()),
+        ("b_document", pa.int64()),
+        *(
+            pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type, nullable=False)
+            for field in PASSAGES
+        ),
+    ]
+)
+# What is added to the marks of a document at one of its slots (see `reports.marks`).
+MARKS = pa.schema([("document", pa.int64()), ("slot", pa.int32()), ("elsewhere", pa.int32()), ("before", pa.int32())])
+
+
+def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> dict[str, Blocks]:
+    """Return `passages` in reading order, `marks` on their documents at home, and `edges` between copies."""
+    limits = passage_limits(config)
+    limit = similarity_limit(config)
+
+    def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = in_order(tables["placed"])
+        placed = placed_documents(table, config, layout)
+        documents, collection, rows = placed.documents, placed.collection, placed.rows
+        cells = cells_of(table, placed, limit)
+        side = (documents >= layout.n_input).astype(np.int8) if layout.has_reference else np.empty(0, np.int8)
+        kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
+        pairing = Pairing(limits.same_document, side, kin, leads=layout.home(documents) == partition)
+        diagonals, _ = find_diagonals(rows, limits, pairing, in_turn, flat(table, "flags"))
+        parts = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, in_turn)
+        marks = Marks(collection)
+        copies = marks.add_passages(parts, rows, a_is_first=not layout.has_reference)
+        yield _emit_marks(marks, documents, layout)
+        yield Emitted("edges", pa.table([pa.array(documents[end].astype(np.uint64)) for end in copies], schema=EDGES), 0)
+        found = passages_table(parts, rows, collection, limits.min_sentences, in_turn)
+        yield Emitted("passages", _found(found, documents), partition)
+
+    return flow.reduce("passages", {"placed": placed}, pair, {"passages": FOUND, "marks": MARKS, "edges": EDGES})
+
+
+def similarity_limit(config: Config) -> tuple[int, int]:
+    """Return the limit below which a cell is cut: none where equal keys match whatever their words."""
+    by_sets = config.signatures.signature in SET_SIGNATURES
+    return config.matches.min_similarity.as_integer_ratio() if by_sets else (0, 1)
+
+
+def _emit_marks(marks: Marks, documents: NDArray[np.int64], layout: Layout) -> Emitted:
+    at = np.flatnonzero((marks.elsewhere != 0) | (marks.before != 0))
+    document = np.searchsorted(marks.first, at, side="right") - 1
+    slot = (at - marks.first[document]).astype(np.int32)
+    columns = [pa.array(documents[document]), pa.array(slot), pa.array(marks.elsewhere[at]), pa.array(marks.before[at])]
+    return Emitted("marks", pa.Table.from_arrays(columns, schema=MARKS), layout.home(documents[document]))
+
+
+def _found(passages: pa.Table, documents: NDArray[np.int64]) -> pa.Table:
+    columns = [pa.array(np.arange(passages.num_rows))]
+    for side in ("a_id", "b_id"):
+        codes = np.concatenate([np.empty(0, np.int32), *(chunk.indices.to_numpy() for chunk in passages[side].chunks)])
+        columns.append(pa.array(documents[codes]))
+    for column in passages.columns:
+        columns.append(column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column)
+    return pa.Table.from_arrays(columns, schema=FOUND)
+

@@ -1,0 +1,131 @@
+"""Documents sent to where they meet others; the places of text that stands too often to be paired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.blocks import Blocks, Emitted, Flow
+from ibidem.classifying import rows_of
+from ibidem.collection import Collection
+from ibidem.config import Config, passage_limits
+from ibidem.distributed.grams import keys_of
+from ibidem.distributed.layout import Layout
+from ibidem.distributed.tables import collection_of, flat, in_order, lengths, stretches
+from ibidem.matches import sort_sets
+from ibidem.parts import in_turn
+from ibidem.passages import Cells, Rows
+from ibidem.passages.gram_join import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
+from ibidem.passages.kernels import cover_windows
+from ibidem.signatures import HashSets
+
+# Hot places: `following` and `preceding` are the keys of the hot windows beside (0: none). `is_kept` says that the place alone
+# is reason enough to report its group.
+HOT = pa.schema(
+    [
+        ("bit", pa.uint8()),
+        ("key", pa.uint64()),
+        ("document", pa.int64()),
+        ("row", pa.int32()),
+        ("following", pa.uint64()),
+        ("preceding", pa.uint64()),
+        ("is_kept", pa.bool_()),
+    ]
+)
+
+
+def placed_schema(documents: pa.Schema) -> pa.Schema:
+    """Return the schema of documents where they meet others, with the flags of their rows."""
+    return documents.append(pa.field("flags", pa.list_(pa.uint8())))
+
+
+@dataclass(frozen=True)
+class PlacedDocuments:
+    """Documents of one partition as the stages want them: numbers, sentences, rows, and which rows have a class."""
+
+    documents: NDArray[np.int64]
+    collection: Collection
+    rows: Rows
+    is_known: NDArray[np.bool_]
+
+    @property
+    def row_of_document(self) -> NDArray[np.int32]:
+        """The number of each row in its document."""
+        return (np.arange(len(self.rows.classes)) - self.rows.document_first[self.rows.document]).astype(np.int32)
+
+
+def placed_documents(table: pa.Table, config: Config, layout: Layout) -> PlacedDocuments:
+    """Return documents that come in order."""
+    collection = collection_of(table, layout)
+    classes = flat(table, "classes") if "classes" in table.column_names else collection.digest
+    rows = rows_of(collection, classes, passage_limits(config).max_gap_sentences)
+    return PlacedDocuments(table["document"].to_numpy(), collection, rows, classes[rows.sentence] != 0)
+
+
+def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.int64], HashSets]:
+    """Return the type of each sentence and the sets of all types; those that share their class with no other have none."""
+    digests, types = np.unique(placed.collection.digest, return_inverse=True)
+    document = np.repeat(np.arange(table.num_rows), lengths(table, "compared"))
+    sentence = placed.collection.document_first[document] + flat(table, "compared")
+    set_sizes = flat(table, "set_sizes").astype(np.int64)
+    compared, first = np.unique(types[sentence], return_index=True)
+    sizes = np.zeros(len(digests), np.int64)
+    sizes[compared] = set_sizes[first]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return types, HashSets(flat(table, "sets")[stretches((np.cumsum(set_sizes) - set_sizes)[first], set_sizes[first])], starts)
+
+
+def cells_of(table: pa.Table, placed: PlacedDocuments, limit: tuple[int, int]) -> Cells | None:
+    """Return how the rows of documents are compared; None where equal classes are equal sentences."""
+    if "classes" not in table.column_names:
+        return None
+    types, sets = compared_sets(table, placed)
+    return Cells(types[placed.rows.sentence].astype(np.int32), sort_sets(sets, in_turn), limit)
+
+
+def place_documents(
+    flow: Flow, documents: Blocks, flags: Sequence[Blocks], members: Blocks, config: Config, layout: Layout
+) -> dict[str, Blocks]:
+    """Return `placed`: documents where they meet others, and `hot`: the places of hot grams, at home."""
+    schema = placed_schema(documents.schema)
+    limits = passage_limits(config)
+
+    def place(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = in_order(tables["documents"])
+        placed = placed_documents(table, config, layout)
+        flags = np.zeros(len(placed.rows.classes), np.uint8)
+        document, row = tables["flags"]["document"].to_numpy(), tables["flags"]["row"].to_numpy()
+        at = placed.rows.document_first[np.searchsorted(placed.documents, document)] + row
+        np.bitwise_or.at(flags, at, tables["flags"]["flags"].to_numpy())
+        yield from _hot(placed, flags, config, layout)
+        offsets = placed.rows.document_first.astype(np.int32)
+        table = table.append_column(schema.field("flags"), pa.ListArray.from_arrays(pa.array(offsets), pa.array(flags)))
+        member, bucket = tables["members"]["document"].to_numpy(), tables["members"]["bucket"].to_numpy()
+        packed = np.unique(member * layout.n_partitions + bucket)
+        chosen = np.searchsorted(placed.documents, packed // layout.n_partitions)
+        yield Emitted("placed", table.take(pa.array(chosen)), packed % layout.n_partitions)
+
+    def _hot(placed: PlacedDocuments, flags: NDArray[np.uint8], config: Config, layout: Layout) -> Iterator[Emitted]:
+        if not (flags & (HOT_WINDOW | HOT_SENTENCE | HOT_TEXT)).any():
+            return
+        covered = np.empty(len(flags), np.bool_)
+        cover_windows(flags, limits.min_sentences, REPEATED_WINDOW, covered)
+        kept = {HOT_WINDOW: np.ones(len(flags), np.bool_), HOT_SENTENCE: ~covered, HOT_TEXT: (flags & HOT_SENTENCE) == 0}
+        for bit, keys in keys_of(placed.rows, placed.is_known, limits).items():
+            hot = np.flatnonzero(flags & bit)
+            hot_keys = np.where(flags & bit != 0, keys, np.uint64(0))
+            beside = np.concatenate([[np.uint64(0)], hot_keys, [np.uint64(0)]])
+            document = np.concatenate([[-1], placed.rows.document, [-1]])
+            following = np.where(document[hot + 2] == document[hot + 1], beside[hot + 2], np.uint64(0))
+            preceding = np.where(document[hot] == document[hot + 1], beside[hot], np.uint64(0))
+            numbers = placed.documents[placed.rows.document[hot]]
+            columns = [np.full(len(hot), bit, np.uint8), keys[hot], numbers, placed.row_of_document[hot], following, preceding]
+            table = pa.Table.from_arrays([pa.array(c) for c in [*columns, kept[bit][hot]]], schema=HOT)
+            yield Emitted("hot", table, layout.home(numbers))
+
+    inputs = {"documents": documents, "flags": flags, "members": members}
+    return flow.reduce("places", inputs, place, {"placed": schema, "hot": HOT})

@@ -1,0 +1,148 @@
+"""Rows as Spark reads them into documents, by the readers that all engines share. These functions run in the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ibidem.blocks import Emitted, Mapper
+from ibidem.config import DocumentsConfig
+from ibidem.distributed.tables import NUMBERED, table_of
+from ibidem.documents.arrow import arrow_jobs
+from ibidem.documents.inputs import FileSource
+from ibidem.documents.jsonl import parse_lines
+from ibidem.documents.records import Outcome, Wanted
+from ibidem.documents.streams import BOM, is_utf8
+from ibidem.documents.text import documents_of_files
+
+SKIPPED = pa.schema([("document", pa.int64()), ("source", pa.string()), ("position", pa.int64()), ("reason", pa.string()), ("id", pa.string())])
+
+Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch | Emitted]]
+
+
+@dataclass(frozen=True)
+class NumberedFile:
+    """A file, the document number and the position of its first record.
+
+    `first_lines`: for files of lines, the first line of each block, by the byte at which the block begins.
+    """
+
+    source: FileSource
+    first_document: int
+    first_position: int
+    first_lines: Mapping[int, int]
+
+
+def plain_path(uri: str) -> str:
+    """Return a path in one spelling, whether it was given as a path or as a URI, local or not."""
+    path = unquote(uri)
+    return "/" + path[5:].lstrip("/") if path.startswith("file:") else path
+
+
+def through(reader: Reader, mapper: Mapper) -> Mapper:
+    """Return a mapper over the rows that a reader reads; what the reader skips is sent on beside what the mapper gives."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
+        aside: list[Emitted] = []
+
+        def documents() -> Iterator[pa.RecordBatch]:
+            for read in reader(batches):
+                if isinstance(read, Emitted):
+                    aside.append(read)
+                else:
+                    yield read
+
+        for emitted in mapper(documents()):
+            yield emitted
+            while aside:
+                yield aside.pop()
+        yield from aside
+
+    return run
+
+
+def line_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Reader:
+    """Return a reader of rows (path, block, line): the lines of a block come in order, one after the other."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
+        wanted = Wanted(config)
+        n_seen: dict[tuple[str, int], int] = {}
+        for batch in batches:
+            for path, block, begin, end in _runs(batch.column(0), batch.column(1).to_numpy()):
+                file = files[plain_path(path)]
+                line = file.first_lines[block] + n_seen.get((path, block), 0)
+                n_seen[path, block] = n_seen.get((path, block), 0) + end - begin
+                lines = batch.column(2).slice(begin, end - begin)
+                outcome = parse_lines(_joined(lines, line == 1, config.encoding), line, file.source.name, wanted)
+                yield from _numbered(outcome, file)
+
+    return read
+
+
+def row_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Reader:
+    """Return a reader of rows (path, number in the file, columns…) of Parquet files."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
+        wanted = Wanted(config)
+        for batch in batches:
+            numbers = batch.column(1).to_numpy()
+            rows = batch.select(batch.schema.names[2:])
+            # Rows that filters or splits left out would break the count.
+            for path, _, begin, end in _runs(batch.column(0), numbers - np.arange(len(numbers))):
+                file = files[plain_path(path)]
+                first = file.first_position + int(numbers[begin])
+                for job in arrow_jobs(rows.slice(begin, end - begin), first, file.source.name, wanted):
+                    yield from _numbered(job(), file)
+
+    return read
+
+
+def file_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Reader:
+    """Return a reader of rows (path, content): a file is a document."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
+        wanted = Wanted(config)
+        for batch in batches:
+            for path, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+                file = files[plain_path(path)]
+                outcome = documents_of_files([(file.source, content.as_py())], wanted)
+                yield from _numbered(outcome, file)
+
+    return read
+
+
+def _runs(paths: pa.Array, blocks: Any) -> Iterator[tuple[str, int, int, int]]:
+    """Yield (path, block, begin, end) of rows of one file and block that follow one another."""
+    codes = paths.dictionary_encode()
+    names, numbers = codes.dictionary.to_pylist(), codes.indices.to_numpy()
+    changes = np.flatnonzero((np.diff(numbers) != 0) | (np.diff(blocks) != 0)) + 1
+    bounds = [0, *changes.tolist(), len(numbers)] if len(numbers) else [0]
+    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+        yield names[numbers[begin]], int(blocks[begin]), begin, end
+
+
+def _joined(lines: pa.Array, is_first: bool, encoding: str) -> bytes:
+    """Return lines as one block of bytes in UTF-8."""
+    ended = pc.binary_join_element_wise(lines.cast(pa.large_binary()), pa.scalar(b"\n", pa.large_binary()), pa.scalar(b"", pa.large_binary()))
+    offsets = np.frombuffer(ended.buffers()[1], np.int64)[ended.offset :][: len(ended) + 1]
+    block: bytes = ended.buffers()[2].slice(int(offsets[0]), int(offsets[-1] - offsets[0])).to_pybytes()
+    if is_first:
+        block = block.removeprefix(BOM)
+    return block if is_utf8(encoding) else block.decode(encoding).encode("utf-8", "surrogatepass")
+
+
+def _numbered(outcome: Outcome, file: NumberedFile) -> Iterator[pa.RecordBatch | Emitted]:
+    """Yield the documents of an outcome under their numbers, and what was left out."""
+    before_first = file.first_document - file.first_position
+    for batch in outcome.batches:
+        documents = batch.column("position").to_numpy() + before_first
+        yield pa.RecordBatch.from_arrays([pa.array(documents), *batch.columns], schema=NUMBERED)
+    if outcome.skipped:
+        rows = [(before_first + s.position, s.source, s.position, s.reason, s.id) for s in outcome.skipped]
+        yield Emitted("skipped", table_of([list(column) for column in zip(*rows, strict=True)], SKIPPED), 0)

@@ -1,0 +1,212 @@
+"""What the verbs give back on Spark: data frames, and the same tables in a folder, each as a folder of parts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ibidem.blocks import Blocks, Emitted
+from ibidem.config import Config
+from ibidem.distributed.layout import Layout
+from ibidem.distributed.pairing import FOUND
+from ibidem.distributed.runs import SparkRun
+from ibidem.distributed.tables import in_order, table_of
+from ibidem.engines.spark.session import SessionSettings, delete, exists, list_files, write_text
+from ibidem.errors import OutputExistsError
+from ibidem.model import DOCUMENTS, PASSAGES, REPEATS
+from ibidem.progress import Progress
+from ibidem.reports.writing import check_output, clear_output, describe_run
+
+_SIDE_TEXT = pa.schema([("number", pa.int64()), ("home", pa.int64()), ("text", pa.large_string())])
+_WITH_TEXTS = pa.schema([*FOUND, ("a_text", pa.large_string()), ("b_text", pa.large_string())])
+_SPAN = pa.schema([("number", pa.int64()), ("home", pa.int64()), ("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64())])
+
+
+class RunFrames:
+    """Tables of a run on Spark. They lie in the run's folder, which goes with `close`, or at the end of a with block."""
+
+    _tables: Mapping[str, tuple[Blocks, Sequence[str]]]
+
+    def __init__(self, run: SparkRun, stack: ExitStack, config: Config, progress: Progress) -> None:
+        self.config = config
+        self.inputs = run.scans.described
+        self.counts: Mapping[str, int] = progress.counts
+        self.timings = progress.timings
+        self._run = run
+        self._stack = stack
+        n_here = len(run.scans.skipped_here)
+        self._n_skipped = n_here + (run.flow.count(run.scans.skipped) if run.scans.skipped is not None else 0)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove what the run has kept; frames of it cannot be used any more."""
+        self._stack.close()
+
+    def run(self) -> dict[str, Any]:
+        """Return what `run.json` holds."""
+        counts = {**self.counts, **self._result_counts(), "skipped": self._n_skipped}
+        told = describe_run(self.config, self.inputs, counts, self.timings)
+        context = self._run.spark.sparkContext
+        return told | {"spark": {"version": context.version, "master": context.master, "partitions": self._run.layout.n_partitions}}
+
+    def _result_counts(self) -> dict[str, int]:
+        return {name: self._run.flow.count(blocks) for name, (blocks, _) in self._tables.items()}
+
+    def _frame(self, name: str) -> Any:
+        """Return a table as it is written: real columns, in order."""
+        blocks, columns = self._tables[name]
+        return self._run.flow.frame(blocks, columns)
+
+    def _kept(self, name: str) -> Any:
+        """Return a table for further use; it is stored as Parquet first, so that the session's settings may be any."""
+        path = f"{self._run.folder}/table-{name}"
+        with SessionSettings(self._run.spark):
+            self._frame(name).write.parquet(path)
+        return self._run.spark.read.parquet(path)
+
+    def _write(self, folder: str, frames: Mapping[str, Any], table_format: str, overwrite: bool, more: Mapping[str, Any]) -> None:
+        """Write frames, `skipped.jsonl` and, last of all, `run.json`."""
+        spark = self._run.spark
+        check_spark_output(spark, folder, overwrite)
+        _clear(spark, folder)
+        local = local_path(folder)
+        folder = folder if local is None else local.resolve().as_uri()
+        with SessionSettings(spark):
+            for name, frame in frames.items():
+                writer = _flat(frame).write.option("header", "true") if table_format == "csv" else frame.write
+                path = f"{folder}/{name}.{table_format}"
+                {"parquet": writer.parquet, "jsonl": writer.json, "csv": writer.csv}[table_format](path)
+            if self._run.scans.skipped is not None and self._n_skipped:
+                skipped = self._run.flow.frame(self._run.scans.skipped, ["source", "position", "reason", "id", "document"])
+                skipped.coalesce(1).sortWithinPartitions("document").drop("document").write.json(f"{folder}/skipped.jsonl")
+        write_text(spark, f"{folder}/run.json", json.dumps({**self.run(), **more}, indent=2, ensure_ascii=False) + "\n")
+
+
+class SparkResult(RunFrames):
+    """Passages, documents and repeats as data frames, with the columns that `Result` has."""
+
+    def __init__(self, run: SparkRun, stack: ExitStack, config: Config, progress: Progress, found: Any) -> None:
+        super().__init__(run, stack, config, progress)
+        self._texts: Blocks = found.texts
+        self._tables = {
+            "passages": (found.passages, PASSAGES.names),
+            "documents": (found.documents, DOCUMENTS.names),
+            "repeats": (found.repeats, ["document", "start", *REPEATS.names]),
+        }
+
+    @cached_property
+    def passages(self) -> Any:
+        """The passages."""
+        return self._kept("passages")
+
+    @cached_property
+    def documents(self) -> Any:
+        """The documents of the inputs, and how much of each stands elsewhere."""
+        return self._kept("documents")
+
+    @cached_property
+    def repeats(self) -> Any:
+        """Texts that stand in very many places."""
+        return self._kept("repeats")
+
+    def write(self, folder: str | os.PathLike[str], **settings: Any) -> None:
+        """Write all tables into a folder of any file system; settings: `format`, `keep_text`, `overwrite`."""
+        output = Config.of(self.config, **settings).output
+        frames = {name: self._frame(name) for name in self._tables}
+        if output.keep_text:
+            blocks = with_texts(self._run, self._tables["passages"][0], self._texts)
+            frames["passages"] = self._run.flow.frame(blocks, [*PASSAGES.names, "a_text", "b_text"])
+        texts = self._run.flow.frame(self._texts, ["id", "text", "cleaned"])
+        with SessionSettings(self._run.spark):
+            if texts.where("cleaned").limit(1).count():
+                frames["texts"] = texts.where("cleaned").drop("cleaned")
+        self._write(os.fspath(folder), frames, output.format, output.overwrite, {})
+
+    def _frame(self, name: str) -> Any:
+        frame = super()._frame(name)
+        if name != "repeats":
+            return frame
+        from pyspark.sql import functions
+
+        order = ["n_documents", functions.length("text"), "text", "document", "start", functions.size("places")]
+        return frame.orderBy(*order, ascending=[False, False, True, True, True, True]).drop("document", "start")
+
+
+def with_texts(run: SparkRun, passages: Blocks, texts: Blocks) -> Blocks:
+    """Return the passages with the texts of both sides."""
+    layout: Layout = run.layout
+
+    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["passages"]
+        for side in "ab":
+            document = table[f"{side}_document"].to_numpy()
+            columns = [table["number"], np.full(len(document), partition), document, table[f"{side}_start"], table[f"{side}_end"]]
+            yield Emitted(side, table_of(columns, _SPAN), layout.home(document))
+
+    def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        documents = in_order(tables["texts"])
+        numbers = documents["document"].to_numpy()
+        for side in "ab":
+            spans = tables[side]
+            at = np.searchsorted(numbers, spans["document"].to_numpy())
+            found = documents["text"].take(pa.array(at)).to_pylist()
+            cuts = [t[s:e] for t, s, e in zip(found, spans["start"].to_pylist(), spans["end"].to_pylist(), strict=True)]
+            yield Emitted(side, table_of([spans["number"], spans["home"], cuts], _SIDE_TEXT), spans["home"].to_numpy())
+
+    def join(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        def ordered(table: pa.Table) -> pa.Table:
+            return table.take(pa.array(np.argsort(table["number"].to_numpy())))
+
+        texts = [ordered(tables[side])["text"] for side in "ab"]
+        yield Emitted("passages", table_of([*ordered(tables["passages"]).columns, *texts], _WITH_TEXTS), partition)
+
+    flow = run.flow
+    spans = flow.reduce("passages-spans", {"passages": passages}, ask, {"a": _SPAN, "b": _SPAN})
+    cuts = flow.reduce("passages-cut", {"texts": texts, **spans}, cut, {"a": _SIDE_TEXT, "b": _SIDE_TEXT})
+    return flow.reduce("passages-texts", {"passages": passages, **cuts}, join, {"passages": _WITH_TEXTS})["passages"]
+
+
+def check_spark_output(spark: Any, folder: str, overwrite: bool) -> None:
+    """Raise unless the folder, of any file system, may take results."""
+    if (path := local_path(folder)) is not None:
+        check_output(path, overwrite)
+    elif exists(spark, folder) and list_files(spark, folder):
+        if not exists(spark, f"{folder}/run.json"):
+            raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
+        if not overwrite:
+            raise OutputExistsError(f"{folder} holds results already", "Give another folder, or --overwrite to replace them.")
+
+
+def _clear(spark: Any, folder: str) -> None:
+    if (path := local_path(folder)) is not None:
+        clear_output(path)
+    else:
+        delete(spark, folder)
+
+
+def local_path(folder: str) -> Path | None:
+    """Return the path of a folder on this machine, or None for one of another file system."""
+    plain = folder.removeprefix("file://")
+    return None if "://" in plain else Path(plain)
+
+
+def _flat(frame: Any) -> Any:
+    """Return a frame without nested columns: a cell of CSV holds them as JSON."""
+    from pyspark.sql import functions
+
+    nested = [field.name for field in frame.schema.fields if field.dataType.typeName() in ("array", "struct")]
+    return frame.withColumns({name: functions.to_json(name) for name in nested}) if nested else frame

@@ -1,0 +1,128 @@
+"""Documents into sentences, in a mapper: what each later stage needs is sent on its way at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.blocks import Blocks, Emitted, Flow, Mapper, route_by_hash
+from ibidem.classifying import rows_of
+from ibidem.collection import Collection, gather, text_buffers
+from ibidem.config import Config, passage_limits
+from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
+from ibidem.distributed.layout import Layout
+from ibidem.distributed.tables import CLASSED, SPLIT, as_lists
+from ibidem.distributed.vocabulary import WORDS, count_words, needs_vocabulary
+from ibidem.parts import in_turn
+from ibidem.sentences import hash_strings
+from ibidem.sentences.hashing import mix
+
+TEXTS = pa.schema([("document", pa.int64()), ("id", pa.large_string()), ("text", pa.large_string()), ("cleaned", pa.bool_())])
+# The types that documents of a partition have, with their texts: not every sentence, so no footer floods a partition.
+SEEN = pa.schema([("digest", pa.uint64()), ("home", pa.int32()), ("text", pa.large_binary())])
+IDS = pa.schema(
+    [("key", pa.uint64()), ("document", pa.int64()), ("id", pa.large_string()), ("source", pa.string()), ("position", pa.int64())]
+)
+COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference", "n_sentences", "n_times", "n_groups")])
+
+Numbers = NDArray[np.int64]
+
+
+def split_documents(
+    flow: Flow, source: Any, config: Config, layout: Layout, with_texts: bool, with_grams: bool, unique_ids: bool
+) -> dict[str, Blocks]:
+    """Return the documents in sentences (`documents`), their `texts`, `ids` and `counts`, and what the signature asks for."""
+    exact = config.signatures.signature == "exact"
+    by_words = needs_vocabulary(config)
+    outputs = {"documents": SPLIT if not exact or with_grams else CLASSED, "counts": COUNTS}
+    outputs |= {"texts": TEXTS} if with_texts else {}
+    outputs |= {"ids": IDS} if unique_ids else {}
+    outputs |= {"seen": SEEN} if not exact else GRAM_OUTPUTS if with_grams else {}
+    outputs |= {"words": WORDS} if by_words else {}
+
+    def split(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            documents = batch.column("document").to_numpy()
+            home = layout.home(documents)
+            collection = gather([batch], [], config.sentences, in_turn, lambda n_documents, n_sentences: None)
+            yield Emitted("counts", _counts(collection, documents, layout), 0)
+            yield Emitted("documents", _documents(collection, documents, outputs["documents"]), home)
+            if with_texts:
+                columns = [batch.column(name) for name in TEXTS.names]
+                yield Emitted("texts", pa.Table.from_arrays(columns, schema=TEXTS), home)
+            if unique_ids:
+                yield emit_ids(batch, documents, layout)
+            if not exact:
+                yield from _seen(collection, batch, documents, layout)
+                if by_words:
+                    yield count_words(collection, layout)
+            elif with_grams:
+                rows = rows_of(collection, collection.digest, passage_limits(config).max_gap_sentences)
+                yield from emit_grams(collection, documents, rows, np.ones(len(rows.classes), np.bool_), config, layout)
+
+    mapper: Mapper = split
+    return flow.map("sentences", source, mapper, outputs)
+
+
+def _counts(collection: Collection, documents: Numbers, layout: Layout) -> pa.Table:
+    batch = collection.batches[0]
+    n = len(documents)
+    numbers = (
+        n,
+        int(np.count_nonzero(documents >= layout.n_input)),
+        len(collection.document),
+        n - batch.column("time").null_count,
+        n - batch.column("group").null_count,
+    )
+    return pa.Table.from_arrays([pa.array([number], pa.int64()) for number in numbers], schema=COUNTS)
+
+
+def _documents(collection: Collection, documents: Numbers, schema: pa.Schema) -> pa.Table:
+    batch = collection.batches[0]
+    counts = np.diff(collection.document_first)
+    columns = {
+        "document": pa.array(documents),
+        **{name: batch.column(name) for name in ("id", "time", "group")},
+        "n_chars": pa.array(collection.n_chars),
+        **{
+            name: as_lists(getattr(collection, name), counts, schema.field(name).type.value_type)
+            for name in ("start_char", "end_char", "n_words", "digest")
+        },
+    }
+    if "classes" in schema.names:
+        nothing = np.zeros(len(counts), np.int64)
+        columns["classes"] = columns["digest"]
+        for name in ("compared", "set_sizes", "sets"):
+            columns[name] = as_lists(np.empty(0), nothing, schema.field(name).type.value_type)
+    return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def emit_ids(batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Emitted:
+    fold: Any = mix.py_func  # over a whole array at once
+    keys = fold(hash_strings(batch.column("id")), (documents >= layout.n_input).astype(np.uint64))
+    columns = [pa.array(keys), pa.array(documents), batch.column("id"), batch.column("source").cast(pa.string()), batch.column("position")]
+    return Emitted("ids", pa.Table.from_arrays(columns, schema=IDS), route_by_hash(keys, layout.n_partitions))
+
+
+def _seen(collection: Collection, batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Iterator[Emitted]:
+    """Yield the types of a batch with their texts, once for every partition that their documents live in."""
+    data, offsets = text_buffers(batch.column("text"))
+    homes = layout.home(documents)[collection.document]
+    begins = offsets[collection.document] + collection.start_byte
+    sizes = (collection.end_byte - collection.start_byte).astype(np.int64)
+    for home in np.unique(homes):
+        here = np.flatnonzero(homes == home)
+        digests, first = np.unique(collection.digest[here], return_index=True)
+        chosen = here[first]
+        ends = np.concatenate([[0], np.cumsum(sizes[chosen])]).astype(np.int64)
+        index = np.arange(int(ends[-1])) + np.repeat(begins[chosen] - ends[:-1], sizes[chosen])
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(data[index])]
+        texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(chosen), buffers)
+        columns = [pa.array(digests), pa.array(np.full(len(digests), home, np.int32)), texts]
+        yield Emitted("seen", pa.Table.from_arrays(columns, schema=SEEN), route_by_hash(digests, layout.n_partitions))

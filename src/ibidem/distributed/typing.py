@@ -1,0 +1,123 @@
+"""Types over all machines: sentences of one digest are one type, and signatures are made once a type."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ibidem.blocks import Blocks, Emitted, Flow
+from ibidem.config import Config
+from ibidem.distributed.layout import Layout
+from ibidem.distributed.tables import as_lists, flat, lengths, table_of
+from ibidem.distributed.vocabulary import KnownWords, most_frequent_words, needs_vocabulary, words_by_documents
+from ibidem.progress import Progress
+from ibidem.sentences import tokenise_spans
+from ibidem.signatures import TypeTokens, load_signature
+from ibidem.signatures.fingerprint import most_documents
+from ibidem.signatures.imatch import idf_of
+from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS, WANTED_SPOTS
+
+# The tokens of each type, in order, at the partition of its digest; and the partitions that hold such sentences.
+TYPES = pa.schema([("digest", pa.uint64()), ("set", pa.list_(pa.uint64()))])
+ASKERS = pa.schema([("digest", pa.uint64()), ("home", pa.int32())])
+_COUNTS = pa.schema([("n_types", pa.int64()), ("n_tokens", pa.int64())])
+
+Maker = Callable[[TypeTokens], Any]
+
+
+def collapse(flow: Flow, seen: Blocks, layout: Layout, progress: Progress) -> dict[str, Blocks]:
+    """Return `types` and `askers`."""
+
+    def collapse(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["seen"].combine_chunks()
+        digests, first = np.unique(table["digest"].to_numpy(), return_index=True)
+        texts = table["text"].take(pa.array(first)).combine_chunks()
+        texts = texts.chunk(0) if isinstance(texts, pa.ChunkedArray) else texts
+        offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset :][: len(texts) + 1]
+        data = np.frombuffer(texts.buffers()[2], np.uint8)
+        tokens, token_first = tokenise_spans(data, offsets[:-1], offsets[1:])
+        columns = [digests, as_lists(tokens, np.diff(token_first), pa.uint64())]
+        yield Emitted("types", table_of(columns, TYPES), partition)
+        yield Emitted("askers", table_of([table["digest"], table["home"]], ASKERS), partition)
+        yield Emitted("counts", table_of([[len(digests)], [len(tokens)]], _COUNTS), 0)
+
+    found = flow.reduce("types", {"seen": seen}, collapse, {"types": TYPES, "askers": ASKERS, "counts": _COUNTS})
+    progress.count(types=int(flow.collect(found["counts"])["n_types"].to_numpy().sum()))
+    return found
+
+
+def signature_maker(flow: Flow, words: Blocks | None, types: Blocks, config: Config, n_documents: int) -> Maker:
+    """Return what makes the keys or the sets of types, told as much of the vocabulary as it needs."""
+    settings = config.signatures
+    signature: Any = load_signature(settings.signature)
+    make = signature.hashes if hasattr(signature, "hashes") else signature.key
+    if not needs_vocabulary(config):
+        empty = np.empty(0, np.int64)
+        told = KnownWords(empty.astype(np.uint64), empty, empty, n_documents)
+    else:
+        assert words is not None
+        if settings.signature == "spotsigs":
+            return _spots_maker(flow, words, types, config, n_documents, make)
+        told = _telling_words(flow, words, config, n_documents)
+
+    def with_vocabulary(tokens: TypeTokens) -> Any:
+        return make(tokens, told.vocabulary(tokens), settings)
+
+    return with_vocabulary
+
+
+def _telling_words(flow: Flow, words: Blocks, config: Config, n_documents: int) -> KnownWords:
+    """Return the words that a signature treats otherwise than one that stands in a single document.
+
+    Words are kept by how many documents have them, from some number to another; all that is needed is which side of the
+    bounds a word is on, and the words on the side of those that stand once are far too many to be told.
+    """
+    settings = config.signatures
+    if settings.signature == "fingerprint":
+        least, most = 1, most_documents(settings, n_documents)
+    else:
+        # The idf falls as the number of documents rises.
+        counts = range(1, n_documents + 1)
+        least = 1 + bisect_left(counts, True, key=lambda n: bool(idf_of(np.array([n], np.int32), n_documents)[0] <= settings.max_idf))
+        most = bisect_left(counts, True, key=lambda n: bool(idf_of(np.array([n], np.int32), n_documents)[0] < settings.min_idf))
+    return words_by_documents(flow, words, least, most, inside=not least <= 1 <= most, n_documents=n_documents)
+
+
+def _spots_maker(flow: Flow, words: Blocks, types: Blocks, config: Config, n_documents: int, make: Any) -> Maker:
+    """Return the maker of spots; `auto` takes as few antecedents as give enough spots over all types."""
+    settings = config.signatures
+    if settings.antecedents != "auto":
+        told = most_frequent_words(flow, words, int(settings.antecedents), n_documents, "words")
+        return lambda tokens: make(tokens, told.vocabulary(tokens), settings)
+
+    def spots(count: int, told: KnownWords) -> Maker:
+        chosen = replace(settings, antecedents=str(count))
+        return lambda tokens: make(tokens, told.vocabulary(tokens), chosen)
+
+    def n_spots(maker: Maker, count: int) -> tuple[int, int]:
+        def total(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+            for table in tables:
+                first = np.concatenate([[0], np.cumsum(lengths(table, "set"))]).astype(np.int64)
+                sets = maker(TypeTokens(flat(table, "set"), first))
+                yield Emitted("counts", table_of([[table.num_rows], [len(sets.hashes)]], _COUNTS), 0)
+
+        counts = flow.collect(flow.map(f"spots-{count}", types, total, {"counts": _COUNTS})["counts"])
+        return int(counts["n_types"].to_numpy().sum()), int(counts["n_tokens"].to_numpy().sum())
+
+    best: tuple[Maker, int] | None = None
+    count = FEWEST_ANTECEDENTS
+    while True:
+        words_told = most_frequent_words(flow, words, 2 * count + 1, n_documents, f"words-{count}")
+        maker = spots(count, words_told.most_frequent(count))
+        n_types, n_found = n_spots(maker, count)
+        if best is None or n_found > best[1]:
+            best = maker, n_found
+            if n_found < WANTED_SPOTS * n_types and len(words_told.hashes) > 2 * count:
+                count *= 2
+                continue
+        return best[0]
