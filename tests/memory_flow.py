@@ -12,7 +12,7 @@ from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
 
 
 class MemoryFlow:
-    """Runs stages in this process, over `n_partitions` partitions; every reducer is run twice and must give the same rows."""
+    """Runs stages in this process, over `n_partitions` partitions."""
 
     def __init__(self, n_partitions: int, seed: int = 0) -> None:
         self.n_partitions = n_partitions
@@ -20,7 +20,7 @@ class MemoryFlow:
         self._random = np.random.default_rng(seed)
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
-        tables = [table for _, table in source.handle] if isinstance(source, Blocks) else source
+        tables = [table for _, table in (source.handle or [])] if isinstance(source, Blocks) else source
         return self._store(stage, mapper(iter(tables)), outputs)
 
     def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
@@ -29,7 +29,7 @@ class MemoryFlow:
         for name, given in inputs.items():
             for blocks in [given] if isinstance(given, Blocks) else given:
                 schemas[name] = blocks.schema
-                for partition, table in blocks.handle:
+                for partition, table in (blocks.handle or []):
                     found.setdefault(partition, {}).setdefault(name, []).append(table)
 
         def run() -> Iterator[Emitted]:
@@ -42,8 +42,11 @@ class MemoryFlow:
 
         return self._store(stage, run(), outputs)
 
+    def count(self, blocks: Blocks) -> int:
+        return sum(table.num_rows for _, table in (blocks.handle or []))
+
     def collect(self, blocks: Blocks) -> pa.Table:
-        tables = [table for _, table in sorted(blocks.handle, key=lambda item: item[0])]
+        tables = [table for _, table in sorted((blocks.handle or []), key=lambda item: item[0])]
         return pa.concat_tables([blocks.schema.empty_table(), *tables])
 
     def _store(self, stage: str, emitted: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:

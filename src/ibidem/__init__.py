@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ibidem.api import cluster, dedup, find, similarity, tune
     from ibidem.cleaned import CleaningResult
     from ibidem.config import Config
+    from ibidem.distributed.engine import SparkEngine
+    from ibidem.distributed.results import SparkResult
     from ibidem.documents import read
     from ibidem.errors import IbidemError, IndexStoreError, InputError, ResourceError, UsageError
     from ibidem.index.answers import Hit, QueryResult, Verdict
@@ -43,6 +45,8 @@ _HOMES = {
     "Similarity": "ibidem.model",
     "Skipped": "ibidem.model",
     "Span": "ibidem.model",
+    "SparkEngine": "ibidem.distributed.engine",
+    "SparkResult": "ibidem.distributed.results",
     "Tuning": "ibidem.result",
     "UsageError": "ibidem.errors",
     "Verdict": "ibidem.index.answers",
@@ -74,6 +78,8 @@ __all__ = [
     "Similarity",
     "Skipped",
     "Span",
+    "SparkEngine",
+    "SparkResult",
     "Tuning",
     "UsageError",
     "Verdict",

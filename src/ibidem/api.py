@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ibidem.cleaned import CleaningResult
 from ibidem.config import SHINGLE_SIZES, Config
@@ -12,18 +12,30 @@ from ibidem.errors import SettingsError
 from ibidem.model import Similarity
 from ibidem.progress import Progress
 from ibidem.resemblance.plan import SamplingPlan
-from ibidem.result import ClusterResult, Result, Tuning
+from ibidem.result import ClusterResult, Tuning
+
+if TYPE_CHECKING:
+    from ibidem.distributed.engine import SparkEngine
 
 
 def find(
-    inputs: Any, *, against: Any = None, config: Config | None = None, progress: Progress | None = None, **settings: Any
-) -> Result:
+    inputs: Any,
+    *,
+    against: Any = None,
+    config: Config | None = None,
+    progress: Progress | None = None,
+    engine: SparkEngine | str | None = None,
+    **settings: Any,
+) -> Any:
     """Find every passage that stands in two documents, located to the character in both.
 
     `inputs` is a path, glob or folder, `-` for standard input, an Arrow table, a pandas or Polars frame, a Hugging Face
     dataset, an iterable of dicts or `Document`s, or a list of such things. With `against`, only passages of the inputs that
     stand in the reference documents are reported. Settings are those of the command line (`min_similarity=0.9`,
     `signature="exact"`, …); `config` gives them all at once.
+
+    The outcome is a `Result`. With `engine=SparkEngine(spark)`, the work is done on Spark, `inputs` may be data frames of
+    it, and the outcome is a `SparkResult`, whose tables are data frames.
 
     >>> import ibidem
     >>> texts = ["The harbour was closed on Monday because of the storm. Two ferries stayed in port over night. "
@@ -36,7 +48,11 @@ def find(
     from ibidem.pipeline import find_passages
     from ibidem.running import Run
 
-    with Run(inputs, against, Config.of(config, **settings).with_signature("words"), progress or Progress()) as run:
+    config, spark_engine = _with_engine(config, engine, settings)
+    config, progress = config.with_signature("words"), progress or Progress()
+    if spark_engine is not None:
+        return spark_engine.find(inputs, against, config, progress)
+    with Run(inputs, against, config, progress) as run:
         return find_passages(run)
 
 
@@ -128,6 +144,20 @@ def dedup(
     config = Config.of(config, **settings).with_signature("exact")
     with Run(_repeatable(inputs), against, config, progress or Progress()) as run:
         return clean_collection(run)
+
+
+def _with_engine(
+    config: Config | None, engine: SparkEngine | str | None, settings: dict[str, Any]
+) -> tuple[Config, SparkEngine | None]:
+    """Return the settings, and the Spark engine that is given or asked for by its name; None for the local one."""
+    if engine is None or isinstance(engine, str):
+        config = Config.of(config, **settings, **({} if engine is None else {"engine": engine}))
+        if config.engine.engine == "local":
+            return config, None
+        from ibidem.distributed.engine import own_engine
+
+        return config, own_engine(config.engine, {})
+    return Config.of(config, **settings, engine="spark"), engine
 
 
 def _repeatable(inputs: Any) -> Any:

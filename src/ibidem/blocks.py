@@ -29,11 +29,11 @@ class Emitted:
 
 @dataclass(frozen=True)
 class Blocks:
-    """The rows that a stage gave under one tag, wherever they lie. `handle` is the engine's own."""
+    """The rows that a stage gave under one tag, wherever they lie. `handle` is the engine's own; None: there are none."""
 
     tag: str
     schema: pa.Schema
-    handle: Any
+    handle: Any = None
 
 
 Mapper = Callable[[Iterator[Any]], Iterable[Emitted]]
@@ -52,6 +52,10 @@ class Flow(Protocol):
 
     def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
         """Run a reducer over every partition that rows were sent to; a name without rows there is an empty table."""
+        ...
+
+    def count(self, blocks: Blocks) -> int:
+        """Return the number of rows."""
         ...
 
     def collect(self, blocks: Blocks) -> pa.Table:

@@ -10,13 +10,13 @@ import dataclasses
 import json
 import math
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from ibidem.errors import SettingsError
+from ibidem.quantities import commit_rhythm, memory_bytes
 
 SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
 SET_SIGNATURES = ("words", "shingles", "spotsigs")
@@ -194,12 +194,13 @@ class IndexConfig:
 class EngineConfig:
     """How the work is carried out; nothing here changes a result."""
 
-    engine: str = _setting("local", "Where the stages run.", choices=("local",))
+    engine: str = _setting("local", "Where the stages run: on this machine, or on Spark.", choices=("local", "spark"))
     workers: int = _setting(0, "Threads; 0 for one a core.", at_least=0)
     memory: str = _setting(
         "auto", "Memory for shingles, as 500MB or 4GB; more go to a temporary file. auto: half of what the machine has."
     )
-    tmp_dir: str = _setting("auto", "Folder for temporary files; auto: the system's.")
+    tmp_dir: str = _setting("auto", "Folder for temporary files (on Spark: one that all workers reach); auto: the system's.")
+    partitions: int = _setting(0, "Spark: parts that the work is cut into; 0: one for every 32 MB of input.", at_least=0)
 
     @property
     def tmp_folder(self) -> str | None:
@@ -295,31 +296,6 @@ def is_compared_in_full(config: Config) -> bool:
     """Tell whether pairs of documents are compared in full, whatever `verify` says: the method itself does it."""
     settings = config.resemblance
     return settings.method in EXACT_METHODS and settings.sample_every == 1 and settings.measure == "resemblance"
-
-
-def memory_bytes(memory: str) -> int | None:
-    """Return the bytes that a size like 500MB or 1.5GB means, 0 for auto, or None if it means nothing."""
-    if memory == "auto":
-        return 0
-    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kmgt]?)i?b?", memory.strip().lower())
-    return int(float(match[1]) * 1000 ** " kmgt".index(match[2] or " ")) if match else None
-
-
-def commit_rhythm(commit_every: str) -> tuple[int, float] | None:
-    """Return the documents and seconds that a rhythm like 1000, 10s or 1000,10s means, or None if it means nothing.
-
-    What is not said is never reached.
-    """
-    documents, seconds = 2**62, math.inf
-    for part in commit_every.replace(" ", "").split(","):
-        match = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)s", part)
-        if match is None or not float(match[1] or match[2]):
-            return None
-        if match[1]:
-            documents = int(match[1])
-        else:
-            seconds = float(match[2])
-    return documents, seconds
 
 
 def setting_fields() -> Iterator[tuple[str, dataclasses.Field[Any]]]:

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from ibidem.cli.options import input_arguments, output_option, resolve_settings, run_options, setting_options
+from ibidem.cli.options import (
+    check_local_folder,
+    input_arguments,
+    output_option,
+    resolve_settings,
+    run_options,
+    setting_options,
+)
+from ibidem.cli.spark import run_on_spark, spark_option
 
 
 @click.command()
@@ -18,6 +26,7 @@ from ibidem.cli.options import input_arguments, output_option, resolve_settings,
     "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",
     without=("signature", "max_document_share", "keep_text", "group_field"),
 )  # fmt: skip
+@spark_option
 @run_options
 def cluster(
     inputs: tuple[str, ...],
@@ -27,6 +36,7 @@ def cluster(
     config_file: str | None,
     progress: str,
     quiet: bool,
+    spark_conf: dict[str, str],
     **flags: Any,
 ) -> None:
     """Find documents that are duplicates as wholes, and the clusters they form.
@@ -39,6 +49,10 @@ def cluster(
     ibidem cluster crawl/*.parquet -o out --min-similarity 0.6 --min-containment 0.9 --keep longest
     """
     config = resolve_settings(config_file, flags)
+    if config.engine.engine == "spark":
+        run_on_spark("cluster", inputs, references, output, config, spark_conf, progress, quiet, plan=plan)
+        return
+    check_local_folder(output)
     from ibidem.reports.writing import check_output
 
     check_output(output, config.output.overwrite)  # before the work, not after it

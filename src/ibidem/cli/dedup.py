@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from ibidem.cli.options import input_arguments, output_option, resolve_settings, run_options, setting_options
+from ibidem.cli.options import (
+    check_local_folder,
+    input_arguments,
+    output_option,
+    resolve_settings,
+    run_options,
+    setting_options,
+)
+from ibidem.cli.spark import run_on_spark, spark_option
 
 
 @click.command()
@@ -19,6 +27,7 @@ from ibidem.cli.options import input_arguments, output_option, resolve_settings,
     "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
     without=("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),
 )  # fmt: skip
+@spark_option
 @run_options
 def dedup(
     inputs: tuple[str, ...],
@@ -28,6 +37,7 @@ def dedup(
     config_file: str | None,
     progress: str,
     quiet: bool,
+    spark_conf: dict[str, str],
     **flags: Any,
 ) -> None:
     """Write a cleaned copy of a collection: the same files and fields, without what stands elsewhere in it.
@@ -44,6 +54,11 @@ def dedup(
     config = resolve_settings(config_file, flags)
     if output is None and not dry_run:
         raise click.UsageError("give a folder for the cleaned collection with -o, or --dry-run")
+    if config.engine.engine == "spark":
+        output = None if dry_run else output
+        run_on_spark("dedup", inputs, references, output, config.with_signature("exact"), spark_conf, progress, quiet)
+        return
+    check_local_folder(output)
     import pyarrow as pa
 
     from ibidem.api import dedup as dedup_in

@@ -7,15 +7,24 @@ from typing import Any
 
 import click
 
-from ibidem.cli.options import input_arguments, output_option, resolve_settings, run_options, setting_options
+from ibidem.cli.options import (
+    check_local_folder,
+    input_arguments,
+    output_option,
+    resolve_settings,
+    run_options,
+    setting_options,
+)
+from ibidem.cli.spark import run_on_spark, spark_option
 
 
 @click.command()
 @input_arguments
 @output_option("Folder for the results.", required=True)
 @setting_options(
-    "documents", "sentences", "signatures", "matches", "passages", "engine", "output", without=("memory", "tmp_dir")
+    "documents", "sentences", "signatures", "matches", "passages", "engine", "output", without=("memory",)
 )
+@spark_option
 @run_options
 def find(
     inputs: tuple[str, ...],
@@ -24,6 +33,7 @@ def find(
     config_file: str | None,
     progress: str,
     quiet: bool,
+    spark_conf: dict[str, str],
     **flags: Any,
 ) -> None:
     """Find every passage that stands in two documents.
@@ -34,8 +44,13 @@ def find(
     \b
     ibidem find articles/*.jsonl -o out
     ibidem find new.parquet --against archive/ -o out --signature exact
+    ibidem find hdfs:///crawl -o hdfs:///found --engine spark --tmp-dir hdfs:///tmp
     """
     config = resolve_settings(config_file, flags).with_signature("words")
+    if config.engine.engine == "spark":
+        run_on_spark("find", inputs, references, output, config, spark_conf, progress, quiet)
+        return
+    check_local_folder(output)
     from ibidem.reports.writing import check_output
 
     check_output(output, config.output.overwrite)  # before the work, not after it

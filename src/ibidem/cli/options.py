@@ -101,16 +101,30 @@ def input_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--against", "references", metavar="REF", multiple=True, help=help_text)(inputs_argument(command))
 
 
-def _check_folder(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
-    if value is not None and value.suffix.lower() in _DATA_SUFFIXES and not value.is_dir():
-        raise click.UsageError(f"-o {value}: give a folder; the files in it get their own names")
-    return value
+class FolderType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A folder of this machine, as a path, or of another file system, as a URI."""
+
+    name = "folder"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return a path or a URI; the name of a file is refused."""
+        if "://" in str(value):
+            return value
+        path = Path(value)
+        if path.suffix.lower() in _DATA_SUFFIXES and not path.is_dir():
+            self.fail(f"{value}: give a folder; the files in it get their own names", parameter, context)
+        return path
+
+
+def check_local_folder(folder: Any) -> None:
+    """Raise for a folder of another file system: only Spark writes there."""
+    if isinstance(folder, str):
+        raise click.UsageError(f"-o {folder} is a folder of another file system; only --engine spark writes there")
 
 
 def output_option(what: str, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add -o OUT, a folder."""
-    path = click.Path(path_type=Path)
-    return click.option("-o", "--output", metavar="OUT", type=path, required=required, callback=_check_folder, help=what)
+    return click.option("-o", "--output", metavar="OUT", type=FolderType(), required=required, help=what)
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

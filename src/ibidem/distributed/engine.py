@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from ibidem.config import Config
+from ibidem.config import Config, EngineConfig
 from ibidem.distributed.finding import find_flow
 from ibidem.distributed.results import SparkResult
 from ibidem.distributed.runs import start_run
+from ibidem.engines.local import available_cores
+from ibidem.engines.spark.session import own_session
 from ibidem.progress import Progress
 
 
@@ -29,3 +32,9 @@ class SparkEngine:
         with start_run(self.spark, self.tmp_dir, self.partitions, inputs, against, config, progress) as run:
             found = find_flow(run.flow, run.scans, config, run.layout, progress)
             return SparkResult(run, run.kept(), config, progress, found)
+
+
+def own_engine(settings: EngineConfig, spark_settings: Mapping[str, str]) -> SparkEngine:
+    """Return an engine on the session that this process was started for, or on a new one on this machine."""
+    spark = own_session(spark_settings, settings.workers or available_cores())
+    return SparkEngine(spark, settings.tmp_folder, settings.partitions)

@@ -74,6 +74,8 @@ def find_repeats(
     flow: Flow, documents: Blocks, hot: Blocks, texts: Blocks, config: Config, layout: Layout
 ) -> dict[str, Blocks]:
     """Return `repeats` (in no order), `marks` at home and `edges` between documents that are one hot text nearly as wholes."""
+    if flow.count(hot) == 0:  # as in most small collections: nothing to link, to locate or to group
+        return {tag: Blocks(tag, kind) for tag, kind in (("repeats", PLACED_REPEATS), ("marks", MARKS), ("edges", EDGES))}
     links = _link(flow, hot, layout)
     places = _locate(flow, documents, hot, links, config, layout)
     found = _group(flow, places, config, layout)

@@ -66,6 +66,15 @@ class RunFrames:
     def _result_counts(self) -> dict[str, int]:
         return {name: self._run.flow.count(blocks) for name, (blocks, _) in self._tables.items()}
 
+    def summary(self, folder: object = None) -> str:
+        """Return what was found, in a few lines for people."""
+        seconds = sum(self.timings.values())
+        counts = {**self.counts, **self._result_counts()}
+        lines = [", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items()) + f"; {seconds:.1f} s"]
+        if self._n_skipped:
+            lines.append(f"{self._n_skipped:,} records skipped; see skipped.jsonl")
+        return "\n".join([*lines, *([f"results: {folder}"] if folder is not None else [])])
+
     def _frame(self, name: str) -> Any:
         """Return a table as it is written: real columns, in order."""
         blocks, columns = self._tables[name]
@@ -87,13 +96,17 @@ class RunFrames:
         folder = folder if local is None else local.resolve().as_uri()
         with SessionSettings(spark):
             for name, frame in frames.items():
-                writer = _flat(frame).write.option("header", "true") if table_format == "csv" else frame.write
+                writer = (_flat(frame) if table_format == "csv" else frame).write.options(header=True, ignoreNullFields=False)
                 path = f"{folder}/{name}.{table_format}"
                 {"parquet": writer.parquet, "jsonl": writer.json, "csv": writer.csv}[table_format](path)
             if self._run.scans.skipped is not None and self._n_skipped:
                 skipped = self._run.flow.frame(self._run.scans.skipped, ["source", "position", "reason", "id", "document"])
                 skipped.coalesce(1).sortWithinPartitions("document").drop("document").write.json(f"{folder}/skipped.jsonl")
-        write_text(spark, f"{folder}/run.json", json.dumps({**self.run(), **more}, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps({**self.run(), **more}, indent=2, ensure_ascii=False) + "\n"
+        if local is None:
+            write_text(spark, f"{folder}/run.json", text)
+        else:
+            (local / "run.json").write_text(text, encoding="utf-8")
 
 
 class SparkResult(RunFrames):

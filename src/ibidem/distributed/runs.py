@@ -62,6 +62,8 @@ def start_run(
 
         with progress.stage("inputs"):
             scans = scan_inputs(spark, inputs, against, config, store)
+        if against is not None and scans.n_records == scans.n_input:
+            raise NoDocumentsError("the reference holds no documents", "Check the paths given with --against.")
         n_partitions = partitions or max(spark.sparkContext.defaultParallelism, -(-scans.n_bytes // _PARTITION_BYTES))
         layout = Layout(scans.n_records, scans.n_input, n_partitions)
         run = SparkRun(spark, folder, SparkFlow(spark, folder, n_partitions), layout, scans, stack)

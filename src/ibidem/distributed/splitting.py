@@ -104,6 +104,7 @@ def _documents(collection: Collection, documents: Numbers, schema: pa.Schema) ->
 
 
 def emit_ids(batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Emitted:
+    """Send ids to where equal ones of one side meet."""
     fold: Any = mix.py_func  # over a whole array at once
     keys = fold(hash_strings(batch.column("id")), (documents >= layout.n_input).astype(np.uint64))
     columns = [pa.array(keys), pa.array(documents), batch.column("id"), batch.column("source").cast(pa.string()), batch.column("position")]

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.collection import Collection, gather
-from ibidem.config import Config, memory_bytes
+from ibidem.config import Config
 from ibidem.documents import find_repeated_id, read_batches
 from ibidem.engines import LocalEngine, machine_memory
 from ibidem.errors import IndexStoreError, NoDocumentsError
@@ -31,6 +31,7 @@ from ibidem.index.writing import Writer
 from ibidem.model import Document
 from ibidem.parts import MapParts, in_turn
 from ibidem.progress import Progress
+from ibidem.quantities import memory_bytes
 from ibidem.reports import SkippedRecords
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment

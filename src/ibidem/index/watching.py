@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ibidem.collection import Collection
-from ibidem.config import Config, commit_rhythm
+from ibidem.config import Config
 from ibidem.documents.records import surrogate_in
 from ibidem.index.answers import QueryResult, Verdict, answer
 from ibidem.index.queries import Arrivals
@@ -22,6 +22,7 @@ from ibidem.index.segment import SegmentSettings
 from ibidem.index.writing import Writer
 from ibidem.model import Document, Skipped
 from ibidem.parts import MapParts
+from ibidem.quantities import commit_rhythm
 from ibidem.reports import SkippedRecords
 
 MOST_TOGETHER = 512

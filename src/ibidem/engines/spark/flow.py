@@ -88,7 +88,9 @@ class SparkFlow:
         return in_order.mapInArrow(run, from_arrow_schema(schema))
 
     def _frame(self, blocks: Blocks) -> Any:
-        frame = self._spark.read.schema("route int, n_rows long, n_before long, payload binary, tag string").parquet(blocks.handle)
+        if blocks.handle is None:
+            return self._spark.createDataFrame([], _BLOCK_SCHEMA)
+        frame = self._spark.read.schema(_BLOCK_SCHEMA).parquet(blocks.handle)
         return frame.where(frame.tag == blocks.tag)
 
     def _store(self, stage: str, frame: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:

@@ -173,7 +173,7 @@ class WorkFolder:
                     "The stages of a run are kept in a folder, and none was named",
                     "Name one that all workers reach by `--tmp-dir`: on HDFS, in an object store (s3a://…), on a shared mount.",
                 )
-            parent = Path(tempfile.gettempdir()).resolve().as_uri()
+            parent = f"file:{Path(tempfile.gettempdir()).resolve()}"  # Hadoop takes what follows as it is: no %20
         self._spark = spark
         self._parent = parent
 

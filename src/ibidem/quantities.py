@@ -1,0 +1,31 @@
+"""Quantities as users write them: sizes of memory, rhythms of commits."""
+
+from __future__ import annotations
+
+import math
+import re
+
+
+def memory_bytes(memory: str) -> int | None:
+    """Return the bytes that a size like 500MB or 1.5GB means, 0 for auto, or None if it means nothing."""
+    if memory == "auto":
+        return 0
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kmgt]?)i?b?", memory.strip().lower())
+    return int(float(match[1]) * 1000 ** " kmgt".index(match[2] or " ")) if match else None
+
+
+def commit_rhythm(commit_every: str) -> tuple[int, float] | None:
+    """Return the documents and seconds that a rhythm like 1000, 10s or 1000,10s means, or None if it means nothing.
+
+    What is not said is never reached.
+    """
+    documents, seconds = 2**62, math.inf
+    for part in commit_every.replace(" ", "").split(","):
+        match = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)s", part)
+        if match is None or not float(match[1] or match[2]):
+            return None
+        if match[1]:
+            documents = int(match[1])
+        else:
+            seconds = float(match[2])
+    return documents, seconds
