@@ -47,5 +47,16 @@ def odd_records() -> Records:
     chinese = "今天天气很好,我们去公园散步。公园里有很多花,孩子们在草地上跑来跑去。晚上我们回家吃饭,然后早早睡觉。"
     same = " ".join([text(7)] * 12)
     letters = "𝔸𝔹ℂ déjà-vu naïve Ünïcödé wörds ståy tögether hêre tødây. Ça va bien, merci beaucoup à tous nos amis ici."
-    texts = [chinese, chinese + "再见。", same, same, text(1), text(1, count=12), letters, "Nu. " + letters, "!!!", text(1, 2, 3)]
+    texts = [
+        chinese,
+        chinese + "再见。",
+        same,
+        same,
+        text(1),
+        text(1, count=12),
+        letters,
+        "Nu. " + letters,
+        "!!!",
+        text(1, 2, 3),
+    ]
     return [{"id": f"odd:{number}", "text": value} for number, value in enumerate(texts)]

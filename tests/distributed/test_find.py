@@ -20,7 +20,11 @@ from tests.distributed.parity import found_apart, local_tables
 def test_random_collections(signature: str, data: Any) -> None:
     seed = data.draw(st.integers(0, 10**6))
     records = random_records(seed, data.draw(st.integers(2, 14)))
-    against = random_records(seed, data.draw(st.integers(1, 8)), data.draw(st.sampled_from("de"))) if data.draw(st.booleans()) else None
+    against = (
+        random_records(seed, data.draw(st.integers(1, 8)), data.draw(st.sampled_from("de")))
+        if data.draw(st.booleans())
+        else None
+    )
     chosen = {
         "signature": signature,
         "max_places": data.draw(st.sampled_from([2, 3, 5, 100])),

@@ -7,23 +7,21 @@ those that do are told to the documents that hold them, with the sets by which t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
+from ibidem.blocks import Blocks, Emitted, Flow, Inputs, route_by_hash
 from ibidem.config import SET_SIGNATURES, Config
 from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
-from ibidem.distributed.joining import SETS, join_sets
+from ibidem.distributed.joining import join_sets
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.placing import placed_documents
-from ibidem.distributed.tables import CLASSED, as_lists, collection_of, flat, in_order, lengths, stretches, table_of
-from ibidem.distributed.typing import ASKERS, TYPES, collapse, signature_maker
-from ibidem.parts import in_turn
+from ibidem.distributed.tables import CLASSED, as_lists, flat, in_order, lengths, stretches, table_of
+from ibidem.distributed.typing import ASKERS, Maker, collapse, signature_maker
 from ibidem.progress import Progress
-from ibidem.signatures import HashSets, KeySignature, TypeTokens
+from ibidem.signatures import TypeTokens
 
 # The class of a type; 0: it is known by nothing, and matches nothing.
 CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
@@ -46,7 +44,7 @@ def classify_documents(
     return _tell_documents(flow, split["documents"], answers, config, layout, with_grams)
 
 
-def _classes_of_keys(flow: Flow, types: Blocks, make: Any, layout: Layout) -> list[Blocks]:
+def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> list[Blocks]:
     """Return the classes of types whose key others have too, and of those that have none."""
 
     def find_keys(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
@@ -85,7 +83,7 @@ def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, lay
         sets = tables["sets"]
         types = sets["digest"].to_numpy()
         by_type = np.argsort(types)
-        found = sets["set"].take(pa.array(by_type[np.searchsorted(types[by_type], digests)])) if len(digests) else sets["set"].slice(0, 0)
+        found = sets["set"].take(pa.array(by_type[np.searchsorted(types[by_type], digests)]))
         answers = table_of([digests, names, found], _ANSWERS)
         asked, homes = (tables["askers"][name].to_numpy() for name in ASKERS.names)
         packed = np.unique(np.stack([asked, homes.astype(np.uint64)]), axis=1)
@@ -95,7 +93,7 @@ def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, lay
         known[known] = digests[at[known]] == asked[known]
         yield Emitted("answers", answers.take(pa.array(at[known])), homes[known])
 
-    inputs = {"classes": classes, "sets": sets, "askers": askers}
+    inputs: Inputs = {"classes": classes, "sets": sets, "askers": askers}
     return flow.reduce("classes", inputs, answer, {"answers": _ANSWERS})["answers"]
 
 

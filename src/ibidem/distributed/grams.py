@@ -57,7 +57,12 @@ def keys_of(rows: Rows, is_known: NDArray[np.bool_], limits: PassagesConfig) -> 
 
 
 def emit_grams(
-    collection: Collection, documents: NDArray[np.int64], rows: Rows, is_known: NDArray[np.bool_], config: Config, layout: Layout
+    collection: Collection,
+    documents: NDArray[np.int64],
+    rows: Rows,
+    is_known: NDArray[np.bool_],
+    config: Config,
+    layout: Layout,
 ) -> Iterator[Emitted]:
     """Yield the grams of whole documents, `documents` being their numbers."""
     limits = passage_limits(config)
@@ -119,8 +124,19 @@ def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str,
         may_meet = ~hot & ~same
         homes = layout.home(documents).astype(np.int32)
         n_input = layout.n_input if layout.has_reference else -1
-        room = np.empty(kernels.list_meetings(groups.first, may_meet, documents, homes, limits.same_document, n_input,
-                                              layout.n_partitions, np.empty(0, np.int64)), np.int64)
+        room = np.empty(
+            kernels.list_meetings(
+                groups.first,
+                may_meet,
+                documents,
+                homes,
+                limits.same_document,
+                n_input,
+                layout.n_partitions,
+                np.empty(0, np.int64),
+            ),
+            np.int64,
+        )
         kernels.list_meetings(
             groups.first, may_meet, documents, homes, limits.same_document, n_input, layout.n_partitions, room
         )
@@ -135,9 +151,7 @@ def _flags_of_hot(bit: int) -> int:
     return bit | (REPEATED_WINDOW if bit == HOT_WINDOW else 0)
 
 
-def _flagged(
-    documents: NDArray[np.int64], rows: NDArray[np.int32], flags: NDArray[np.uint8] | int, layout: Layout
-) -> Emitted:
+def _flagged(documents: NDArray[np.int64], rows: NDArray[np.int32], flags: NDArray[np.uint8] | int, layout: Layout) -> Emitted:
     columns = [documents, rows, np.broadcast_to(np.asarray(flags, np.uint8), np.shape(rows))]
     return Emitted("flags", table_of(columns, FLAGS), layout.home(documents))
 
@@ -145,4 +159,3 @@ def _flagged(
 def _edges(a: NDArray[np.int64], b: NDArray[np.int64]) -> pa.Table:
     different = a != b
     return table_of([a[different].astype(np.uint64), b[different].astype(np.uint64)], EDGES)
-

@@ -24,9 +24,7 @@ def _sort(hashes, levels, begin, end):
             value = hashes[i]
             level = levels[i]
             j = i
-            while j >= begin + gap and (
-                levels[j - gap] > level or (levels[j - gap] == level and hashes[j - gap] > value)
-            ):
+            while j >= begin + gap and (levels[j - gap] > level or (levels[j - gap] == level and hashes[j - gap] > value)):
                 hashes[j] = hashes[j - gap]
                 levels[j] = levels[j - gap]
                 j -= gap

@@ -21,7 +21,7 @@ from ibidem.config import Config
 from ibidem.distributed import join_kernels as kernels
 from ibidem.distributed.components import EDGES, ROOTS, connect
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import as_lists, flat, lengths, stretches, table_of
+from ibidem.distributed.tables import as_lists, flat, lengths, table_of
 from ibidem.distributed.typing import TYPES, Maker
 from ibidem.matches.kernels import flatten
 from ibidem.parts import in_turn
@@ -113,8 +113,10 @@ def _list_postings(
         for table in tables:
             hashes, sizes, digests = flat(table, "set").copy(), lengths(table, "set"), table["digest"].to_numpy()
             first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-            at = np.minimum(np.searchsorted(frequent, hashes), max(0, len(frequent) - 1))
-            of_hash = np.where(frequent[at] == hashes, level[at], 0).astype(np.int32) if len(frequent) else np.zeros(len(hashes), np.int32)
+            of_hash = np.zeros(len(hashes), np.int32)
+            if len(frequent):
+                at = np.minimum(np.searchsorted(frequent, hashes), len(frequent) - 1)
+                of_hash = np.where(frequent[at] == hashes, level[at], 0).astype(np.int32)
             bitmaps = np.empty(len(sizes), np.uint64)
             kernels.order_sets(hashes, of_hash, first, bitmaps)
             n_probe = np.where(sizes > 0, sizes - -(-p * sizes // q) + 1, 0)
@@ -142,7 +144,9 @@ def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> Block
         kernels.find_possible(member, size, bitmap, is_indexed, p, q, active)
         digest = digest[active]
         yield Emitted(
-            "wanted", table_of([digest, member[active], is_indexed[active]], _WANTED), route_by_hash(digest, layout.n_partitions)
+            "wanted",
+            table_of([digest, member[active], is_indexed[active]], _WANTED),
+            route_by_hash(digest, layout.n_partitions),
         )
 
     return flow.reduce("sets-meet", {"postings": postings}, meet, {"wanted": _WANTED})["wanted"]
@@ -190,6 +194,3 @@ def _compare(flow: Flow, sets: Blocks, wanted: Blocks, config: Config, layout: L
 
     sent = flow.reduce("sets-sent", {"sets": sets, "wanted": wanted}, send, {"sent": _SENT})["sent"]
     return flow.reduce("sets-compared", {"sent": sent}, compare, {"edges": EDGES})["edges"]
-
-
-__all__ = ["SETS", "join_sets", "stretches"]

@@ -84,4 +84,3 @@ def _found(passages: pa.Table, documents: NDArray[np.int64]) -> pa.Table:
     for column in passages.columns:
         columns.append(column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column)
     return pa.Table.from_arrays(columns, schema=FOUND)
-

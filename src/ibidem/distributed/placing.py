@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.blocks import Blocks, Emitted, Flow
+from ibidem.blocks import Blocks, Emitted, Flow, Inputs
 from ibidem.classifying import rows_of
 from ibidem.collection import Collection
 from ibidem.config import Config, passage_limits
@@ -127,5 +127,5 @@ def place_documents(
             table = pa.Table.from_arrays([pa.array(c) for c in [*columns, kept[bit][hot]]], schema=HOT)
             yield Emitted("hot", table, layout.home(numbers))
 
-    inputs = {"documents": documents, "flags": flags, "members": members}
+    inputs: Inputs = {"documents": documents, "flags": flags, "members": members}
     return flow.reduce("places", inputs, place, {"placed": schema, "hot": HOT})

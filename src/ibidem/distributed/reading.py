@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,7 +22,9 @@ from ibidem.documents.records import Outcome, Wanted
 from ibidem.documents.streams import BOM, is_utf8
 from ibidem.documents.text import documents_of_files
 
-SKIPPED = pa.schema([("document", pa.int64()), ("source", pa.string()), ("position", pa.int64()), ("reason", pa.string()), ("id", pa.string())])
+SKIPPED = pa.schema(
+    [("document", pa.int64()), ("source", pa.string()), ("position", pa.int64()), ("reason", pa.string()), ("id", pa.string())]
+)
 
 Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch | Emitted]]
 
@@ -123,13 +126,14 @@ def _runs(paths: pa.Array, blocks: Any) -> Iterator[tuple[str, int, int, int]]:
     names, numbers = codes.dictionary.to_pylist(), codes.indices.to_numpy()
     changes = np.flatnonzero((np.diff(numbers) != 0) | (np.diff(blocks) != 0)) + 1
     bounds = [0, *changes.tolist(), len(numbers)] if len(numbers) else [0]
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for begin, end in pairwise(bounds):
         yield names[numbers[begin]], int(blocks[begin]), begin, end
 
 
 def _joined(lines: pa.Array, is_first: bool, encoding: str) -> bytes:
     """Return lines as one block of bytes in UTF-8."""
-    ended = pc.binary_join_element_wise(lines.cast(pa.large_binary()), pa.scalar(b"\n", pa.large_binary()), pa.scalar(b"", pa.large_binary()))
+    newline, nothing = pa.scalar(b"\n", pa.large_binary()), pa.scalar(b"", pa.large_binary())
+    ended = pc.binary_join_element_wise(lines.cast(pa.large_binary()), newline, nothing)
     offsets = np.frombuffer(ended.buffers()[1], np.int64)[ended.offset :][: len(ended) + 1]
     block: bytes = ended.buffers()[2].slice(int(offsets[0]), int(offsets[-1] - offsets[0])).to_pybytes()
     if is_first:

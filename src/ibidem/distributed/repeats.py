@@ -8,7 +8,6 @@ The places of one group end in one partition, as they do in one row of the table
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,52 +21,15 @@ from ibidem.distributed.grams import EDGES
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import MARKS, similarity_limit
 from ibidem.distributed.placing import HOT, PlacedDocuments, compared_sets, placed_documents
-from ibidem.distributed.tables import as_lists, flat, in_order, lengths, stretches, table_of
-from ibidem.matches import sort_sets
-from ibidem.model import REPEATS
-from ibidem.parts import in_turn
-from ibidem.passages import Cells, Pairing, PlaceGroup
-from ibidem.passages.chaining import matching_places
+from ibidem.distributed.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, entitle, group_places
+from ibidem.distributed.tables import as_lists, in_order, stretches, table_of
 from ibidem.passages.gram_join import HOT_TEXT, HOT_WINDOW
 from ibidem.passages.repeats import apart
 from ibidem.reports.marks import Marks
-from ibidem.reports.tables import first_place
 from ibidem.sentences import hash_strings
 from ibidem.sentences.hashing import SEED, mix
-from ibidem.signatures import HashSets
 
 _LINKS = pa.schema([("key", pa.uint64()), ("following", pa.uint64()), ("preceding", pa.uint64()), ("home", pa.int32())])
-_PLACES = pa.schema(
-    [
-        ("group", pa.uint64()),
-        ("length", pa.int32()),
-        ("document", pa.int64()),
-        ("row", pa.int32()),
-        ("first_sentence", pa.int32()),
-        ("end_sentence", pa.int32()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("id", pa.large_string()),
-        ("time", pa.int64()),
-        ("kin", pa.uint64()),
-        ("is_whole", pa.bool_()),
-        ("is_kept", pa.bool_()),
-        ("variant", pa.uint64()),
-    ]
-)
-# The sentences of each variant of a group, so that they can be compared: digests, and sets where they have one.
-_VARIANTS = pa.schema(
-    [
-        ("group", pa.uint64()),
-        ("variant", pa.uint64()),
-        ("digests", pa.list_(pa.uint64())),
-        ("set_sizes", pa.list_(pa.int32())),
-        ("sets", pa.list_(pa.uint64())),
-    ]
-)
-_UNTITLED = pa.schema([("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64()), *list(REPEATS)[1:]])
-# The table of repeats; the first place of each, by document number, settles ties of its order.
-PLACED_REPEATS = pa.schema([("document", pa.int64()), ("start", pa.int64()), *REPEATS])
 
 
 def find_repeats(
@@ -78,8 +40,8 @@ def find_repeats(
         return {tag: Blocks(tag, kind) for tag, kind in (("repeats", PLACED_REPEATS), ("marks", MARKS), ("edges", EDGES))}
     links = _link(flow, hot, layout)
     places = _locate(flow, documents, hot, links, config, layout)
-    found = _group(flow, places, config, layout)
-    return found | _with_texts(flow, found["untitled"], texts)
+    found = group_places(flow, places, config, layout)
+    return found | entitle(flow, found["untitled"], texts)
 
 
 def _link(flow: Flow, hot: Blocks, layout: Layout) -> Blocks:
@@ -102,9 +64,7 @@ def _link(flow: Flow, hot: Blocks, layout: Layout) -> Blocks:
     return flow.reduce("repeats-links", links, agree, {"links": _LINKS})["links"]
 
 
-def _agreed(
-    keys: NDArray[np.uint64], *beside: NDArray[np.uint64]
-) -> tuple[NDArray[np.uint64], ...]:
+def _agreed(keys: NDArray[np.uint64], *beside: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], ...]:
     """Return the distinct keys and, for each column, the value that all rows of a key have, or 0 where they differ."""
     known, which = np.unique(keys, return_inverse=True)
     agreed = []
@@ -135,18 +95,16 @@ def _locate(flow: Flow, documents: Blocks, hot: Blocks, links: Blocks, config: C
         length = np.where(bit == HOT_TEXT, n_rows, 1)
         windows = bit == HOT_WINDOW
         starts, heads, head_lengths = _walk(start_row[windows], key[windows], tables["links"], placed, size)
-        columns = [
-            np.concatenate([heads, _told_apart(key, bit)[~windows]]),
-            np.concatenate([head_lengths, length[~windows]]),
-            np.concatenate([starts, start_row[~windows]]),
-            np.concatenate([np.ones(len(starts), np.bool_), is_kept[~windows]]),
-        ]
-        yield _emit_places(*columns, placed, layout)
+        groups = np.concatenate([heads, _told_apart(key, bit)[~windows]])
+        lengths = np.concatenate([head_lengths, length[~windows]])
+        starts = np.concatenate([starts, start_row[~windows]])
+        is_kept = np.concatenate([np.ones(len(heads), np.bool_), is_kept[~windows]])
+        yield _emit_places(groups, lengths, starts, is_kept, placed, layout)
         if limit[0] > 0:
-            yield _emit_variants(*columns[:3], table, placed, layout)
+            yield _emit_variants(groups, lengths, starts, table, placed, layout)
 
     inputs = {"documents": documents, "hot": hot, "links": links}
-    return flow.reduce("repeats-places", inputs, locate, {"places": _PLACES, "variants": _VARIANTS})
+    return flow.reduce("repeats-places", inputs, locate, {"places": PLACES, "variants": VARIANTS})
 
 
 def _told_apart(keys: NDArray[np.uint64], bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
@@ -209,7 +167,7 @@ def _emit_places(
         is_kept,
         _variants(length, starts, placed),
     ]
-    return Emitted("places", table_of(columns, _PLACES), route_by_hash(groups, layout.n_partitions))
+    return Emitted("places", table_of(columns, PLACES), route_by_hash(groups, layout.n_partitions))
 
 
 def _variants(length: NDArray[np.int64], starts: NDArray[np.int64], placed: PlacedDocuments) -> NDArray[np.uint64]:
@@ -247,109 +205,4 @@ def _emit_variants(
         as_lists(sizes, counts, pa.int32()),
         as_lists(hashes, of_variant, pa.uint64()),
     ]
-    return Emitted("variants", table_of(columns, _VARIANTS), route_by_hash(groups[chosen], layout.n_partitions))
-
-
-def _group(flow: Flow, places: Mapping[str, Blocks], config: Config, layout: Layout) -> dict[str, Blocks]:
-    """Return the groups without their texts, and what they mean for their documents."""
-    limit = similarity_limit(config)
-
-    def group(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        table = tables["places"]
-        keys = [table[name].to_numpy() for name in ("row", "document", "group")]
-        table = table.take(pa.array(np.lexsort(keys))).combine_chunks()
-        columns = {name: table[name].to_numpy() for name in _PLACES.names if name != "id"}
-        bounds = np.flatnonzero(np.diff(columns["group"], prepend=np.uint64(0), append=np.uint64(0)))
-        found: list[NDArray[np.int64]] = []
-        compare = _Comparison(tables["variants"], limit) if limit[0] > 0 else None
-        for begin, end in pairwise(bounds.tolist()):
-            if not columns["is_kept"][begin:end].any():
-                continue
-            places = np.arange(begin, end)
-            parts = [places] if compare is None else compare.split(places, columns)
-            found.extend(part for part in parts if _allows(part, columns, config, layout))
-        yield from _emit_groups(found, columns, table["id"], layout)
-
-    inputs = {"places": places["places"], "variants": places["variants"]}
-    return flow.reduce("repeats-groups", inputs, group, {"untitled": _UNTITLED, "marks": MARKS, "edges": EDGES})
-
-
-class _Comparison:
-    """Splits groups into matching places, by the sets of the variants that stand there."""
-
-    def __init__(self, variants: pa.Table, limit: tuple[int, int]) -> None:
-        self._variants = variants["variant"].to_numpy()
-        self._order = np.argsort(self._variants, kind="stable")
-        counts = lengths(variants, "digests")
-        self._row = np.cumsum(counts) - counts
-        digests, types = np.unique(flat(variants, "digests"), return_inverse=True)
-        sizes = flat(variants, "set_sizes").astype(np.int64)
-        _, first = np.unique(types, return_index=True)
-        of_type = sizes[first] if len(first) else sizes
-        starts = np.concatenate([[0], np.cumsum(of_type)]).astype(np.int64)
-        hashes = flat(variants, "sets")[stretches((np.cumsum(sizes) - sizes)[first], of_type)] if len(first) else flat(variants, "sets")
-        self._cells = Cells(types.astype(np.int32), sort_sets(HashSets(hashes, starts), in_turn), limit)
-
-    def split(self, places: NDArray[np.int64], columns: Mapping[str, NDArray[Any]]) -> list[NDArray[np.int64]]:
-        """Return the groups of matching places of one group of equal classes."""
-        # A variant of one hash has one text, whichever group sent it.
-        at = self._order[np.searchsorted(self._variants, columns["variant"][places], sorter=self._order)]
-        group = PlaceGroup(self._row[at].astype(np.int32), int(columns["length"][places[0]]))
-        return [places[chosen] for chosen in matching_places(group, self._cells)]
-
-
-def _allows(places: NDArray[np.int64], columns: Mapping[str, NDArray[Any]], config: Config, layout: Layout) -> bool:
-    """Whether the places hold a pair of documents that may be compared."""
-    documents, which = np.unique(columns["document"][places], return_inverse=True)
-    side = (documents >= layout.n_input).astype(np.int8) if layout.has_reference else np.empty(0, np.int8)
-    kin = np.empty(0, np.int32)
-    if config.passages.skip_same_group:
-        names = np.empty(len(documents), np.uint64)
-        names[which] = columns["kin"][places]
-        kin = np.where(names == 0, -1, np.unique(names, return_inverse=True)[1]).astype(np.int32)
-    return Pairing(config.passages.same_document, side, kin).allows(which.astype(np.int32))
-
-
-def _emit_groups(
-    found: list[NDArray[np.int64]], columns: Mapping[str, NDArray[Any]], ids: pa.ChunkedArray, layout: Layout
-) -> Iterator[Emitted]:
-    firsts = np.array([places[0] for places in found], np.int64)
-    n_documents = [len(np.unique(columns["document"][places])) for places in found]
-    every = np.concatenate([np.empty(0, np.int64), *found])
-    structs = pa.StructArray.from_arrays(
-        [_one(ids.take(pa.array(every))), pa.array(columns["start"][every]), pa.array(columns["end"][every])],
-        names=["id", "start", "end"],
-    )
-    offsets = np.concatenate([[0], np.cumsum([len(places) for places in found])]).astype(np.int64)
-    lists = pa.LargeListArray.from_arrays(pa.array(offsets), structs).cast(REPEATS.field("places").type)
-    documents = columns["document"][firsts]
-    untitled = [documents, columns["start"][firsts], columns["end"][firsts], n_documents, lists]
-    yield Emitted("untitled", table_of(untitled, _UNTITLED), layout.home(documents))
-    is_input = (columns["document"] < layout.n_input) & layout.has_reference
-    for places in found:
-        document = columns["document"][places]
-        elsewhere = np.ones(len(places), np.int32)
-        before = elsewhere.copy()
-        before[first_place(document, columns["time"][places], is_input[places])] = 0
-        for name, sign in (("first_sentence", 1), ("end_sentence", -1)):
-            marks = [document, columns[name][places], sign * elsewhere, sign * before]
-            yield Emitted("marks", table_of(marks, MARKS), layout.home(document))
-        whole = document[columns["is_whole"][places]].astype(np.uint64)
-        yield Emitted("edges", table_of([np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]], EDGES), 0)
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-
-
-def _with_texts(flow: Flow, untitled: Blocks, texts: Blocks) -> dict[str, Blocks]:
-    def entitle(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        table = in_order(tables["untitled"])
-        documents = in_order(tables["texts"])
-        at = np.searchsorted(documents["document"].to_numpy(), table["document"].to_numpy())
-        spans = zip(documents["text"].take(pa.array(at)).to_pylist(), table["start"].to_pylist(), table["end"].to_pylist(), strict=True)
-        columns = [[text[start:end] for text, start, end in spans], table["n_documents"], table["places"]]
-        order = [table["document"], table["start"]]
-        yield Emitted("repeats", table_of([*order, *columns], PLACED_REPEATS), partition)
-
-    return flow.reduce("repeats-texts", {"untitled": untitled, "texts": texts}, entitle, {"repeats": PLACED_REPEATS})
+    return Emitted("variants", table_of(columns, VARIANTS), route_by_hash(groups[chosen], layout.n_partitions))

@@ -28,7 +28,9 @@ from ibidem.reports.writing import check_output, clear_output, describe_run
 
 _SIDE_TEXT = pa.schema([("number", pa.int64()), ("home", pa.int64()), ("text", pa.large_string())])
 _WITH_TEXTS = pa.schema([*FOUND, ("a_text", pa.large_string()), ("b_text", pa.large_string())])
-_SPAN = pa.schema([("number", pa.int64()), ("home", pa.int64()), ("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64())])
+_SPAN = pa.schema(
+    [("number", pa.int64()), ("home", pa.int64()), ("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64())]
+)
 
 
 class RunFrames:
@@ -61,7 +63,9 @@ class RunFrames:
         counts = {**self.counts, **self._result_counts(), "skipped": self._n_skipped}
         told = describe_run(self.config, self.inputs, counts, self.timings)
         context = self._run.spark.sparkContext
-        return told | {"spark": {"version": context.version, "master": context.master, "partitions": self._run.layout.n_partitions}}
+        return told | {
+            "spark": {"version": context.version, "master": context.master, "partitions": self._run.layout.n_partitions}
+        }
 
     def _result_counts(self) -> dict[str, int]:
         return {name: self._run.flow.count(blocks) for name, (blocks, _) in self._tables.items()}
@@ -87,7 +91,9 @@ class RunFrames:
             self._frame(name).write.parquet(path)
         return self._run.spark.read.parquet(path)
 
-    def _write(self, folder: str, frames: Mapping[str, Any], table_format: str, overwrite: bool, more: Mapping[str, Any]) -> None:
+    def _write(
+        self, folder: str, frames: Mapping[str, Any], table_format: str, overwrite: bool, more: Mapping[str, Any]
+    ) -> None:
         """Write frames, `skipped.jsonl` and, last of all, `run.json`."""
         spark = self._run.spark
         check_spark_output(spark, folder, overwrite)
@@ -167,7 +173,13 @@ def with_texts(run: SparkRun, passages: Blocks, texts: Blocks) -> Blocks:
         table = tables["passages"]
         for side in "ab":
             document = table[f"{side}_document"].to_numpy()
-            columns = [table["number"], np.full(len(document), partition), document, table[f"{side}_start"], table[f"{side}_end"]]
+            columns = [
+                table["number"],
+                np.full(len(document), partition),
+                document,
+                table[f"{side}_start"],
+                table[f"{side}_end"],
+            ]
             yield Emitted(side, table_of(columns, _SPAN), layout.home(document))
 
     def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:

@@ -66,7 +66,10 @@ class Scans:
         for scan in self.scans:
             yield scan.frame, through(scan.reader, mapper)
 
-    outputs = {"skipped": SKIPPED}
+    @property
+    def outputs(self) -> Mapping[str, pa.Schema]:
+        """What readers give besides documents."""
+        return {"skipped": SKIPPED}
 
 
 @dataclass(frozen=True)
@@ -160,9 +163,7 @@ def _check_format(file: FileSource) -> None:
         raise InputError(f"Spark cannot read {file.name}: of compressed files it reads .jsonl.gz and .jsonl.bz2", _NEXT_STEP)
 
 
-def _count(
-    spark: Any, part: _Part, config: Config, scans: Scans, found: list[Scan], store: Callable[[str, Any], str]
-) -> None:
+def _count(spark: Any, part: _Part, config: Config, scans: Scans, found: list[Scan], store: Callable[[str, Any], str]) -> None:
     """Count the records of a part, number its files, and add it to the scans."""
     from pyspark.sql import functions
 

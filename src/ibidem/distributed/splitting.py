@@ -25,7 +25,13 @@ TEXTS = pa.schema([("document", pa.int64()), ("id", pa.large_string()), ("text",
 # The types that documents of a partition have, with their texts: not every sentence, so no footer floods a partition.
 SEEN = pa.schema([("digest", pa.uint64()), ("home", pa.int32()), ("text", pa.large_binary())])
 IDS = pa.schema(
-    [("key", pa.uint64()), ("document", pa.int64()), ("id", pa.large_string()), ("source", pa.string()), ("position", pa.int64())]
+    [
+        ("key", pa.uint64()),
+        ("document", pa.int64()),
+        ("id", pa.large_string()),
+        ("source", pa.string()),
+        ("position", pa.int64()),
+    ]
 )
 COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference", "n_sentences", "n_times", "n_groups")])
 
@@ -107,7 +113,13 @@ def emit_ids(batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Emitt
     """Send ids to where equal ones of one side meet."""
     fold: Any = mix.py_func  # over a whole array at once
     keys = fold(hash_strings(batch.column("id")), (documents >= layout.n_input).astype(np.uint64))
-    columns = [pa.array(keys), pa.array(documents), batch.column("id"), batch.column("source").cast(pa.string()), batch.column("position")]
+    columns = [
+        pa.array(keys),
+        pa.array(documents),
+        batch.column("id"),
+        batch.column("source").cast(pa.string()),
+        batch.column("position"),
+    ]
     return Emitted("ids", pa.Table.from_arrays(columns, schema=IDS), route_by_hash(keys, layout.n_partitions))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from ibidem.blocks import Blocks, Emitted, Flow
+from ibidem.blocks import Blocks, Emitted, Flow, Inputs
 from ibidem.distributed.components import ROOTS, connect
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import collection_of, in_order, table_of
@@ -59,7 +59,9 @@ def sum_up(flow: Flow, documents: Blocks, marks: Sequence[Blocks], clustered: Bl
         np.add.at(whole.before, at, tables["marks"]["before"].to_numpy())
         shares = whole.shares()
         cluster = np.full(len(numbers), -1, np.int64)
-        cluster[np.searchsorted(numbers, tables["clustered"]["document"].to_numpy())] = tables["clustered"]["cluster"].to_numpy()
+        cluster[np.searchsorted(numbers, tables["clustered"]["document"].to_numpy())] = tables["clustered"][
+            "cluster"
+        ].to_numpy()
         columns = [
             numbers,
             collection.ids,
@@ -71,5 +73,5 @@ def sum_up(flow: Flow, documents: Blocks, marks: Sequence[Blocks], clustered: Bl
         ]
         yield Emitted("documents", table_of(columns, _DOCUMENTS).slice(0, collection.n_input), partition)
 
-    inputs = {"documents": documents, "marks": marks, "clustered": clustered}
+    inputs: Inputs = {"documents": documents, "marks": marks, "clustered": clustered}
     return flow.reduce("documents", inputs, total, {"documents": _DOCUMENTS})["documents"]

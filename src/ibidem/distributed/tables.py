@@ -86,7 +86,10 @@ def stretches(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[n
 
 def table_of(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:
     """Return columns (NumPy's or Arrow's) as a table."""
-    arrays = [c if isinstance(c, (pa.Array, pa.ChunkedArray)) else pa.array(c, kind) for c, kind in zip(columns, schema.types, strict=True)]
+    arrays = [
+        c if isinstance(c, (pa.Array, pa.ChunkedArray)) else pa.array(c, kind)
+        for c, kind in zip(columns, schema.types, strict=True)
+    ]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 

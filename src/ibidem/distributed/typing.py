@@ -82,9 +82,12 @@ def _telling_words(flow: Flow, words: Blocks, config: Config, n_documents: int) 
         least, most = 1, most_documents(settings, n_documents)
     else:
         # The idf falls as the number of documents rises.
+        def idf(n: int) -> float:
+            return float(idf_of(np.array([n], np.int32), n_documents)[0])
+
         counts = range(1, n_documents + 1)
-        least = 1 + bisect_left(counts, True, key=lambda n: bool(idf_of(np.array([n], np.int32), n_documents)[0] <= settings.max_idf))
-        most = bisect_left(counts, True, key=lambda n: bool(idf_of(np.array([n], np.int32), n_documents)[0] < settings.min_idf))
+        least = 1 + bisect_left(counts, True, key=lambda n: idf(n) <= settings.max_idf)
+        most = bisect_left(counts, True, key=lambda n: idf(n) < settings.min_idf)
     return words_by_documents(flow, words, least, most, inside=not least <= 1 <= most, n_documents=n_documents)
 
 

@@ -62,7 +62,8 @@ class Marks:
         """Tell which places cover most of their document."""
         covered = self.chars_before[last + document] - self.chars_before[first + document]
         whole = self.chars_before[self.first[document + 1]] - self.chars_before[self.first[document]]
-        return covered >= MIN_COVERAGE * whole
+        is_whole: NDArray[np.bool_] = covered >= MIN_COVERAGE * whole
+        return is_whole
 
     def shares(self) -> NDArray[np.float64]:
         """Return by document the share of its characters that stands elsewhere, and the share first seen in it."""

@@ -54,7 +54,7 @@ def _part_table(
 
 
 def repeats_table(groups: Sequence[PlaceGroup], rows: Rows, collection: Collection) -> pa.Table:
-    """Return the repeat groups in the schema REPEATS: those in most documents first, then longer ones, then by text and place."""
+    """Return the repeat groups in the schema REPEATS: those in most documents first, then the longest, by text and place."""
     texts, counts, sizes, places = [], [], [], []
     for group in groups:
         document, first, last = _sentences_of(group, rows)
@@ -115,5 +115,5 @@ def _sentences_of(group: PlaceGroup, rows: Rows) -> tuple[Numbers, Numbers, Numb
 
 
 def first_place(documents: Numbers, times: Numbers, is_input: NDArray[np.bool_]) -> int:
-    """Return which place counts as the first: the earliest, of equal or unknown times the reference's, then in reading order."""
+    """Return which place counts as the first: the earliest; of one or no time the reference's, then in reading order."""
     return int(np.lexsort((documents, is_input, times, times == NO_TIME))[0])

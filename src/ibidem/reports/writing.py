@@ -43,7 +43,7 @@ def check_output(folder: Path, overwrite: bool) -> None:
 
 
 def clear_output(folder: Path) -> None:
-    """Remove what an earlier run left, perhaps in another format or in parts; `run.json` first, for it says that all is there."""
+    """Remove what an earlier run left, in any format, also in parts; `run.json` first, for it says that all is there."""
     (folder / "run.json").unlink(missing_ok=True)
     for old in (*(folder / f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), folder / "skipped.jsonl"):
         if old.is_dir():

@@ -1,0 +1,163 @@
+"""Groups of places in one partition each: split where sentences only resemble, checked, counted, and given their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.blocks import Blocks, Emitted, Flow
+from ibidem.config import Config
+from ibidem.distributed.grams import EDGES
+from ibidem.distributed.layout import Layout
+from ibidem.distributed.pairing import MARKS, similarity_limit
+from ibidem.distributed.tables import flat, in_order, lengths, stretches, table_of
+from ibidem.matches import sort_sets
+from ibidem.model import REPEATS
+from ibidem.parts import in_turn
+from ibidem.passages import Cells, Pairing, PlaceGroup
+from ibidem.passages.chaining import matching_places
+from ibidem.reports.tables import first_place
+from ibidem.signatures import HashSets
+
+PLACES = pa.schema(
+    [
+        ("group", pa.uint64()),
+        ("length", pa.int32()),
+        ("document", pa.int64()),
+        ("row", pa.int32()),
+        ("first_sentence", pa.int32()),
+        ("end_sentence", pa.int32()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("id", pa.large_string()),
+        ("time", pa.int64()),
+        ("kin", pa.uint64()),
+        ("is_whole", pa.bool_()),
+        ("is_kept", pa.bool_()),
+        ("variant", pa.uint64()),
+    ]
+)
+# The sentences of each variant of a group, so that they can be compared: digests, and sets where they have one.
+VARIANTS = pa.schema(
+    [
+        ("group", pa.uint64()),
+        ("variant", pa.uint64()),
+        ("digests", pa.list_(pa.uint64())),
+        ("set_sizes", pa.list_(pa.int32())),
+        ("sets", pa.list_(pa.uint64())),
+    ]
+)
+_UNTITLED = pa.schema([("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64()), *list(REPEATS)[1:]])
+# The table of repeats; the first place of each, by document number, settles ties of its order.
+PLACED_REPEATS = pa.schema([("document", pa.int64()), ("start", pa.int64()), *REPEATS])
+
+
+def group_places(flow: Flow, places: Mapping[str, Blocks], config: Config, layout: Layout) -> dict[str, Blocks]:
+    """Return the groups without their texts, and what they mean for their documents."""
+    limit = similarity_limit(config)
+
+    def group(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["places"]
+        keys = [table[name].to_numpy() for name in ("row", "document", "group")]
+        table = table.take(pa.array(np.lexsort(keys))).combine_chunks()
+        columns = {name: table[name].to_numpy() for name in PLACES.names if name != "id"}
+        bounds = np.flatnonzero(np.diff(columns["group"], prepend=np.uint64(0), append=np.uint64(0)))
+        found: list[NDArray[np.int64]] = []
+        compare = _Comparison(tables["variants"], limit) if limit[0] > 0 else None
+        for begin, end in pairwise(bounds.tolist()):
+            if not columns["is_kept"][begin:end].any():
+                continue
+            places = np.arange(begin, end)
+            parts = [places] if compare is None else compare.split(places, columns)
+            found.extend(part for part in parts if _allows(part, columns, config, layout))
+        yield from _emit_groups(found, columns, table["id"], layout)
+
+    inputs = {"places": places["places"], "variants": places["variants"]}
+    return flow.reduce("repeats-groups", inputs, group, {"untitled": _UNTITLED, "marks": MARKS, "edges": EDGES})
+
+
+class _Comparison:
+    """Splits groups into matching places, by the sets of the variants that stand there."""
+
+    def __init__(self, variants: pa.Table, limit: tuple[int, int]) -> None:
+        self._variants = variants["variant"].to_numpy()
+        self._order = np.argsort(self._variants, kind="stable")
+        counts = lengths(variants, "digests")
+        self._row = np.cumsum(counts) - counts
+        _, first, types = np.unique(flat(variants, "digests"), return_index=True, return_inverse=True)
+        sizes = flat(variants, "set_sizes").astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(sizes[first])]).astype(np.int64)
+        hashes = flat(variants, "sets")[stretches((np.cumsum(sizes) - sizes)[first], sizes[first])]
+        self._cells = Cells(types.astype(np.int32), sort_sets(HashSets(hashes, starts), in_turn), limit)
+
+    def split(self, places: NDArray[np.int64], columns: Mapping[str, NDArray[Any]]) -> list[NDArray[np.int64]]:
+        """Return the groups of matching places of one group of equal classes."""
+        # A variant of one hash has one text, whichever group sent it.
+        at = self._order[np.searchsorted(self._variants, columns["variant"][places], sorter=self._order)]
+        group = PlaceGroup(self._row[at].astype(np.int32), int(columns["length"][places[0]]))
+        return [places[chosen] for chosen in matching_places(group, self._cells)]
+
+
+def _allows(places: NDArray[np.int64], columns: Mapping[str, NDArray[Any]], config: Config, layout: Layout) -> bool:
+    """Whether the places hold a pair of documents that may be compared."""
+    documents, which = np.unique(columns["document"][places], return_inverse=True)
+    side = (documents >= layout.n_input).astype(np.int8) if layout.has_reference else np.empty(0, np.int8)
+    kin = np.empty(0, np.int32)
+    if config.passages.skip_same_group:
+        names = np.empty(len(documents), np.uint64)
+        names[which] = columns["kin"][places]
+        kin = np.where(names == 0, -1, np.unique(names, return_inverse=True)[1]).astype(np.int32)
+    return Pairing(config.passages.same_document, side, kin).allows(which.astype(np.int32))
+
+
+def _emit_groups(
+    found: list[NDArray[np.int64]], columns: Mapping[str, NDArray[Any]], ids: pa.ChunkedArray, layout: Layout
+) -> Iterator[Emitted]:
+    firsts = np.array([places[0] for places in found], np.int64)
+    n_documents = [len(np.unique(columns["document"][places])) for places in found]
+    every = np.concatenate([np.empty(0, np.int64), *found])
+    structs = pa.StructArray.from_arrays(
+        [_one(ids.take(pa.array(every))), pa.array(columns["start"][every]), pa.array(columns["end"][every])],
+        names=["id", "start", "end"],
+    )
+    offsets = np.concatenate([[0], np.cumsum([len(places) for places in found])]).astype(np.int64)
+    lists = pa.LargeListArray.from_arrays(pa.array(offsets), structs).cast(REPEATS.field("places").type)
+    documents = columns["document"][firsts]
+    untitled = [documents, columns["start"][firsts], columns["end"][firsts], n_documents, lists]
+    yield Emitted("untitled", table_of(untitled, _UNTITLED), layout.home(documents))
+    is_input = (columns["document"] < layout.n_input) & layout.has_reference
+    for places in found:
+        document = columns["document"][places]
+        elsewhere = np.ones(len(places), np.int32)
+        before = elsewhere.copy()
+        before[first_place(document, columns["time"][places], is_input[places])] = 0
+        for name, sign in (("first_sentence", 1), ("end_sentence", -1)):
+            marks = [document, columns[name][places], sign * elsewhere, sign * before]
+            yield Emitted("marks", table_of(marks, MARKS), layout.home(document))
+        whole = document[columns["is_whole"][places]].astype(np.uint64)
+        yield Emitted("edges", table_of([np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]], EDGES), 0)
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+def entitle(flow: Flow, untitled: Blocks, texts: Blocks) -> dict[str, Blocks]:
+    """Return the groups with their texts, taken from their first places."""
+
+    def take(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = in_order(tables["untitled"])
+        documents = in_order(tables["texts"])
+        at = np.searchsorted(documents["document"].to_numpy(), table["document"].to_numpy())
+        whole = documents["text"].take(pa.array(at)).to_pylist()
+        spans = zip(whole, table["start"].to_pylist(), table["end"].to_pylist(), strict=True)
+        columns = [[text[start:end] for text, start, end in spans], table["n_documents"], table["places"]]
+        order = [table["document"], table["start"]]
+        yield Emitted("repeats", table_of([*order, *columns], PLACED_REPEATS), partition)
+
+    return flow.reduce("repeats-texts", {"untitled": untitled, "texts": texts}, take, {"repeats": PLACED_REPEATS})
