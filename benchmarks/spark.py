@@ -19,11 +19,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from make_collection import make_collection, require_data
 
 import ibidem
 from ibidem.engines.spark.session import own_session
 from ibidem.progress import Progress
+from make_collection import make_collection, require_data
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
 FOOTER = (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ibidem.cleaned import CleaningResult
     from ibidem.config import Config
     from ibidem.distributed.engine import SparkEngine
-    from ibidem.distributed.results import SparkResult
+    from ibidem.distributed.results import SparkCleaningResult, SparkClusterResult, SparkResult
     from ibidem.documents import read
     from ibidem.errors import IbidemError, IndexStoreError, InputError, ResourceError, UsageError
     from ibidem.index.answers import Hit, QueryResult, Verdict
@@ -45,6 +45,8 @@ _HOMES = {
     "Similarity": "ibidem.model",
     "Skipped": "ibidem.model",
     "Span": "ibidem.model",
+    "SparkCleaningResult": "ibidem.distributed.results",
+    "SparkClusterResult": "ibidem.distributed.results",
     "SparkEngine": "ibidem.distributed.engine",
     "SparkResult": "ibidem.distributed.results",
     "Tuning": "ibidem.result",
@@ -78,6 +80,8 @@ __all__ = [
     "Similarity",
     "Skipped",
     "Span",
+    "SparkCleaningResult",
+    "SparkClusterResult",
     "SparkEngine",
     "SparkResult",
     "Tuning",

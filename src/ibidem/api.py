@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ibidem.cleaned import CleaningResult
 from ibidem.config import SHINGLE_SIZES, Config
 from ibidem.errors import SettingsError
 from ibidem.model import Similarity
 from ibidem.progress import Progress
 from ibidem.resemblance.plan import SamplingPlan
-from ibidem.result import ClusterResult, Tuning
+from ibidem.result import Tuning
 
 if TYPE_CHECKING:
     from ibidem.distributed.engine import SparkEngine
@@ -63,12 +62,14 @@ def cluster(
     plan: SamplingPlan | str | os.PathLike[str] | None = None,
     config: Config | None = None,
     progress: Progress | None = None,
+    engine: SparkEngine | str | None = None,
     **settings: Any,
-) -> ClusterResult:
+) -> Any:
     """Find every pair of documents that are duplicates as wholes, and the clusters they form.
 
     Inputs and settings are as for `find`. With `against`, only pairs of an input and a reference document are reported.
-    `plan` is a sampling plan, or the file that `ibidem tune` wrote it to.
+    `plan` is a sampling plan, or the file that `ibidem tune` wrote it to. The outcome is a `ClusterResult`, with
+    `engine=SparkEngine(spark)` a `SparkClusterResult`.
 
     >>> import ibidem
     >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
@@ -82,9 +83,11 @@ def cluster(
 
     if isinstance(plan, (str, os.PathLike)):
         plan = SamplingPlan.load(plan)
-    config = Config.of(config, **settings)
+    config, spark_engine = _with_engine(config, engine, settings)
     if plan is not None:
         plan.check(config)
+    if spark_engine is not None:
+        return spark_engine.cluster(inputs, against, config, progress or Progress(), plan)
     with Run(inputs, against, config, progress or Progress()) as run:
         return cluster_documents(run, plan)
 
@@ -124,13 +127,20 @@ def tune(
 
 
 def dedup(
-    inputs: Any, *, against: Any = None, config: Config | None = None, progress: Progress | None = None, **settings: Any
-) -> CleaningResult:
+    inputs: Any,
+    *,
+    against: Any = None,
+    config: Config | None = None,
+    progress: Progress | None = None,
+    engine: SparkEngine | str | None = None,
+    **settings: Any,
+) -> Any:
     """Decide what goes out of a collection so that nothing stands in it twice; `remaining` and `write` give what is left.
 
     `level="document"` removes all but one of each cluster of duplicates, `"passage"` cuts passages of `min_sentences` that
     stand earlier, `"sentence"` single sentences. With `against`, what stands in the reference goes, and nothing else.
-    Unless `signature` says otherwise, passages and sentences go only if they stand elsewhere word for word.
+    Unless `signature` says otherwise, passages and sentences go only if they stand elsewhere word for word. The outcome is a
+    `CleaningResult`, with `engine=SparkEngine(spark)` a `SparkCleaningResult`.
 
     >>> import ibidem
     >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
@@ -141,7 +151,10 @@ def dedup(
     from ibidem.pipeline import clean_collection
     from ibidem.running import Run
 
-    config = Config.of(config, **settings).with_signature("exact")
+    config, spark_engine = _with_engine(config, engine, settings)
+    config = config.with_signature("exact")
+    if spark_engine is not None:
+        return spark_engine.dedup(inputs, against, config, progress or Progress())
     with Run(_repeatable(inputs), against, config, progress or Progress()) as run:
         return clean_collection(run)
 

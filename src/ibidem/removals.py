@@ -129,10 +129,24 @@ class Clustered:
 def duplicate_removals(documents: Documents, clustered: Clustered) -> Removals:
     """Return the documents of the inputs that are not the canonical one of their cluster."""
     n = documents.n_documents
-    canonical, representative, found = clustered.canonical, clustered.representative, clustered.duplicates
+    canonical = clustered.canonical
     gone = np.flatnonzero((canonical != np.arange(n)) & (np.arange(n) < documents.n_input))
     kept = canonical[gone].astype(np.int64)
-    # How alike the two are is known of the documents that stand for identical ones.
+    similarity = similarity_to_kept(gone, kept, clustered.representative, clustered.duplicates)
+    nothing = np.zeros(len(gone), np.int64)
+    is_dropped = np.zeros(n, np.bool_)
+    is_dropped[gone] = True
+    n_chars = documents.n_chars
+    return Removals(
+        gone, nothing, n_chars[gone], kept, nothing, n_chars[kept], nothing, similarity, is_dropped, number_clusters(canonical)
+    )
+
+
+def similarity_to_kept(
+    gone: Numbers, kept: Numbers, representative: NDArray[np.int32], found: Duplicates
+) -> NDArray[np.float64]:
+    """Return how alike documents are to those that stay for them; not a number where the two were not compared."""
+    # It is known of the documents that stand for identical ones.
     a, b = representative[gone].astype(np.int64), representative[kept].astype(np.int64)
     similarity = np.full(len(gone), np.nan)
     similarity[a == b] = 1.0
@@ -142,13 +156,7 @@ def duplicate_removals(documents: Documents, clustered: Clustered) -> Removals:
         place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
         hit = known[place] == wanted
         similarity[hit] = found.similarity[place[hit]]
-    nothing = np.zeros(len(gone), np.int64)
-    is_dropped = np.zeros(n, np.bool_)
-    is_dropped[gone] = True
-    n_chars = documents.n_chars
-    return Removals(
-        gone, nothing, n_chars[gone], kept, nothing, n_chars[kept], nothing, similarity, is_dropped, number_clusters(canonical)
-    )
+    return similarity
 
 
 def passage_removals(collection: Collection, spans: CutSpans) -> Removals:

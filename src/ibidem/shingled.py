@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.collection import MOST_SENTENCES, Documents, texts_of
-from ibidem.config import Config, memory_bytes
+from ibidem.config import Config
 from ibidem.engines import machine_memory
 from ibidem.errors import ResourceError
 from ibidem.parts import MapParts
+from ibidem.quantities import memory_bytes
 from ibidem.resemblance import Comparer, Corpus, SamplingPlan, occurrence_hashes, shingle_tokens
 from ibidem.sentences import digest_tokens, tokenise_texts
 from ibidem.signatures import HashSets, TypeTokens
@@ -60,6 +61,27 @@ def what_to_keep(config: Config) -> str:
     return "sequences" if config.resemblance.measure == "order" else "sets"
 
 
+@dataclass(frozen=True)
+class ShingledTexts:
+    """What some texts are known by (see `ShingledDocuments`), their digests and lengths."""
+
+    n_chars: NDArray[np.int64]
+    known_by: HashSets
+    digests: NDArray[np.uint64]
+
+
+def shingle_texts(texts: pa.LargeStringArray, config: Config) -> ShingledTexts:
+    """Return what texts are known by as wholes."""
+    kind = what_to_keep(config)
+    tokens = TypeTokens(*tokenise_texts(texts))
+    digests = np.maximum(digest_tokens(tokens.tokens, tokens.first), np.uint64(1))
+    digests[tokens.first[1:] == tokens.first[:-1]] = 0
+    shingles = HashSets(tokens.tokens, tokens.first)
+    if kind != "words":
+        shingles = shingle_tokens(tokens, config.signatures.shingle_words("document"), distinct=kind == "sets")
+    return ShingledTexts(pc.utf8_length(texts).to_numpy(zero_copy_only=False), shingles, digests)
+
+
 def gather_shingles(
     batches: Iterable[pa.RecordBatch],
     reference_batches: Iterable[pa.RecordBatch],
@@ -72,18 +94,9 @@ def gather_shingles(
     What does not fit into the memory that the settings allow is put into a temporary file.
     """
     kind = what_to_keep(config)
-    size = config.signatures.shingle_words("document")
 
-    def shingle(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, NDArray[np.int64], HashSets, NDArray[np.uint64]]:
-        texts = texts_of(batch)
-        tokens = TypeTokens(*tokenise_texts(texts))
-        digests = np.maximum(digest_tokens(tokens.tokens, tokens.first), np.uint64(1))
-        digests[tokens.first[1:] == tokens.first[:-1]] = 0
-        shingles = HashSets(tokens.tokens, tokens.first)
-        if kind != "words":
-            shingles = shingle_tokens(tokens, size, distinct=kind == "sets")
-        n_chars = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
-        return batch.select(_KEPT_COLUMNS), n_chars, shingles, digests
+    def shingle(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, ShingledTexts]:
+        return batch.select(_KEPT_COLUMNS), shingle_texts(texts_of(batch), config)
 
     kept: list[pa.RecordBatch] = []
     lengths: list[NDArray[np.int64]] = []
@@ -93,12 +106,12 @@ def gather_shingles(
     hashes = SpillingColumn(np.uint64, max_bytes, config.engine.tmp_folder)
     n_documents = n_input = 0
     for stream in (batches, reference_batches):
-        for batch, n_chars, shingles, batch_digests in map_parts(shingle, stream):
+        for batch, texts in map_parts(shingle, stream):
             kept.append(batch)
-            lengths.append(n_chars)
-            sizes.append(np.diff(shingles.first))
-            digests.append(batch_digests)
-            hashes.append(shingles.hashes)
+            lengths.append(texts.n_chars)
+            sizes.append(np.diff(texts.known_by.first))
+            digests.append(texts.digests)
+            hashes.append(texts.known_by.hashes)
             n_documents += batch.num_rows
             if n_documents >= MOST_SENTENCES:
                 raise ResourceError(f"more than {MOST_SENTENCES:,} documents", "Split the collection.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from random import Random
 
 import numpy as np
 import pytest
@@ -115,15 +116,89 @@ def test_unwanted_documents_and_sides(data: st.DataObject, documents: list[set[i
     assert joined(hash_sets(documents), limits, wanted, side) == expected
 
 
-@settings(max_examples=500, deadline=None)
-@given(collections, limits_of_similarity, st.integers(2, 6))
-def test_common_shingles_lose_only_pairs_that_share_one(documents: list[set[int]], limit: Fraction, most: int) -> None:
-    limits = resemblance_limits(limit, Fraction(0), largest(documents))
-    found = joined(hash_sets(documents), limits, max_documents=most)
-    truth = brute_force(documents, resembles(limit))
-    assert found.items() <= truth.items()
-    common = {v for v in range(100) if sum(v in d for d in documents) > most}
-    assert found.items() >= {(p, n) for p, n in truth.items() if not documents[p[0]] & documents[p[1]] & common}
+def by_definition(
+    documents: list[set[int]], sets: HashSets, limits: OverlapLimits, most: int, wanted: list[bool], side: list[int] | None
+) -> tuple[Pairs, set[int]]:
+    """Return what the join promises: all pairs that share a shingle that is not common, of the others those with leaders."""
+    hashes = {
+        v: h for d, b in zip(documents, sets.first, strict=False) for v, h in zip(sorted(d), sets.hashes[b:], strict=False)
+    }
+    common = {v for v in hashes if sum(v in d for d, is_wanted in zip(documents, wanted, strict=True) if is_wanted) > most}
+
+    def reaches(i: int, j: int) -> bool:
+        x, y = sorted((len(documents[i]), len(documents[j])), reverse=True)
+        needed = min([limits.needed_by_sum[x + y], *limits.needed_by_small[y : y + 1]])
+        return bool(len(documents[i] & documents[j]) >= needed > 0)
+
+    pairs = {(i, j) for i, j in combinations(range(len(documents)), 2) if wanted[i] and wanted[j] and reaches(i, j)}
+    truth = {(i, j) for i, j in pairs if side is None or side[i] != side[j]}
+    found = {(i, j) for i, j in truth if (documents[i] & documents[j]) - common}
+    groups: dict[int, list[int]] = {}
+    prefixes = limits.bounds(np.diff(sets.first)).probe_prefix.tolist()
+    for i, d in sorted(enumerate(documents), key=lambda item: (len(item[1]), item[0])):
+        in_order = sorted(d - common) + sorted(d & common, key=hashes.__getitem__)
+        for v in [v for v in in_order[: prefixes[i]] if v in common][:8] if wanted[i] else []:
+            groups.setdefault(v, []).append(i)
+    led: set[tuple[int, int]] = set()
+    for group in groups.values():
+        for walk in (group, group[::-1])[: 1 if side is None else 2]:
+            leaders: list[int] = []
+            for i in walk:
+                leader = next((k for k in leaders[-16:] if tuple(sorted((i, k))) in pairs), None)
+                if leader is not None and (side is None or side[i] == 0):
+                    led.add((min(i, leader), max(i, leader)))
+                if leader is None and (side is None or side[i] == 1):
+                    leaders.append(i)
+    return {(i, j): len(documents[i] & documents[j]) for i, j in found | led}, {i for pair in led for i in pair}
+
+
+crowd_limits = st.one_of(st.just(Fraction(0)), st.fractions(Fraction(1, 5), 1, max_denominator=10))
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.data(), collections, limits_of_similarity, crowd_limits, st.integers(2, 5), st.integers(0, 9), st.booleans())
+def test_common_shingles_lead_to_leaders_only(
+    data: st.DataObject, documents: list[set[int]], limit: Fraction, containment: Fraction, most: int, salt: int, whole: bool
+) -> None:
+    n = len(documents)
+    wanted = data.draw(st.one_of(st.just([True] * n), st.lists(st.booleans(), min_size=n, max_size=n)))
+    side = data.draw(st.one_of(st.none(), st.lists(st.integers(0, 1), min_size=n, max_size=n)))
+    limits = resemblance_limits(limit, containment, largest(documents))
+    sets = hash_sets(documents, salt)
+    expected, by_common = by_definition(documents, sets, limits, most, wanted, side)
+    assert joined(sets, limits, wanted, side, most, whole) == expected
+    sides = NO_SIDE if side is None else np.array(side, np.int8)
+    outcome = join_documents(sets, limits, np.array(wanted, np.bool_), sides, most, whole)
+    assert set(np.flatnonzero(outcome.by_common).tolist()) == by_common
+
+
+def test_leaders_make_room_and_meetings_are_few() -> None:
+    random = np.random.default_rng(1)
+    # Crowds of three sizes around 30 templates: more templates than leaders, more common shingles than meetings.
+    templates = [set(range(40)) | set(random.integers(40, 400, 12).tolist()) for _ in range(30)]
+    documents = [template | set(random.integers(1000, 9000, k % 3).tolist()) for k in range(10) for template in templates]
+    for limit in (Fraction(3, 5), Fraction(9, 10)):
+        limits = resemblance_limits(limit, Fraction(0), largest(documents))
+        for side in (None, [k % 2 for k in range(len(documents))]):
+            for most in (9, 30):
+                expected, _ = by_definition(documents, hash_sets(documents), limits, most, [True] * len(documents), side)
+                assert joined(hash_sets(documents), limits, None, side, most) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(collections, limits_of_similarity, st.integers(2, 6), st.randoms())
+def test_what_is_found_does_not_depend_on_documents_that_are_in_no_pair(
+    documents: list[set[int]], limit: Fraction, most: int, random: Random
+) -> None:
+    """Documents that share nothing may stand anywhere: numbers, tables and pruning change with them, pairs do not."""
+    limits = resemblance_limits(limit, Fraction(0), max(largest(documents), 5))
+    places = sorted(random.sample(range(2 * len(documents) + 1), len(documents)))
+    longer = [{1000 + 10 * i, 1001 + 10 * i} for i in range(2 * len(documents) + 1)]
+    for place, document in zip(places, documents, strict=True):
+        longer[place] = document
+    expected = joined(hash_sets(documents), limits, max_documents=most)
+    found = joined(hash_sets(longer), limits, max_documents=most)
+    assert found == {(places[i], places[j]): overlap for (i, j), overlap in expected.items()}
 
 
 def test_a_crowd_of_near_copies_hangs_together_without_a_square_of_pairs() -> None:

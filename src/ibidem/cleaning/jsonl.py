@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pyarrow as pa
 
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.files import InputFile, OutputFile
@@ -23,7 +26,24 @@ def rewrite_jsonl(file: InputFile, output: OutputFile, edits: Edits) -> None:
             line += _write_marked(block, line, output, edits)
 
 
-def _write_block(block: bytes, first_line: int, output: OutputFile, edits: Edits) -> int:
+class _Lines:
+    """What stays of lines, kept in memory."""
+
+    def __init__(self) -> None:
+        self.pieces: list[Any] = []
+        self.write = self.pieces.append
+
+
+def change_lines(lines: pa.ChunkedArray, first_line: int, edits: Edits) -> pa.LargeBinaryArray:
+    """Return what stays of a column of lines, without their line breaks, the first being number `first_line`."""
+    ended = [b"" if line is None else line for line in lines.to_pylist()]
+    kept = _Lines()
+    change = _write_block if edits.marks is None else _write_marked
+    change(b"".join(line + b"\n" for line in ended), first_line, kept, edits)
+    return pa.array(b"".join(kept.pieces).split(b"\n")[:-1], pa.large_binary())
+
+
+def _write_block(block: bytes, first_line: int, output: OutputFile | _Lines, edits: Edits) -> int:
     """Write what stays of a block of lines; return how many line breaks it has."""
     n_breaks = block.count(b"\n")
     found = edits.between(first_line, first_line + n_breaks + (not block.endswith(b"\n")))
@@ -46,7 +66,7 @@ def _write_block(block: bytes, first_line: int, output: OutputFile, edits: Edits
     return n_breaks
 
 
-def _write_marked(block: bytes, first_line: int, output: OutputFile, edits: Edits) -> int:
+def _write_marked(block: bytes, first_line: int, output: OutputFile | _Lines, edits: Edits) -> int:
     lines = block.split(b"\n")
     for row, line in enumerate(lines):
         # The piece behind the last break is the first line of the next block, unless there is something in it.

@@ -49,7 +49,7 @@ def rewrite_parquet(file: InputFile, output: OutputFile, edits: Edits) -> None:
             for batches in _groups(table, file):
                 changed = []
                 for batch in batches:
-                    changed.append(_change(batch, position, edits))
+                    changed.append(change_rows(batch, position, edits))
                     position += batch.num_rows
                 group = pa.Table.from_batches([part for parts in changed for part in parts], schema)
                 if group.num_rows:
@@ -122,7 +122,7 @@ def _settings(table: Any) -> dict[str, Any]:
     return settings
 
 
-def _change(batch: Any, first_position: int, edits: Edits) -> list[Any]:
+def change_rows(batch: Any, first_position: int, edits: Edits) -> list[Any]:
     """Return what stays of a batch, perhaps in several pieces."""
     found = edits.between(first_position, first_position + batch.num_rows)
     if edits.marks is not None:

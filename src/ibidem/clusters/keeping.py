@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -50,24 +51,30 @@ def _ranks(keys: list[NDArray[Any]], side: NDArray[np.int8]) -> NDArray[np.int64
 
 
 def _numbers(values: pa.LargeStringArray) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Return which values are there, and numbers in their order: their own, or their places in the alphabet.
-
-    Where most are numbers the others count as missing.
-    """
+    """Return which values are there, and numbers in their order; see `value_places`."""
     known = values.is_valid().to_numpy(zero_copy_only=False)
     different = values.dictionary_encode()
-    texts = different.dictionary.to_pylist()
-    own = [_number(text) for text in texts]
     codes = different.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    texts = different.dictionary.to_pylist()
     counts = np.bincount(codes[known], minlength=len(texts))
+    is_known, places = value_places(texts, counts)
+    if len(texts):
+        known = known & is_known[codes]
+    # Those that are not there are all alike: reading order settles their ties.
+    return known, np.where(known, places[codes], 0) if len(texts) else np.zeros(len(values), np.int64)
+
+
+def value_places(texts: Sequence[str], counts: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return which of different values count, and their places in order: as numbers, or else in the alphabet.
+
+    `counts` says how often each one stands there. Where most are numbers the others count as missing.
+    """
+    own = [_number(text) for text in texts]
     is_number = np.array([number is not None for number in own], np.bool_)
     if 2 * counts[is_number].sum() >= counts.sum():
         # Places in their order, not the numbers: decimals of any length are told apart.
-        places = _places([Decimal(0) if number is None else number for number in own])
-        known = known & is_number[codes] if len(texts) else known
-    else:
-        places = _places(texts)
-    return known, places[codes] if len(texts) else np.zeros(len(values), np.int64)
+        return is_number, _places([Decimal(0) if number is None else number for number in own])
+    return np.ones(len(texts), np.bool_), _places(texts)
 
 
 def _number(text: str) -> Decimal | None:
@@ -78,6 +85,6 @@ def _number(text: str) -> Decimal | None:
     return None if number.is_nan() else number
 
 
-def _places(values: list[Any]) -> NDArray[np.int64]:
+def _places(values: Sequence[Any]) -> NDArray[np.int64]:
     place = {value: number for number, value in enumerate(sorted(set(values)))}
     return np.array([place[value] for value in values], np.int64)

@@ -32,7 +32,7 @@ class FoundBlocks:
 def find_flow(flow: Flow, source: Any, config: Config, layout: Layout, progress: Progress) -> FoundBlocks:
     """Find every passage that stands in two documents of the source, as `pipeline.find_passages` does."""
     with progress.stage("sentences"):
-        split = split_documents(flow, source, config, layout, with_texts=True, with_grams=True, unique_ids=True)
+        split = split_documents(flow, source, config, layout)
         check_counts(flow.collect(split["counts"]), config.documents, layout, progress)
         check_ids(flow, split["ids"])
     with progress.stage("matches"):

@@ -106,6 +106,38 @@ def row_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Re
     return read
 
 
+def raw_lines(files: Mapping[str, NumberedFile]) -> Reader:
+    """Return a reader of lines as they stand, numbered."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
+        n_seen: dict[tuple[str, int], int] = {}
+        for batch in batches:
+            for path, block, begin, end in _runs(batch.column(0), batch.column(1).to_numpy()):
+                file = files[plain_path(path)]
+                first = file.first_document + file.first_lines[block] - 1 + n_seen.get((path, block), 0)
+                n_seen[path, block] = n_seen.get((path, block), 0) + end - begin
+                numbers = pa.array(np.arange(first, first + end - begin))
+                lines = batch.column(2).slice(begin, end - begin).cast(pa.large_binary())
+                yield pa.RecordBatch.from_arrays([numbers, lines], names=["document", "line"])
+
+    return read
+
+
+def raw_rows(files: Mapping[str, NumberedFile], schema: pa.Schema) -> Reader:
+    """Return a reader of rows as they stand, numbered."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
+        for batch in batches:
+            numbers = batch.column(1).to_numpy()
+            for path, _, begin, end in _runs(batch.column(0), numbers - np.arange(len(numbers))):
+                documents = pa.array(files[plain_path(path)].first_document + numbers[begin:end])
+                columns = [column.slice(begin, end - begin) for column in batch.columns[2:]]
+                columns = [column.cast(kind) for column, kind in zip(columns, schema.types[1:], strict=True)]
+                yield pa.RecordBatch.from_arrays([documents, *columns], schema=schema)
+
+    return read
+
+
 def file_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Reader:
     """Return a reader of rows (path, content): a file is a document."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -16,15 +15,20 @@ import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted
 from ibidem.config import Config
+from ibidem.distributed.cleaning import GONE
+from ibidem.distributed.duplicates import ClusterBlocks
+from ibidem.distributed.finding import FoundBlocks
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import FOUND
 from ibidem.distributed.runs import SparkRun
 from ibidem.distributed.tables import in_order, table_of
-from ibidem.engines.spark.session import SessionSettings, delete, exists, list_files, write_text
+from ibidem.documents.inputs import JSONL
+from ibidem.engines.spark.session import SessionSettings, delete, exists, list_files, rename_parts, write_text
 from ibidem.errors import OutputExistsError
-from ibidem.model import DOCUMENTS, PASSAGES, REPEATS
+from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REPEATS
 from ibidem.progress import Progress
 from ibidem.reports.writing import check_output, clear_output, describe_run
+from ibidem.resemblance import SamplingPlan
 
 _SIDE_TEXT = pa.schema([("number", pa.int64()), ("home", pa.int64()), ("text", pa.large_string())])
 _WITH_TEXTS = pa.schema([*FOUND, ("a_text", pa.large_string()), ("b_text", pa.large_string())])
@@ -38,13 +42,14 @@ class RunFrames:
 
     _tables: Mapping[str, tuple[Blocks, Sequence[str]]]
 
-    def __init__(self, run: SparkRun, stack: ExitStack, config: Config, progress: Progress) -> None:
+    def __init__(self, run: SparkRun, config: Config, progress: Progress) -> None:
+        self.skipped = run.first_skipped(config.output.strict).records
         self.config = config
         self.inputs = run.scans.described
         self.counts: Mapping[str, int] = progress.counts
         self.timings = progress.timings
         self._run = run
-        self._stack = stack
+        self._stack = run.kept()
         n_here = len(run.scans.skipped_here)
         self._n_skipped = n_here + (run.flow.count(run.scans.skipped) if run.scans.skipped is not None else 0)
 
@@ -98,8 +103,7 @@ class RunFrames:
         spark = self._run.spark
         check_spark_output(spark, folder, overwrite)
         _clear(spark, folder)
-        local = local_path(folder)
-        folder = folder if local is None else local.resolve().as_uri()
+        local, folder = local_path(folder), uri_of(folder)
         with SessionSettings(spark):
             for name, frame in frames.items():
                 writer = (_flat(frame) if table_format == "csv" else frame).write.options(header=True, ignoreNullFields=False)
@@ -118,8 +122,8 @@ class RunFrames:
 class SparkResult(RunFrames):
     """Passages, documents and repeats as data frames, with the columns that `Result` has."""
 
-    def __init__(self, run: SparkRun, stack: ExitStack, config: Config, progress: Progress, found: Any) -> None:
-        super().__init__(run, stack, config, progress)
+    def __init__(self, run: SparkRun, config: Config, progress: Progress, found: FoundBlocks) -> None:
+        super().__init__(run, config, progress)
         self._texts: Blocks = found.texts
         self._tables = {
             "passages": (found.passages, PASSAGES.names),
@@ -163,6 +167,80 @@ class SparkResult(RunFrames):
 
         order = ["n_documents", functions.length("text"), "text", "document", "start", functions.size("places")]
         return frame.orderBy(*order, ascending=[False, False, True, True, True, True]).drop("document", "start")
+
+
+class SparkClusterResult(RunFrames):
+    """Pairs of duplicates and the clusters they form as data frames, with the columns that `ClusterResult` has."""
+
+    def __init__(
+        self, run: SparkRun, config: Config, progress: Progress, found: ClusterBlocks, plan: SamplingPlan | None
+    ) -> None:
+        super().__init__(run, config, progress)
+        self.plan = plan
+        self._tables = {"duplicates": (found.duplicates, DUPLICATES.names), "clusters": (found.clusters, CLUSTERS.names)}
+
+    @cached_property
+    def duplicates(self) -> Any:
+        """The pairs of duplicates."""
+        return self._kept("duplicates")
+
+    @cached_property
+    def clusters(self) -> Any:
+        """The members of all clusters."""
+        return self._kept("clusters")
+
+    def write(self, folder: str | os.PathLike[str], **settings: Any) -> None:
+        """Write both tables into a folder of any file system; settings: `format`, `overwrite`."""
+        output = Config.of(self.config, **settings).output
+        more = {} if self.plan is None else {"plan": self.plan.to_dict()}
+        frames = {name: self._frame(name) for name in self._tables}
+        self._write(os.fspath(folder), frames, output.format, output.overwrite, more)
+
+
+class SparkCleaningResult(RunFrames):
+    """What was decided about a collection. `removed` says what goes; `remaining` and `write` give what is left."""
+
+    def __init__(
+        self, run: SparkRun, config: Config, progress: Progress, gone: Blocks, clean: Callable[[Config], Blocks], kind: str
+    ) -> None:
+        super().__init__(run, config, progress)
+        self._tables = {"removed": (gone, GONE.names[1:])}
+        self._clean = clean
+        self._kind = kind
+
+    @cached_property
+    def removed(self) -> Any:
+        """What goes, one row each: where it stands, and what it matches."""
+        return self._kept("removed")
+
+    def remaining(self) -> Any:
+        """Return the records that remain, as a data frame: all columns of theirs, or their lines (`value`)."""
+        with SessionSettings(self._run.spark):
+            path = f"{self._run.folder}/table-remaining"
+            self._cleaned(self.config).write.mode("overwrite").parquet(path)
+        return self._run.spark.read.parquet(path)
+
+    def write(self, folder: str | os.PathLike[str], **settings: Any) -> None:
+        """Write the cleaned collection and `removed.jsonl` into a folder; settings: `mark_only`, `overwrite`."""
+        config = Config.of(self.config, **settings)
+        spark, where = self._run.spark, os.fspath(folder)
+        check_spark_output(spark, where, config.output.overwrite)
+        self._write(where, {"removed": self._frame("removed")}, "jsonl", config.output.overwrite, {})
+        with SessionSettings(spark):
+            cleaned = self._cleaned(config)
+            name = "cleaned.jsonl" if self._kind == JSONL else "cleaned.parquet"
+            path = f"{uri_of(where)}/{name}"
+            if self._kind == JSONL:
+                cleaned.write.text(path)
+                rename_parts(spark, path, ".txt", ".jsonl")
+            else:
+                cleaned.write.parquet(path)
+
+    def _cleaned(self, config: Config) -> Any:
+        blocks = self._clean(config)
+        if self._kind == JSONL:
+            return self._run.flow.frame(blocks, ["line"]).selectExpr("cast(line as string) as value")
+        return self._run.flow.frame(blocks, blocks.schema.names[1:])
 
 
 def with_texts(run: SparkRun, passages: Blocks, texts: Blocks) -> Blocks:
@@ -227,6 +305,12 @@ def local_path(folder: str) -> Path | None:
     """Return the path of a folder on this machine, or None for one of another file system."""
     plain = folder.removeprefix("file://")
     return None if "://" in plain else Path(plain)
+
+
+def uri_of(folder: str) -> str:
+    """Return a folder as Spark takes it without doubt about its file system."""
+    local = local_path(folder)
+    return folder if local is None else f"file:{local.resolve()}"
 
 
 def _flat(frame: Any) -> Any:

@@ -49,12 +49,11 @@ class SparkRun:
 
 
 @contextmanager
-def start_run(
-    spark: Any, tmp_dir: str | None, partitions: int, inputs: Any, against: Any, config: Config, progress: Progress
-) -> Iterator[SparkRun]:
+def start_run(engine: Any, inputs: Any, against: Any, config: Config, progress: Progress) -> Iterator[SparkRun]:
     """Yield a run. Its folder is removed at the end, unless a result has taken it over with `kept`."""
+    spark = engine.spark
     with SessionSettings(spark), ExitStack() as stack:
-        folder = stack.enter_context(WorkFolder(spark, tmp_dir))
+        folder = stack.enter_context(WorkFolder(spark, engine.tmp_dir))
 
         def store(name: str, frame: Any) -> str:
             frame.write.parquet(f"{folder}/{name}")
@@ -64,10 +63,10 @@ def start_run(
             scans = scan_inputs(spark, inputs, against, config, store)
         if against is not None and scans.n_records == scans.n_input:
             raise NoDocumentsError("the reference holds no documents", "Check the paths given with --against.")
-        n_partitions = partitions or max(spark.sparkContext.defaultParallelism, -(-scans.n_bytes // _PARTITION_BYTES))
+        n_partitions = engine.partitions or max(spark.sparkContext.defaultParallelism, -(-scans.n_bytes // _PARTITION_BYTES))
         layout = Layout(scans.n_records, scans.n_input, n_partitions)
         run = SparkRun(spark, folder, SparkFlow(spark, folder, n_partitions), layout, scans, stack)
         try:
             yield run
         except NoDocumentsError as error:
-            raise NoDocumentsError(error.message, run.first_skipped(False).explain()) from error
+            raise NoDocumentsError(error.message, run.first_skipped(strict=False).explain()) from error

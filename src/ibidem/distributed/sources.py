@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ibidem.blocks import Blocks, Mapper
 from ibidem.config import Config, DocumentsConfig
+from ibidem.distributed.cleaning import LINES
 from ibidem.distributed.reading import (
     SKIPPED,
     NumberedFile,
@@ -18,6 +19,8 @@ from ibidem.distributed.reading import (
     file_reader,
     line_reader,
     plain_path,
+    raw_lines,
+    raw_rows,
     row_reader,
     through,
 )
@@ -42,10 +45,13 @@ _NEXT_STEP = "Spark reads Parquet, JSON Lines and text files; convert it, or lea
 
 @dataclass(frozen=True)
 class Scan:
-    """A data frame of raw rows, and how they become documents."""
+    """A data frame of raw rows, and how they become documents; `records` is the same with all columns, for copies."""
 
     frame: Any
     reader: Reader
+    kind: str
+    records: Any
+    files: Mapping[str, NumberedFile]
 
 
 @dataclass
@@ -61,6 +67,15 @@ class Scans:
     skipped_here: list[Skipped] = field(default_factory=list)
     skipped: Blocks | None = None
 
+    def records(self) -> RecordScans:
+        """Return the records of the inputs as they stand, to be copied."""
+        inputs = [scan for scan in self.scans if all(file.first_document < self.n_input for file in scan.files.values())]
+        kinds = {scan.kind for scan in inputs}
+        if len(inputs) != 1 or not kinds <= {JSONL, PARQUET, _FRAME}:
+            what = " and ".join(sorted(kinds)) if len(kinds) > 1 else f"{len(inputs)} inputs of {min(kinds)}"
+            raise InputError(f"Spark cannot write a cleaned copy of {what}", "Give JSON Lines, or Parquet, or one data frame.")
+        return RecordScans(inputs[0])
+
     def mapped(self, mapper: Mapper) -> Iterator[tuple[Any, Mapper]]:
         """Yield every frame with the mapper that reads its rows."""
         for scan in self.scans:
@@ -70,6 +85,34 @@ class Scans:
     def outputs(self) -> Mapping[str, pa.Schema]:
         """What readers give besides documents."""
         return {"skipped": SKIPPED}
+
+
+@dataclass
+class RecordScans:
+    """The records of an input as they stand."""
+
+    scan: Scan
+    skipped: Blocks | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of records, the number of the document first."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        if self.scan.kind == JSONL:
+            return LINES
+        columns = list(to_arrow_schema(self.scan.records.schema))[2:]  # without path and row
+        return pa.schema([pa.field("document", pa.int64()), *columns])
+
+    @property
+    def outputs(self) -> Mapping[str, pa.Schema]:
+        """What is read besides."""
+        return {"skipped": SKIPPED}
+
+    def mapped(self, mapper: Mapper) -> Iterator[tuple[Any, Mapper]]:
+        """Yield the frame with the mapper that reads its rows."""
+        read = raw_lines(self.scan.files) if self.scan.kind == JSONL else raw_rows(self.scan.files, self.schema)
+        yield self.scan.records, through(read, mapper)
 
 
 @dataclass(frozen=True)
@@ -159,8 +202,8 @@ def _check_format(file: FileSource) -> None:
     if file.format not in _READERS:
         raise InputError(f"Spark cannot read {file.name}", _NEXT_STEP)
     suffix = os.path.splitext(file.name)[1].lower()
-    if suffix in COMPRESSIONS and (file.format != JSONL or suffix == ".zst"):
-        raise InputError(f"Spark cannot read {file.name}: of compressed files it reads .jsonl.gz and .jsonl.bz2", _NEXT_STEP)
+    if suffix in COMPRESSIONS and file.format != JSONL:
+        raise InputError(f"Spark cannot read {file.name}: of compressed files it reads JSON Lines", _NEXT_STEP)
 
 
 def _count(spark: Any, part: _Part, config: Config, scans: Scans, found: list[Scan], store: Callable[[str, Any], str]) -> None:
@@ -171,8 +214,7 @@ def _count(spark: Any, part: _Part, config: Config, scans: Scans, found: list[Sc
     if part.kind == _FRAME:
         if config.documents.text_field not in frame.columns:
             raise missing_column("the data frame", frame.columns, Wanted(config.documents))
-        names = [name for name in frame.columns if name in Wanted(config.documents).names]
-        stored = store(f"input-{len(found)}", frame.select(*names))
+        stored = store(f"input-{len(found)}", frame)
         scans.n_frames += 1
         name = "records" if scans.n_frames == 1 else f"records{scans.n_frames}"
         files = {plain_path(path): FileSource(name, name, PARQUET) for path in list_files(spark, stored)}
@@ -214,7 +256,8 @@ def _count(spark: Any, part: _Part, config: Config, scans: Scans, found: list[Sc
     for file in part.files:
         scans.n_bytes += file.n_bytes or 0
         scans.described.append({"path": file.name, **({"bytes": file.n_bytes} if file.n_bytes is not None else {})})
-    found.append(Scan(rows, _READERS[part.kind](numbered, config.documents)))
+    records = rows if part.kind not in (PARQUET, _FRAME) else frame.select(path, functions.col("_metadata.row_index"), "*")
+    found.append(Scan(rows, _READERS[part.kind](numbered, config.documents), part.kind, records, numbered))
 
 
 def _absolute(path: str) -> str:

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.blocks import Blocks, Emitted, Flow, Mapper, route_by_hash
+from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.classifying import rows_of
 from ibidem.collection import Collection, gather, text_buffers
 from ibidem.config import Config, passage_limits
 from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import CLASSED, SPLIT, as_lists
+from ibidem.distributed.tables import CLASSED, NAMED, SPLIT, as_lists, table_of
 from ibidem.distributed.vocabulary import WORDS, count_words, needs_vocabulary
 from ibidem.parts import in_turn
 from ibidem.sentences import hash_strings
@@ -38,16 +38,16 @@ COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference"
 Numbers = NDArray[np.int64]
 
 
-def split_documents(
-    flow: Flow, source: Any, config: Config, layout: Layout, with_texts: bool, with_grams: bool, unique_ids: bool
-) -> dict[str, Blocks]:
-    """Return the documents in sentences (`documents`), their `texts`, `ids` and `counts`, and what the signature asks for."""
+def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_cut: bool = False) -> dict[str, Blocks]:
+    """Return the documents in sentences (`documents`), their `counts`, and what the signature asks for.
+
+    For passages also their `texts` and `ids`; `to_cut`, where they stand (`named`) instead.
+    """
     exact = config.signatures.signature == "exact"
     by_words = needs_vocabulary(config)
-    outputs = {"documents": SPLIT if not exact or with_grams else CLASSED, "counts": COUNTS}
-    outputs |= {"texts": TEXTS} if with_texts else {}
-    outputs |= {"ids": IDS} if unique_ids else {}
-    outputs |= {"seen": SEEN} if not exact else GRAM_OUTPUTS if with_grams else {}
+    outputs = {"documents": CLASSED if exact and to_cut else SPLIT, "counts": COUNTS}
+    outputs |= {"named": NAMED} if to_cut else {"texts": TEXTS, "ids": IDS}
+    outputs |= {"seen": SEEN} if not exact else {} if to_cut else GRAM_OUTPUTS
     outputs |= {"words": WORDS} if by_words else {}
 
     def split(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
@@ -59,21 +59,22 @@ def split_documents(
             collection = gather([batch], [], config.sentences, in_turn, lambda n_documents, n_sentences: None)
             yield Emitted("counts", _counts(collection, documents, layout), 0)
             yield Emitted("documents", _documents(collection, documents, outputs["documents"]), home)
-            if with_texts:
+            if to_cut:
+                columns = [batch.column(name) for name in ("document", "id", "source", "position")]
+                yield Emitted("named", table_of([*columns, collection.n_chars], NAMED), home)
+            else:
                 columns = [batch.column(name) for name in TEXTS.names]
                 yield Emitted("texts", pa.Table.from_arrays(columns, schema=TEXTS), home)
-            if unique_ids:
                 yield emit_ids(batch, documents, layout)
             if not exact:
                 yield from _seen(collection, batch, documents, layout)
                 if by_words:
                     yield count_words(collection, layout)
-            elif with_grams:
+            elif not to_cut:
                 rows = rows_of(collection, collection.digest, passage_limits(config).max_gap_sentences)
                 yield from emit_grams(collection, documents, rows, np.ones(len(rows.classes), np.bool_), config, layout)
 
-    mapper: Mapper = split
-    return flow.map("sentences", source, mapper, outputs)
+    return flow.map("sentences", source, split, outputs)
 
 
 def _counts(collection: Collection, documents: Numbers, layout: Layout) -> pa.Table:

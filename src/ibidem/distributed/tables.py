@@ -45,6 +45,18 @@ CLASSED = pa.schema(
 )
 
 
+# What is said of a document in the end; at home.
+NAMED = pa.schema(
+    [
+        ("document", pa.int64()),
+        ("id", pa.large_string()),
+        ("source", pa.large_string()),
+        ("position", pa.int64()),
+        ("n_chars", pa.int64()),
+    ]
+)
+
+
 def in_order(table: pa.Table) -> pa.Table:
     """Return the rows in the order of their documents."""
     documents = table["document"].to_numpy()
@@ -85,10 +97,10 @@ def stretches(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[n
 
 
 def table_of(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:
-    """Return columns (NumPy's or Arrow's) as a table."""
+    """Return columns (NumPy's, Arrow's or lists) as a table."""
     arrays = [
-        c if isinstance(c, (pa.Array, pa.ChunkedArray)) else pa.array(c, kind)
-        for c, kind in zip(columns, schema.types, strict=True)
+        column.cast(kind) if isinstance(column, (pa.Array, pa.ChunkedArray)) else pa.array(column, kind)
+        for column, kind in zip(columns, schema.types, strict=True)
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
 

@@ -21,7 +21,7 @@ from ibidem.model import Skipped
 from ibidem.version import __version__
 
 _JSON_BATCH_ROWS = 50_000
-_OURS = ("passages", "hits", "repeats", "documents", "texts", "duplicates", "clusters")
+_OURS = ("passages", "hits", "repeats", "documents", "texts", "duplicates", "clusters", "removed", "cleaned")
 
 
 def check_is_folder(folder: Path) -> None:

@@ -15,7 +15,7 @@ from ibidem.parts import MapParts, in_turn
 from ibidem.passages.gram_join import group_equal
 from ibidem.resemblance.comparing import Duplicates, as_resemblance, joined, resemblances
 from ibidem.resemblance.join import join_documents
-from ibidem.resemblance.limits import resemblance_limits, sampled_limits
+from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
 from ibidem.resemblance.minhash import agreement, band_pairs, minhash
 from ibidem.resemblance.pruning import sample, without_empty
 from ibidem.resemblance.shingles import shingle_tokens
@@ -91,13 +91,20 @@ def resemblance_limit(config: Config) -> Fraction:
     return as_resemblance(limit) if config.resemblance.measure == "order" else limit
 
 
+def shingle_limits(config: Config, every: int, to_verify: bool, largest: int) -> OverlapLimits:
+    """Return how many shingles documents must share that are compared by one in `every`, up to sizes of `largest`."""
+    limit, containment = resemblance_limit(config), config.resemblance.min_containment
+    if to_verify and every > 1:
+        return sampled_limits(limit, containment, MISS_PROBABILITY, largest)
+    return resemblance_limits(limit, containment, largest)
+
+
 def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
     """By shared shingles, or samples of them.
 
     Samples are nested: documents that are sampled differently are compared by the smaller share of the two.
     """
     settings = config.resemblance
-    limit = resemblance_limit(config)
     found: list[Duplicates] = []
     by_common = np.zeros(len(corpus.wanted), np.bool_)
     for every in np.unique(corpus.every[corpus.wanted]):
@@ -106,10 +113,7 @@ def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, map_parts: Map
         if every > 1:
             sets = sample(sets, wanted, int(every), settings.sample_remainder, map_parts)
         sizes = np.diff(sets.first)
-        largest = int(sizes.max(initial=0))
-        limits = resemblance_limits(limit, settings.min_containment, largest)
-        if to_verify and every > 1:
-            limits = sampled_limits(limit, settings.min_containment, MISS_PROBABILITY, largest)
+        limits = shingle_limits(config, int(every), to_verify, int(sizes.max(initial=0)))
         whole = settings.method == "shingling"
         outcome = join_documents(sets, limits, wanted, corpus.side, settings.max_shingle_documents, whole, map_parts)
         pairs = outcome.pairs

@@ -1,7 +1,8 @@
 """Kernels of the join of documents by their shingles: rarity, prefixes, postings, pairs.
 
 Documents go by *rank*: their place in the order of size. Their shared shingles are *keys*, sorted: the top four bits say how
-common a shingle is, the rest is its hash, so rising keys are rising frequency and every document agrees on the order.
+many documents have a shingle, the rest is its hash, so rising keys are rising frequency and every document agrees on the
+order. The common shingles come last.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -12,10 +13,12 @@ import numpy as np
 
 from ibidem.compiling import inner_kernel, outer_kernel
 from ibidem.matches.kernels import overlap_of
+from ibidem.resemblance.frequent_kernels import place_of
 
 _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
 _MOST = np.uint8(127)
+_COMMON = np.uint64(15) << np.uint64(60)
 
 
 @outer_kernel
@@ -28,16 +31,28 @@ def count_often(hashes, begin, end, table_bits, counters):
 
 
 @outer_kernel
-def make_keys(hashes, begin, end, table_bits, counters, keys):
-    """Turn hashes into keys: the number of bits of the count, then the hash but for its last four bits."""
+def make_keys(hashes, begin, end, table_bits, counters, common, common_bits, common_marks, keys):
+    """Turn hashes into keys: the number of bits of the count, or all ones for common ones, then all but the last four bits."""
     shift = np.uint64(64 - table_bits)
     for i in range(begin, end):
+        if len(common) > 0 and place_of(hashes[i], common, common_bits, common_marks) >= 0:
+            keys[i] = _COMMON | hashes[i] >> _FOUR
+            continue
         count = counters[hashes[i] >> shift]
         level = np.uint64(0)
         while count > 1:
             count >>= 1
             level += _ONE
         keys[i] = level << np.uint64(60) | hashes[i] >> _FOUR
+
+
+@outer_kernel
+def leave_out_common(keys, start, n_probe, n_index):
+    """Shorten prefixes by the common shingles at their ends."""
+    for rank in range(len(n_probe)):
+        while n_probe[rank] > 0 and keys[start[rank] + n_probe[rank] - 1] >= _COMMON:
+            n_probe[rank] -= 1
+        n_index[rank] = min(n_index[rank], n_probe[rank])
 
 
 @outer_kernel
@@ -55,25 +70,15 @@ def list_prefixes(keys, start, rank_bits, n_probe, n_index, prefix_first, entrie
 
 
 @outer_kernel
-def locate_groups(entries, rank_bits, max_documents, prefix_first, n_listed, group_from, own_place, hot_bounds):
-    """Tell every document where the groups of its entries begin, and where its own entries are.
-
-    Groups of more than `max_documents` entries are hot: they are told to nobody. Returns the number of hot groups and writes
-    where they begin and end to `hot_bounds`, as far as there is room.
-    """
+def locate_groups(entries, rank_bits, prefix_first, n_listed, group_from, own_place):
+    """Tell every document where the groups of its entries begin, and where its own entries are."""
     low = np.uint64((1 << (rank_bits + 1)) - 1)
-    n_hot = 0
     i = 0
     while i < len(entries):
         j = i + 1
         while j < len(entries) and (entries[j] & ~low) == (entries[i] & ~low):
             j += 1
-        if j - i > max_documents:
-            if 2 * n_hot + 1 < len(hot_bounds):
-                hot_bounds[2 * n_hot] = i
-                hot_bounds[2 * n_hot + 1] = j
-            n_hot += 1
-        elif j - i > 1:
+        if j - i > 1:
             for k in range(i, j):
                 rank = np.int64((entries[k] & low) >> _ONE)
                 at = prefix_first[rank] + n_listed[rank]
@@ -81,7 +86,6 @@ def locate_groups(entries, rank_bits, max_documents, prefix_first, n_listed, gro
                 own_place[at] = k
                 n_listed[rank] += 1
         i = j
-    return n_hot
 
 
 @inner_kernel
@@ -146,37 +150,33 @@ def pair_documents(
 
 @outer_kernel
 def pair_with_leaders(
-    entries, rank_bits, hot_bounds, keys, start, n_shared, size, smallest_rank, needed_by_sum, needed_by_small, side,
-    falling, leaders, n_met, max_met, out_a, out_b, out_overlap,
+    members, group_first, group_from, group_to, keys, start, n_keys, size, smallest_partner, needed_by_sum, needed_by_small,
+    side, falling, leaders, out_a, out_b, out_overlap,
 ):  # fmt: skip
-    """Pair the documents of hot groups with leaders: those met before, of admissible size, that matched no leader themselves.
+    """Pair the documents that meet at a common shingle with leaders: those before, of admissible size, that matched no leader
+    themselves.
 
-    The square of pairs of a hot group is never walked: a document meets at most `len(leaders)` others in each of its first
-    `max_met` groups. Groups are walked in rising order of size, or, `falling`, in the other. With `side` only documents of
-    the reference lead, and only the others are paired with them.
-    Returns the number of pairs; there is room for one by document and group met.
+    The square of pairs of such a group is never walked: a document is compared with at most `len(leaders)` others. Groups are
+    walked in the order of `members`, which is that of size, or, `falling`, in the other. With `side` only documents of the
+    reference lead, and only the others are paired with them.
+    Returns the number of pairs; there is room for one by member.
     """
-    low = np.uint64((1 << (rank_bits + 1)) - 1)
     n_out = 0
-    for group in range(len(hot_bounds) // 2):
+    for group in range(group_from, group_to):
         n_leaders = 0
-        begin, end = hot_bounds[2 * group], hot_bounds[2 * group + 1]
+        begin, end = group_first[group], group_first[group + 1]
         for step in range(end - begin):
-            at = end - 1 - step if falling else begin + step
-            x = np.int64((entries[at] & low) >> _ONE)
-            if n_met[x] == max_met:
-                continue
-            n_met[x] += 1
+            x = members[end - 1 - step if falling else begin + step]
             may_lead = len(side) == 0 or side[x] == 1
             may_pair = len(side) == 0 or side[x] == 0
             matched = False
             for k in range(n_leaders):
                 y = leaders[k]
                 larger, smaller = (y, x) if falling else (x, y)
-                if smaller < smallest_rank[larger]:
+                if size[smaller] < smallest_partner[larger]:
                     continue
                 needed = needed_of(size[larger], size[smaller], needed_by_sum, needed_by_small)
-                overlap = overlap_of(keys, start[x], n_shared[x], start[y], n_shared[y], needed)
+                overlap = overlap_of(keys, start[x], n_keys[x], start[y], n_keys[y], needed)
                 if overlap >= 0:
                     if may_pair:
                         out_a[n_out] = y

@@ -220,6 +220,16 @@ def list_files(spark: Any, path: str) -> list[str]:
     return sorted(each.toString() for each in found if not each.getName().startswith(("_", ".")))
 
 
+def rename_parts(spark: Any, folder: str, ending: str, wanted: str) -> None:
+    """Give the files of a folder another ending."""
+    files, place = _file_system(spark, folder)
+    for status in files.listStatus(place):
+        path = status.getPath()
+        if path.getName().endswith(ending):
+            name = path.getName().removesuffix(ending) + wanted
+            files.rename(path, spark._jvm.org.apache.hadoop.fs.Path(place, name))
+
+
 def delete(spark: Any, path: str) -> None:
     """Delete a file, or a folder and all that is in it; it need not be there."""
     files, place = _file_system(spark, path)

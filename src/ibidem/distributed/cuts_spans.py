@@ -1,0 +1,104 @@
+"""From rows that go to spans of text: what to take out of a document, and where the same stands and stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from ibidem.blocks import Blocks, Emitted, Flow
+from ibidem.distributed.cuts_order import Numbers, find, numbered, table_of
+from ibidem.distributed.layout import Layout
+
+# What is removed, at home and in reading order. A document that `is_dropped` goes as a whole.
+SPANS = pa.schema(
+    [
+        ("document", pa.int64()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("matched", pa.int64()),
+        ("matched_start", pa.int64()),
+        ("matched_end", pa.int64()),
+        ("n_sentences", pa.int64()),
+        ("is_dropped", pa.bool_()),
+    ]
+)
+_OPEN = pa.schema(
+    [field for field in SPANS if not field.name.startswith("matched_")]
+    + [("first_row", pa.int64()), ("last_row", pa.int64())]  # of the matched document
+)
+_RANGE: list[tuple[str, pa.DataType]] = [("matched", pa.int64()), ("first_row", pa.int64()), ("last_row", pa.int64())]
+_ASKED = pa.schema([*_RANGE, ("partition", pa.int32())])
+_TOLD = pa.schema([*_RANGE, ("matched_start", pa.int64()), ("matched_end", pa.int64())])
+
+
+def spans_of(flow: Flow, rows: Blocks, cuts: list[Blocks], layout: Layout) -> Blocks:
+    """Return the spans that the cut rows make, `SPANS`. Where a source stands is asked once a partition."""
+
+    def make(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        spans = _open_spans(tables["rows"], tables["cuts"])
+        yield Emitted("spans", spans, partition)
+        _, example = numbered(*(spans[name].to_numpy() for name, _ in _RANGE))
+        asked = [spans[name].to_numpy()[example] for name, _ in _RANGE]
+        table = table_of(_ASKED, *asked, np.full(len(example), partition))
+        yield Emitted("asked", table, layout.home(asked[0]))
+
+    def tell(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        asked = tables["asked"]
+        matched, first_row, last_row, partition = (column.to_numpy() for column in asked.columns)
+        first = _row_index(tables["rows"], matched, first_row)
+        last = _row_index(tables["rows"], matched, last_row)
+        start, end = tables["rows"]["start"].to_numpy()[first], tables["rows"]["end"].to_numpy()[last]
+        yield Emitted("told", table_of(_TOLD, matched, first_row, last_row, start, end), partition.astype(np.int64))
+
+    def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        spans, told = tables["spans"], tables["told"]
+        ranges = [np.concatenate([spans[name].to_numpy(), told[name].to_numpy()]) for name, _ in _RANGE]
+        number, _ = numbered(*ranges)
+        answer = np.empty(told.num_rows, np.int64)
+        answer[number[spans.num_rows :]] = np.arange(told.num_rows)
+        chosen = told.take(pa.array(answer[number[: spans.num_rows]]))
+        for name in ("matched_start", "matched_end"):
+            spans = spans.append_column(name, chosen[name])
+        yield Emitted("spans", in_reading_order(spans.select(SPANS.names)), partition)
+
+    made = flow.reduce("cuts-spans", {"rows": rows, "cuts": cuts}, make, {"spans": _OPEN, "asked": _ASKED})
+    told = flow.reduce("cuts-sources", {"rows": rows, "asked": made["asked"]}, tell, {"told": _TOLD})
+    return flow.reduce("cuts", {"spans": made["spans"], **told}, finish, {"spans": SPANS})["spans"]
+
+
+def in_reading_order(spans: pa.Table) -> pa.Table:
+    """Return spans as they stand in the documents."""
+    return spans.take(pa.array(np.lexsort((spans["start"].to_numpy(), spans["document"].to_numpy()))))
+
+
+def _open_spans(rows: pa.Table, cuts: pa.Table) -> pa.Table:
+    """Return the spans of cut rows, as `clusters.cuts.cut_spans` makes them, with the rows that their sources are."""
+    document, row = cuts["document"].to_numpy(), cuts["row"].to_numpy()
+    order = np.lexsort((row, document))
+    document, row = document[order], row[order]
+    matched, matched_row = cuts["matched"].to_numpy()[order], cuts["matched_row"].to_numpy()[order]
+    at = _row_index(rows, document, row)
+    apart = np.ones(len(row) + 1, np.bool_)
+    apart[1:-1] = (np.diff(rows["sentence"].to_numpy()[at]) != 1) | (np.diff(matched_row) != 1)
+    apart[1:-1] |= (np.diff(document) != 0) | (np.diff(matched) != 0)
+    bounds = np.flatnonzero(apart)
+    heads, lasts = bounds[:-1], bounds[1:] - 1
+    start, end = rows["start"].to_numpy()[at[heads]], rows["after"].to_numpy()[at[lasts]]
+    different, of_span = np.unique(document[heads], return_inverse=True)
+    cut_chars = np.zeros(len(different), np.int64)
+    np.add.at(cut_chars, of_span, end - start)
+    is_dropped = cut_chars[of_span] == rows["text_chars"].to_numpy()[at[heads]]
+    return table_of(
+        _OPEN, document[heads], start, end, matched[heads], lasts - heads + 1, is_dropped,
+        matched_row[heads], matched_row[lasts],
+    )  # fmt: skip
+
+
+def _row_index(rows: pa.Table, document: Numbers, row: Numbers) -> Numbers:
+    """Return where in the table of rows certain ones stand; all of them do."""
+    documents = np.unique(rows["document"].to_numpy())
+    known = find(rows["document"].to_numpy(), documents)[0] << 32 | rows["row"].to_numpy()
+    order = np.argsort(known)
+    return order[find(find(document, documents)[0] << 32 | row, known[order])[0]]

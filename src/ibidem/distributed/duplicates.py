@@ -1,0 +1,108 @@
+"""`cluster`, and `dedup` of whole documents, over all machines, on one screen: the stages of the local pipeline, and what is
+sent between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
+from ibidem.checking import nothing_to_keep_by
+from ibidem.config import EXACT_METHODS, Config
+from ibidem.distributed.checking import check_ids
+from ibidem.distributed.cluster_tables import name_tables
+from ibidem.distributed.clustering import cluster_documents
+from ibidem.distributed.comparing import compare_documents, send_documents
+from ibidem.distributed.identical import find_identical
+from ibidem.distributed.keeping import is_direct, rank_keys
+from ibidem.distributed.layout import Layout
+from ibidem.distributed.shingle_counts import Rounds, count_shingles, find_common
+from ibidem.distributed.shingle_entries import list_entries
+from ibidem.distributed.shingle_pairs import pair_documents, pair_with_leaders
+from ibidem.distributed.shingling import KEYED, shingle_documents
+from ibidem.distributed.tables import table_of
+from ibidem.errors import NoDocumentsError, SettingsError
+from ibidem.resemblance import SamplingPlan
+
+METHODS = EXACT_METHODS
+
+
+@dataclass(frozen=True)
+class ClusterBlocks:
+    """The tables of `cluster` and the decisions of `dedup`, in reading order over their partitions; and what was counted."""
+
+    duplicates: Blocks
+    clusters: Blocks
+    decisions: Blocks
+    counts: Mapping[str, int]
+
+
+def cluster_flow(
+    flow: Flow, source: Any, layout: Layout, config: Config, plan: SamplingPlan | None, unique_ids: bool = True
+) -> ClusterBlocks:
+    """Find every pair of documents of the source that are duplicates, and their clusters, as `pipeline.clusters_of` does."""
+    if config.resemblance.method not in METHODS:
+        known = ", ".join(METHODS)
+        raise SettingsError([f"method = {config.resemblance.method!r} is not available on this engine; these are: {known}"])
+    shingled = shingle_documents(flow, source, layout, config, plan, unique_ids)
+    counts = _checked_counts(flow, shingled, layout, config)
+    if unique_ids:
+        check_ids(flow, shingled["ids"])
+    shingled["keyed"] = _ranked(flow, shingled, layout, config)
+    identical = find_identical(flow, shingled["keyed"], layout)
+    rounds = Rounds(np.unique(flow.collect(shingled["every"])["every"].to_numpy()), config, plan)
+
+    levels, any_hot = count_shingles(flow, shingled["keys"], layout, config)
+    at_home = {"sets": shingled["sets"], "copies": identical["copies"], "levels": levels}
+    if any_hot:
+        at_home["common"] = find_common(flow, at_home, rounds, layout)
+    entered, any_meet = list_entries(flow, at_home, rounds, layout)
+    paired = [pair_documents(flow, entered, rounds, layout)]
+    if any_meet:
+        paired.append(pair_with_leaders(flow, entered, rounds, layout))
+    sent = send_documents(flow, shingled["sets"], [part["sending"] for part in paired], layout)
+    compared = compare_documents(flow, [part["candidates"] for part in paired], sent, rounds, layout)
+    found = {
+        "found": [identical["found"], compared["found"]],
+        "edges": [identical["edges"], compared["edges"]],
+        "nodes": [identical["nodes"]],
+        "members": [identical["members"]],
+        "by_common": [part["by_common"] for part in paired[1:]],
+    }
+    clustered = cluster_documents(flow, found, sent, rounds, layout)
+    tables = name_tables(flow, clustered, shingled["named"], layout)
+    return ClusterBlocks(tables["duplicates"], tables["clusters"], tables["decisions"], counts)
+
+
+def _checked_counts(flow: Flow, shingled: Mapping[str, Blocks], layout: Layout, config: Config) -> dict[str, int]:
+    """Return the numbers of documents and shingles; raise where a side has no documents, or none has what decides."""
+    table = flow.collect(shingled["counts"])
+    counts = {name: int(table[name].to_numpy().sum()) for name in table.column_names}
+    if counts["n_documents"] == counts["n_reference"]:
+        raise NoDocumentsError("the inputs hold no documents")
+    if layout.has_reference and counts["n_reference"] == 0:
+        raise NoDocumentsError("the reference holds no documents")
+    if config.clusters.keep == "earliest" and counts["n_known"] == 0:
+        raise nothing_to_keep_by(config.clusters.keep)
+    return {"documents": counts["n_documents"], "shingles": counts["n_shingles"]}
+
+
+def _ranked(flow: Flow, shingled: Mapping[str, Blocks], layout: Layout, config: Config) -> Blocks:
+    """Return the documents where identical ones meet, with the keys by which they stay."""
+    if is_direct(config.clusters.keep):
+        return shingled["keyed"]
+    ranks = rank_keys(flow, "keep", shingled["valued"], layout, config.clusters.keep)
+
+    def put_in(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        documents, keys = (tables["ranks"][name].to_numpy() for name in ("document", "rank_key"))
+        order = np.argsort(documents)
+        document, digest, _, size = (tables["keyed"][name].to_numpy() for name in KEYED.names)
+        keys = keys[order][np.searchsorted(documents[order], document)]
+        yield Emitted("keyed", table_of([document, digest, keys, size], KEYED), route_by_hash(digest, layout.n_partitions))
+
+    return flow.reduce("keep-keys", {"keyed": shingled["keyed"], "ranks": ranks}, put_in, {"keyed": KEYED})["keyed"]

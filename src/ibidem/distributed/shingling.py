@@ -1,0 +1,136 @@
+"""Documents into shingles, in a mapper: what each later stage needs is sent on its way at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
+from ibidem.collection import NO_TIME, texts_of
+from ibidem.config import Config
+from ibidem.distributed.keeping import direct_keys, is_direct, times_of
+from ibidem.distributed.layout import Layout
+from ibidem.distributed.splitting import IDS, emit_ids
+from ibidem.distributed.tables import NAMED, as_lists, flat, lengths, stretches, table_of
+from ibidem.resemblance import SamplingPlan, occurrence_hashes
+from ibidem.resemblance.pruning import sample
+from ibidem.shingled import shingle_texts
+from ibidem.signatures import HashSets
+
+# What decides by a field which document stays; at home.
+VALUED = pa.schema(
+    [
+        ("document", pa.int64()),
+        ("n_chars", pa.int64()),
+        ("time", pa.timestamp("us", tz="UTC")),
+        ("group", pa.large_string()),
+    ]
+)
+# Documents with words, where those of one digest meet. `size` is the number of shingles that it is known by.
+KEYED = pa.schema([("document", pa.int64()), ("digest", pa.uint64()), ("rank_key", pa.int64()), ("size", pa.int64())])
+# What documents are known by; at home.
+SETS = pa.schema([("document", pa.int64()), ("known_by", pa.list_(pa.uint64()))])
+# Which shingles documents of one home have, by a part of their hash, where shingles of one hash meet.
+KEYS = pa.schema([("home", pa.int32()), ("keys", pa.list_(pa.uint32()))])
+COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference", "n_known", "n_shingles")])
+EVERY = pa.schema([("every", pa.int64())])
+
+Numbers = NDArray[np.int64]
+
+
+def shingle_documents(
+    flow: Flow, source: Any, layout: Layout, config: Config, plan: SamplingPlan | None, unique_ids: bool
+) -> dict[str, Blocks]:
+    """Return documents as `named`, `sets`, `keyed` (at home where a field decides who stays, else where identical documents
+    meet) and `valued`; the `keys` of the shingles that are looked at; the different ratios of sampling, `every`; and `counts`.
+    """
+    rule = config.clusters.keep
+    outputs = {"named": NAMED, "keyed": KEYED, "sets": SETS, "keys": KEYS, "every": EVERY, "counts": COUNTS}
+    outputs |= {"ids": IDS} if unique_ids else {}
+    outputs |= {} if is_direct(rule) else {"valued": VALUED}
+
+    def shingle(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            documents = batch.column("document").to_numpy()
+            home = layout.home(documents)
+            texts = shingle_texts(texts_of(batch), config)
+            times = times_of(batch.column("time"))
+            n_known, n_reference = np.count_nonzero(times != NO_TIME), np.count_nonzero(documents >= layout.n_input)
+            named = [documents, batch.column("id"), batch.column("source").cast(pa.large_string()), batch.column("position")]
+            yield Emitted("named", table_of([*named, texts.n_chars], NAMED), home)
+            if unique_ids:
+                yield emit_ids(batch, documents, layout)
+            if not is_direct(rule):
+                valued = [documents, texts.n_chars, batch.column("time"), batch.column("group")]
+                yield Emitted("valued", table_of(valued, VALUED), home)
+            has_words = np.flatnonzero(texts.digests)
+            documents, home, digests = documents[has_words], home[has_words], texts.digests[has_words]
+            known_by = taken(texts.known_by, has_words)
+            sizes = np.diff(known_by.first)
+            keys = direct_keys(rule, documents, texts.n_chars[has_words], times[has_words], layout)
+            keyed = table_of([documents, digests, keys, sizes], KEYED)
+            yield Emitted("keyed", keyed, route_by_hash(digests, layout.n_partitions) if is_direct(rule) else home)
+            yield Emitted("sets", table_of([documents, as_lists(known_by.hashes, sizes, pa.uint64())], SETS), home)
+            every = every_of(sizes, config, plan)
+            yield Emitted("every", table_of([np.unique(every)], EVERY), 0)
+            numbers = (batch.num_rows, n_reference, n_known, sizes.sum())
+            yield Emitted("counts", table_of([[number] for number in numbers], COUNTS), 0)
+            # Identical documents of one side count once.
+            _, first = np.unique(np.where(documents < layout.n_input, digests, ~digests), return_index=True)
+            yield from _keys(sets_of(taken(known_by, first), config), home[first], every[first], config, layout)
+
+    return flow.map("shingles", source, shingle, outputs)
+
+
+def _keys(sets: HashSets, home: Numbers, every: Numbers, config: Config, layout: Layout) -> Iterator[Emitted]:
+    """Send the keys of the shingles of documents that are looked at."""
+    for one in np.unique(home):
+        looked_at = [
+            sample(sets, (home == one) & (every == ratio), int(ratio), config.resemblance.sample_remainder).hashes
+            for ratio in np.unique(every)
+        ]
+        hashes = np.concatenate(looked_at)
+        routes = route_by_hash(hashes, layout.n_partitions)
+        order = np.argsort(routes, kind="stable")
+        counts = np.bincount(routes, minlength=layout.n_partitions)
+        lists = as_lists(keys_of(hashes[order]), counts, pa.uint32())
+        table = table_of([np.full(len(counts), one), lists], KEYS)
+        yield Emitted("keys", table, np.arange(layout.n_partitions))
+
+
+def keys_of(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Return the part of hashes by which shingles are told apart where they are counted roughly.
+
+    Few that are sent to the same partition share it. The last bits are left out: samples have them in common.
+    """
+    return (hashes >> np.uint64(16)).astype(np.uint32)
+
+
+def every_of(sizes: Numbers, config: Config, plan: SamplingPlan | None) -> Numbers:
+    """Return for documents of these sizes that one in so many of their shingles is looked at."""
+    return np.full(len(sizes), config.resemblance.sample_every) if plan is None else plan.every_of(sizes)
+
+
+def sets_of(known_by: HashSets, config: Config) -> HashSets:
+    """Return the distinct shingles of documents, given what they are known by."""
+    return occurrence_hashes(known_by) if config.resemblance.measure == "order" else known_by
+
+
+def taken(sets: HashSets, chosen: Numbers) -> HashSets:
+    """Return the sets of some rows."""
+    counts = np.diff(sets.first)[chosen]
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return HashSets(sets.hashes[stretches(sets.first[chosen], counts)], first)
+
+
+def documents_with_sets(table: pa.Table) -> tuple[Numbers, HashSets]:
+    """Return the documents of a table, in order, each once, and what they are known by."""
+    documents, rows = np.unique(table["document"].to_numpy(), return_index=True)
+    first = np.concatenate([[0], np.cumsum(lengths(table, "known_by"))]).astype(np.int64)
+    return documents, taken(HashSets(flat(table, "known_by"), first), rows)
