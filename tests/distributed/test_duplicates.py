@@ -179,6 +179,19 @@ def test_plans(words: list[list[str]], limit: str, every: tuple[int, ...], verif
     check_equal(records(words), plan=plan, seed=seed, n_partitions=(1, 4), **call)
 
 
+@settings(max_examples=120, deadline=None)
+@given(word_lists(), st.one_of(st.none(), word_lists(5)), limits, shingle_sizes, st.booleans(), most_documents, seeds)
+def test_minhash(
+    words: list[list[str]], others: list[list[str]] | None, limit: str, size: int, verify: bool, most: int, seed: int
+) -> None:
+    call: dict[str, Any] = {"min_similarity": limit, "shingle_size": size, "verify": verify, "max_shingle_documents": most}
+    call |= {"method": "minhash", "permutations": 32, "bands": (4, 16, 32)[seed % 3]}
+    against = None if others is None else records(others, "b")
+    check_equal(records(words), against, seed=seed, n_partitions=(1, 4), **call)
+    if verify:
+        check_equal(records(words), against, seed=seed, n_partitions=(3,), measure="order", **call)
+
+
 def mixture(n: int = 120) -> list[Record]:
     """Ten templates, their copies with more and more words changed, and some of them word for word."""
     random = np.random.default_rng(3)
@@ -204,6 +217,8 @@ def mixture(n: int = 120) -> list[Record]:
         {"max_shingle_documents": 8, "sample_every": 2},
         {"max_shingle_documents": 8, "chains": True},
         {"method": "shingling", "max_shingle_documents": 20},
+        {"method": "minhash", "permutations": 64, "bands": 32},
+        {"method": "minhash", "permutations": 64, "bands": 32, "max_shingle_documents": 4},
     ],
     ids=str,
 )
@@ -263,5 +278,5 @@ def test_ids_and_sides() -> None:
 
 @pytest.mark.parametrize("method", ["pairs", "simhash", "imatch", "spotsigs"])
 def test_methods_that_are_for_one_machine(method: str) -> None:
-    with pytest.raises(SettingsError, match=f"'{method}'.*join, shingling"):
+    with pytest.raises(SettingsError, match=f"'{method}'.*join, shingling, minhash"):
         distributed(documents(text(1)), method=method)

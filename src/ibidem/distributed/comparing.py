@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from ibidem.blocks import Blocks, Emitted, Flow, Inputs
 from ibidem.config import is_compared_in_full
 from ibidem.distributed.components import EDGES
-from ibidem.distributed.identical import FOUND, send_found
+from ibidem.distributed.identical import BY_COMMON, FOUND, node_homes, send_found
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.shingle_counts import Rounds
 from ibidem.distributed.shingling import SETS, documents_with_sets, sets_of, taken
 from ibidem.distributed.tables import as_lists, table_of
 from ibidem.parts import in_turn
-from ibidem.resemblance import Comparer, Duplicates
-from ibidem.resemblance.candidates import shingle_limits
+from ibidem.resemblance import Comparer, Corpus, Duplicates, Found
+from ibidem.resemblance.candidates import estimated, resemblance_limit, shingle_limits
 from ibidem.resemblance.comparing import joined, resemblances, set_overlaps
+from ibidem.resemblance.minhash import agreement, minhash
 from ibidem.signatures import HashSets
 
 
@@ -43,7 +44,10 @@ def send_documents(flow: Flow, sets: Blocks, sending: Sequence[Blocks], layout: 
 def compare_documents(
     flow: Flow, candidates: Sequence[Blocks], sent: Blocks, rounds: Rounds, layout: Layout
 ) -> dict[str, Blocks]:
-    """Return the pairs that are duplicates, `found`, and as `edges`; see `resemblance.find_duplicates`."""
+    """Return the pairs that are duplicates, `found`, and as `edges`; see `resemblance.find_duplicates`.
+
+    `by_common` are documents that a sketch paired: it does not find all pairs.
+    """
 
     def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         documents, known_by = documents_with_sets(tables["sent"])
@@ -55,12 +59,14 @@ def compare_documents(
         numbers = tables["candidates"]["round"].to_numpy()[chosen]
         comparer = comparer_of(known_by, rounds)
         a, b = (packed >> 32).astype(np.int32), (packed & 0xFFFFFFFF).astype(np.int32)
-        found = joined(
-            [
-                _by_shingles(this, a[numbers == this], b[numbers == this], comparer, rounds)
-                for this in np.unique(numbers).tolist()
-            ]
-        )
+        if rounds.config.resemblance.method == "minhash":
+            guessed = _by_minhash(a, b, documents, comparer, rounds, layout)
+            found, paired = guessed.duplicates, documents[guessed.by_common]
+            yield Emitted("by_common", table_of([paired], BY_COMMON), node_homes(paired, layout))
+        else:
+            found = joined(
+                [_by_shingles(n, a[numbers == n], b[numbers == n], comparer, rounds) for n in np.unique(numbers).tolist()]
+            )
         in_full = is_compared_in_full(rounds.config) and (rounds.every == 1).all()
         if not in_full and rounds.config.resemblance.verify:
             found = comparer.compare(found.a, found.b)
@@ -68,7 +74,7 @@ def compare_documents(
         yield from send_found(documents[found.a], documents[found.b], scores, layout)
 
     inputs: Inputs = {"candidates": candidates, "sent": sent}
-    return flow.reduce("compared-documents", inputs, compare, {"found": FOUND, "edges": EDGES})
+    return flow.reduce("compared-documents", inputs, compare, {"found": FOUND, "edges": EDGES, "by_common": BY_COMMON})
 
 
 def comparer_of(known_by: HashSets, rounds: Rounds) -> Comparer:
@@ -85,3 +91,15 @@ def _by_shingles(this_round: int, a: NDArray[np.int32], b: NDArray[np.int32], co
     overlaps = set_overlaps(sets, a, b, shingle_limits(rounds.config, every, verify, int(sizes.max(initial=0))))
     good = overlaps >= 0
     return resemblances(sizes, a[good], b[good], overlaps[good])
+
+
+def _by_minhash(
+    a: NDArray[np.int32], b: NDArray[np.int32], documents: NDArray[np.int64], comparer: Comparer, rounds: Rounds, layout: Layout
+) -> Found:
+    """Return the pairs that their signatures take for duplicates, or all if they are to be compared in full."""
+    settings = rounds.config.resemblance
+    everyone = np.ones(len(documents), np.bool_)
+    side = (documents >= layout.n_input).astype(np.int8) if layout.has_reference else np.empty(0, np.int8)
+    corpus = Corpus(comparer.sets, None, everyone, side, everyone.astype(np.int64))
+    limit = 0.0 if settings.verify else float(resemblance_limit(rounds.config))
+    return estimated(corpus, a, b, agreement(minhash(comparer.sets, settings.permutations), a, b), limit)

@@ -43,7 +43,7 @@ def pair_entries(
 
 
 @outer_kernel
-def look_up_levels(hashes, routes, shared, levels, table_bits, table_first, out):
+def look_up_levels(hashes, n_partitions, shared, levels, table_bits, table_first, out):
     """Write the level of each hash, 0 where it is not shared.
 
     `shared` are sorted: the key of a hash, then the partition that it is sent to; `table_first` says by their top `table_bits`
@@ -51,9 +51,37 @@ def look_up_levels(hashes, routes, shared, levels, table_bits, table_first, out)
     """
     shift = np.uint64(64 - table_bits)
     for i in range(len(hashes)):
-        key = (hashes[i] >> np.uint64(16)) << np.uint64(32) | np.uint64(routes[i])
+        key = (hashes[i] >> np.uint64(16)) << np.uint64(32) | (hashes[i] >> np.uint64(11)) % np.uint64(n_partitions)
         at = table_first[key >> shift]
         end = table_first[(key >> shift) + np.uint64(1)]
         while at < end and shared[at] < key:
             at += 1
         out[i] = levels[at] if at < end and shared[at] == key else 0
+
+
+@outer_kernel
+def take_sets(hashes, first, chosen, taken_first, out):
+    """Copy the hashes of some rows, one row after the other."""
+    for i in range(len(chosen)):
+        begin = first[chosen[i]]
+        at = taken_first[i]
+        for k in range(taken_first[i + 1] - at):
+            out[at + k] = hashes[begin + k]
+
+
+@outer_kernel
+def sort_keys(hashes, n_partitions, ends, keys):
+    """Write the keys of hashes in the order of the partitions they are sent to, and how many keys end before each one does.
+
+    The partition is that of `blocks.route_by_hash`, the key that of `shingling.KEYS`.
+    """
+    for i in range(len(hashes)):
+        ends[(hashes[i] >> np.uint64(11)) % np.uint64(n_partitions)] += 1
+    n = 0
+    for p in range(n_partitions):
+        n += ends[p]
+        ends[p] = n - ends[p]
+    for i in range(len(hashes)):
+        p = (hashes[i] >> np.uint64(11)) % np.uint64(n_partitions)
+        keys[ends[p]] = np.uint32(hashes[i] >> np.uint64(16) & np.uint64(0xFFFFFFFF))
+        ends[p] += 1

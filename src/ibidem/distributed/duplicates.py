@@ -14,6 +14,7 @@ import pyarrow as pa
 from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.checking import nothing_to_keep_by
 from ibidem.config import EXACT_METHODS, Config
+from ibidem.distributed.banding import pair_by_bands
 from ibidem.distributed.checking import check_ids
 from ibidem.distributed.cluster_tables import name_tables
 from ibidem.distributed.clustering import cluster_documents
@@ -29,7 +30,7 @@ from ibidem.distributed.tables import table_of
 from ibidem.errors import NoDocumentsError, SettingsError
 from ibidem.resemblance import SamplingPlan
 
-METHODS = EXACT_METHODS
+METHODS = (*EXACT_METHODS, "minhash")
 
 
 @dataclass(frozen=True)
@@ -57,26 +58,34 @@ def cluster_flow(
     identical = find_identical(flow, shingled["keyed"], layout)
     rounds = Rounds(np.unique(flow.collect(shingled["every"])["every"].to_numpy()), config, plan)
 
-    levels, any_hot = count_shingles(flow, shingled["keys"], layout, config)
-    at_home = {"sets": shingled["sets"], "copies": identical["copies"], "levels": levels}
-    if any_hot:
-        at_home["common"] = find_common(flow, at_home, rounds, layout)
-    entered, any_meet = list_entries(flow, at_home, rounds, layout)
-    paired = [pair_documents(flow, entered, rounds, layout)]
-    if any_meet:
-        paired.append(pair_with_leaders(flow, entered, rounds, layout))
+    at_home = {"sets": shingled["sets"], "copies": identical["copies"]}
+    paired = _pair(flow, shingled["keys"], at_home, rounds, layout)
     sent = send_documents(flow, shingled["sets"], [part["sending"] for part in paired], layout)
     compared = compare_documents(flow, [part["candidates"] for part in paired], sent, rounds, layout)
+    # A sketch does not find all pairs, common shingles do not lead to all of them.
+    in_part = [compared] if config.resemblance.method not in EXACT_METHODS else paired[1:]
     found = {
         "found": [identical["found"], compared["found"]],
         "edges": [identical["edges"], compared["edges"]],
         "nodes": [identical["nodes"]],
         "members": [identical["members"]],
-        "by_common": [part["by_common"] for part in paired[1:]],
+        "by_common": [part["by_common"] for part in in_part],
     }
     clustered = cluster_documents(flow, found, sent, rounds, layout)
     tables = name_tables(flow, clustered, shingled["named"], layout)
     return ClusterBlocks(tables["duplicates"], tables["clusters"], tables["decisions"], counts)
+
+
+def _pair(flow: Flow, keys: Blocks, at_home: dict[str, Blocks], rounds: Rounds, layout: Layout) -> list[dict[str, Blocks]]:
+    """Return pairs to be compared, in parts, as the method finds them."""
+    if rounds.config.resemblance.method == "minhash":
+        return [pair_by_bands(flow, at_home, rounds, layout)]
+    counted, any_hot = count_shingles(flow, keys, layout, rounds.config)
+    if any_hot:
+        at_home["common"] = find_common(flow, {**at_home, "hot": counted["hot"]}, rounds, layout)
+    entered, any_meet = list_entries(flow, {**at_home, "levels": counted["levels"]}, rounds, layout)
+    parts = [pair_documents(flow, entered, rounds, layout)]
+    return [*parts, pair_with_leaders(flow, entered, rounds, layout)] if any_meet else parts
 
 
 def _checked_counts(flow: Flow, shingled: Mapping[str, Blocks], layout: Layout, config: Config) -> dict[str, int]:

@@ -20,6 +20,8 @@ COPIES = pa.schema([("document", pa.int64())])
 # Documents that stand for themselves, and those that others stand for: both where the former is at home as a node.
 NODES = pa.schema([("document", pa.int64()), ("rank_key", pa.int64()), ("size", pa.int64())])
 MEMBERS = pa.schema([("document", pa.int64()), ("representative", pa.int64())])
+# Documents that were paired in a way that does not find all pairs; where they are at home as nodes.
+BY_COMMON = pa.schema([("document", pa.int64())])
 # Pairs of duplicates, where a is at home as a node.
 FOUND = pa.schema(
     [

@@ -43,7 +43,7 @@ class NumberedFile:
 
 
 def plain_path(uri: str) -> str:
-    """Return a path in one spelling, whether it was given as a path or as a URI, local or not."""
+    """Return the path that Spark means by a URI: of this machine without scheme, of others with it."""
     path = unquote(uri)
     return "/" + path[5:].lstrip("/") if path.startswith("file:") else path
 

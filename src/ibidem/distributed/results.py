@@ -23,7 +23,7 @@ from ibidem.distributed.pairing import FOUND
 from ibidem.distributed.runs import SparkRun
 from ibidem.distributed.tables import in_order, table_of
 from ibidem.documents.inputs import JSONL
-from ibidem.engines.spark.session import SessionSettings, delete, exists, list_files, rename_parts, write_text
+from ibidem.engines.spark.session import SessionSettings, delete, exists, list_files, rename_parts, spark_errors, write_text
 from ibidem.errors import OutputExistsError
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REPEATS
 from ibidem.progress import Progress
@@ -104,7 +104,7 @@ class RunFrames:
         check_spark_output(spark, folder, overwrite)
         _clear(spark, folder)
         local, folder = local_path(folder), uri_of(folder)
-        with SessionSettings(spark):
+        with spark_errors(), SessionSettings(spark):
             for name, frame in frames.items():
                 writer = (_flat(frame) if table_format == "csv" else frame).write.options(header=True, ignoreNullFields=False)
                 path = f"{folder}/{name}.{table_format}"
@@ -226,7 +226,7 @@ class SparkCleaningResult(RunFrames):
         spark, where = self._run.spark, os.fspath(folder)
         check_spark_output(spark, where, config.output.overwrite)
         self._write(where, {"removed": self._frame("removed")}, "jsonl", config.output.overwrite, {})
-        with SessionSettings(spark):
+        with spark_errors(), SessionSettings(spark):
             cleaned = self._cleaned(config)
             name = "cleaned.jsonl" if self._kind == JSONL else "cleaned.parquet"
             path = f"{uri_of(where)}/{name}"

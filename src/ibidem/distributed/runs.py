@@ -11,7 +11,7 @@ from ibidem.config import Config
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.sources import Scans, scan_inputs
 from ibidem.engines.spark.flow import SparkFlow
-from ibidem.engines.spark.session import SessionSettings, WorkFolder
+from ibidem.engines.spark.session import SessionSettings, WorkFolder, spark_errors
 from ibidem.errors import NoDocumentsError
 from ibidem.model import Skipped
 from ibidem.progress import Progress
@@ -52,7 +52,7 @@ class SparkRun:
 def start_run(engine: Any, inputs: Any, against: Any, config: Config, progress: Progress) -> Iterator[SparkRun]:
     """Yield a run. Its folder is removed at the end, unless a result has taken it over with `kept`."""
     spark = engine.spark
-    with SessionSettings(spark), ExitStack() as stack:
+    with spark_errors(), SessionSettings(spark), ExitStack() as stack:
         folder = stack.enter_context(WorkFolder(spark, engine.tmp_dir))
 
         def store(name: str, frame: Any) -> str:

@@ -16,8 +16,8 @@ from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.config import Config
 from ibidem.distributed.duplicate_kernels import look_up_levels
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.shingling import documents_with_sets, every_of, sets_of, taken
-from ibidem.distributed.tables import as_lists, flat, lengths, table_of
+from ibidem.distributed.shingling import documents_with_sets, every_of, listed_by_route, sets_of, taken
+from ibidem.distributed.tables import flat, lengths, table_of
 from ibidem.resemblance import SamplingPlan
 from ibidem.resemblance.frequent import common_of
 from ibidem.resemblance.pruning import sample
@@ -89,57 +89,49 @@ class SharedShingles:
     def levels(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint8]:
         """Return the levels of shingles; 0: no other document has it."""
         levels = np.empty(len(hashes), np.uint8)
-        routes = route_by_hash(hashes, self._n_partitions)
-        look_up_levels(hashes, routes, self._shared, self._levels, self._table_bits, self._table_first, levels)
+        look_up_levels(hashes, self._n_partitions, self._shared, self._levels, self._table_bits, self._table_first, levels)
         return levels
 
-    def may_be_common(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Tell which shingles must be counted exactly."""
-        is_hot: NDArray[np.bool_] = self.levels(hashes) == _HOT
-        return is_hot
 
-
-def count_shingles(flow: Flow, keys: Blocks, layout: Layout, config: Config) -> tuple[Blocks, bool]:
-    """Return rows of LEVELS at all homes that have the shingles, and whether any shingle may be common."""
+def count_shingles(flow: Flow, keys: Blocks, layout: Layout, config: Config) -> tuple[dict[str, Blocks], bool]:
+    """Return `levels`, at all homes that have the shingles, of them those that may be common, `hot`, and whether any may."""
     most = config.resemblance.max_shingle_documents
 
     def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         home = np.repeat(tables["keys"]["home"].to_numpy(), lengths(tables["keys"], "keys")).astype(np.uint64)
         packed = flat(tables["keys"], "keys").astype(np.uint64) << np.uint64(32) | home
         packed.sort()
-        begins = np.flatnonzero(np.concatenate([[True], packed[1:] >> np.uint64(32) != packed[:-1] >> np.uint64(32)]))
-        counts = np.diff(begins, append=len(packed)) if len(packed) else begins[:0]
-        levels = np.minimum(np.log2(np.maximum(counts, 1)), 60).astype(np.uint8)
+        is_new = np.concatenate([[True], packed[1:] >> np.uint64(32) != packed[:-1] >> np.uint64(32)])[: len(packed)]
+        counts = np.diff(np.flatnonzero(is_new), append=len(packed))
+        levels = np.minimum(np.log2(counts), _HOT - 1).astype(np.uint8)
         levels[counts > most] = _HOT
-        yield Emitted("n_hot", table_of([[np.count_nonzero(counts > most)]], _N_HOT), 0)
+        yield Emitted("n_hot", table_of([[np.count_nonzero(levels == _HOT)]], _N_HOT), 0)
         levels = np.repeat(levels, counts)
-        chosen = np.flatnonzero((levels > 0) & np.concatenate([[True], packed[1:] != packed[:-1]])[: len(packed)])
-        home = (packed[chosen] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        chosen = chosen[np.argsort(home, kind="stable")]
-        per_home = np.bincount(home, minlength=layout.n_partitions)
-        columns = [
-            np.full(layout.n_partitions, partition),
-            as_lists((packed[chosen] >> np.uint64(32)).astype(np.uint32), per_home, pa.uint32()),
-            as_lists(levels[chosen], per_home, pa.uint8()),
-        ]
-        yield Emitted("levels", table_of(columns, LEVELS), np.arange(layout.n_partitions))
+        is_new |= np.concatenate([[True], packed[1:] != packed[:-1]])[: len(packed)]
+        for tag, least in (("levels", 1), ("hot", _HOT)):
+            chosen = np.flatnonzero(is_new & (levels >= least))
+            homes = (packed[chosen] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+            order = chosen[np.argsort(homes, kind="stable")]
+            keys = (packed[order] >> np.uint64(32)).astype(np.uint32)
+            ends = np.cumsum(np.bincount(homes, minlength=layout.n_partitions))
+            yield Emitted(tag, *listed_by_route(ends, {"sender": partition, "keys": keys, "levels": levels[order]}, LEVELS))
 
-    counted = flow.reduce("shingle-levels", {"keys": keys}, count, {"levels": LEVELS, "n_hot": _N_HOT})
-    return counted["levels"], bool(flow.collect(counted["n_hot"])["n_hot"].to_numpy().sum())
+    counted = flow.reduce("shingle-levels", {"keys": keys}, count, {"levels": LEVELS, "hot": LEVELS, "n_hot": _N_HOT})
+    return counted, bool(flow.collect(counted["n_hot"])["n_hot"].to_numpy().sum())
 
 
 def find_common(flow: Flow, at_home: Mapping[str, Blocks], rounds: Rounds, layout: Layout) -> Blocks:
-    """Return the common shingles of each round, at all homes that have them, given `sets`, `copies` and `levels`."""
+    """Return the common shingles of each round, at all homes that have them, given `sets`, `copies` and `hot`."""
     most = rounds.config.resemblance.max_shingle_documents
 
     def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         wanted = WantedDocuments.of(tables, rounds)
-        shared = SharedShingles(tables["levels"], layout)
+        hot = SharedShingles(tables["hot"], layout)
         for number in range(len(rounds.every)):
             takes_part = wanted.own_round <= number
             sets = rounds.sample(number, wanted.sets, takes_part)
             hashes = taken(sets, np.flatnonzero(takes_part)).hashes
-            hashes, counts = np.unique(hashes[shared.may_be_common(hashes)], return_counts=True)
+            hashes, counts = np.unique(hashes[hot.levels(hashes) > 0], return_counts=True)
             columns = [np.full(len(hashes), number), hashes, counts, np.full(len(hashes), partition)]
             yield Emitted("counted", table_of(columns, _COUNTED), route_by_hash(hashes, layout.n_partitions))
 

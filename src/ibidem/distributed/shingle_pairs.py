@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow
 from ibidem.distributed import duplicate_kernels
-from ibidem.distributed.identical import node_homes
+from ibidem.distributed.identical import BY_COMMON, node_homes
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.shingle_counts import Rounds
 from ibidem.distributed.shingling import documents_with_sets
@@ -21,7 +21,6 @@ from ibidem.resemblance.leading import SizedDocuments, pairs_with_leaders
 # Pairs to be compared, at b's home, and in which round; what is sent there for it.
 CANDIDATES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("round", pa.int8())])
 SENDING = pa.schema([("document", pa.int64()), ("destination", pa.int32())])
-BY_COMMON = pa.schema([("document", pa.int64())])
 
 _ROOM = 1 << 22  # pairs at a time, before those that are the same are taken together
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.collection import NO_TIME, texts_of
-from ibidem.config import Config
+from ibidem.config import EXACT_METHODS, Config
+from ibidem.distributed.duplicate_kernels import sort_keys, take_sets
 from ibidem.distributed.keeping import direct_keys, is_direct, times_of
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.splitting import IDS, emit_ids
-from ibidem.distributed.tables import NAMED, as_lists, flat, lengths, stretches, table_of
+from ibidem.distributed.tables import NAMED, as_lists, flat, lengths, table_of
 from ibidem.resemblance import SamplingPlan, occurrence_hashes
 from ibidem.resemblance.pruning import sample
 from ibidem.shingled import shingle_texts
@@ -34,7 +35,8 @@ VALUED = pa.schema(
 KEYED = pa.schema([("document", pa.int64()), ("digest", pa.uint64()), ("rank_key", pa.int64()), ("size", pa.int64())])
 # What documents are known by; at home.
 SETS = pa.schema([("document", pa.int64()), ("known_by", pa.list_(pa.uint64()))])
-# Which shingles documents of one home have, by a part of their hash, where shingles of one hash meet.
+# Which shingles documents of one home have, where shingles of one hash meet. The key is a part of the hash: few that are sent
+# to the same partition share it. The last bits are left out: samples have them in common.
 KEYS = pa.schema([("home", pa.int32()), ("keys", pa.list_(pa.uint32()))])
 COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference", "n_known", "n_shingles")])
 EVERY = pa.schema([("every", pa.int64())])
@@ -46,7 +48,7 @@ def shingle_documents(
     flow: Flow, source: Any, layout: Layout, config: Config, plan: SamplingPlan | None, unique_ids: bool
 ) -> dict[str, Blocks]:
     """Return documents as `named`, `sets`, `keyed` (at home where a field decides who stays, else where identical documents
-    meet) and `valued`; the `keys` of the shingles that are looked at; the different ratios of sampling, `every`; and `counts`.
+    meet) and `valued`; the `keys` of shingles that documents may meet at; the different ratios of sampling, `every`; and `counts`.
     """
     rule = config.clusters.keep
     outputs = {"named": NAMED, "keyed": KEYED, "sets": SETS, "keys": KEYS, "every": EVERY, "counts": COUNTS}
@@ -81,35 +83,45 @@ def shingle_documents(
             yield Emitted("every", table_of([np.unique(every)], EVERY), 0)
             numbers = (batch.num_rows, n_reference, n_known, sizes.sum())
             yield Emitted("counts", table_of([[number] for number in numbers], COUNTS), 0)
-            # Identical documents of one side count once.
-            _, first = np.unique(np.where(documents < layout.n_input, digests, ~digests), return_index=True)
-            yield from _keys(sets_of(taken(known_by, first), config), home[first], every[first], config, layout)
+            if config.resemblance.method not in EXACT_METHODS:
+                continue
+            sides = np.where(documents < layout.n_input, digests, ~digests)
+            sets = sets_of(known_by, config)
+            for one in np.unique(home):
+                here = np.flatnonzero(home == one)
+                # Identical documents of one side and home count once: any of them may be the one that stands for the others.
+                here = here[np.unique(sides[here], return_index=True)[1]]
+                yield _keys(int(one), taken(sets, here), every[here], config, layout)
 
     return flow.map("shingles", source, shingle, outputs)
 
 
-def _keys(sets: HashSets, home: Numbers, every: Numbers, config: Config, layout: Layout) -> Iterator[Emitted]:
-    """Send the keys of the shingles of documents that are looked at."""
-    for one in np.unique(home):
-        looked_at = [
-            sample(sets, (home == one) & (every == ratio), int(ratio), config.resemblance.sample_remainder).hashes
-            for ratio in np.unique(every)
-        ]
-        hashes = np.concatenate(looked_at)
-        routes = route_by_hash(hashes, layout.n_partitions)
-        order = np.argsort(routes, kind="stable")
-        counts = np.bincount(routes, minlength=layout.n_partitions)
-        lists = as_lists(keys_of(hashes[order]), counts, pa.uint32())
-        table = table_of([np.full(len(counts), one), lists], KEYS)
-        yield Emitted("keys", table, np.arange(layout.n_partitions))
+def _keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Layout) -> Emitted:
+    """Send the keys of the shingles of documents of one home that are looked at."""
+    remainder, n_partitions = config.resemblance.sample_remainder, layout.n_partitions
+    hashes = sets.hashes
+    if (every > 1).any():
+        hashes = np.concatenate([sample(sets, every == ratio, int(ratio), remainder).hashes for ratio in np.unique(every)])
+    keys, ends = np.empty(len(hashes), np.uint32), np.zeros(n_partitions, np.int64)
+    sort_keys(hashes, n_partitions, ends, keys)
+    table, routes = listed_by_route(ends, {"home": home, "keys": keys}, KEYS)
+    return Emitted("keys", table, routes)
 
 
-def keys_of(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Return the part of hashes by which shingles are told apart where they are counted roughly.
+def listed_by_route(ends: Numbers, columns: Mapping[str, Any], schema: pa.Schema) -> tuple[pa.Table, Numbers]:
+    """Return values that are in the order of their routes as lists, one row a route that has any, and the routes.
 
-    Few that are sent to the same partition share it. The last bits are left out: samples have them in common.
+    Columns that are numbers are the same in all rows.
     """
-    return (hashes >> np.uint64(16)).astype(np.uint32)
+    counts = np.diff(ends, prepend=0)
+    routes = np.flatnonzero(counts)
+    made = [
+        np.full(len(routes), column)
+        if np.isscalar(column)
+        else as_lists(column, counts[routes], schema.field(name).type.value_type)
+        for name, column in columns.items()
+    ]
+    return table_of(made, schema), routes
 
 
 def every_of(sizes: Numbers, config: Config, plan: SamplingPlan | None) -> Numbers:
@@ -126,7 +138,9 @@ def taken(sets: HashSets, chosen: Numbers) -> HashSets:
     """Return the sets of some rows."""
     counts = np.diff(sets.first)[chosen]
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return HashSets(sets.hashes[stretches(sets.first[chosen], counts)], first)
+    hashes = np.empty(int(first[-1]), np.uint64)
+    take_sets(sets.hashes, sets.first, chosen, first, hashes)
+    return HashSets(hashes, first)
 
 
 def documents_with_sets(table: pa.Table) -> tuple[Numbers, HashSets]:

@@ -210,14 +210,14 @@ def _count(spark: Any, part: _Part, config: Config, scans: Scans, found: list[Sc
     """Count the records of a part, number its files, and add it to the scans."""
     from pyspark.sql import functions
 
-    frame, files = part.frame, {plain_path(_absolute(file.name)): file for file in part.files}
+    frame, files = part.frame, {_absolute(file.name): file for file in part.files}
     if part.kind == _FRAME:
         if config.documents.text_field not in frame.columns:
             raise missing_column("the data frame", frame.columns, Wanted(config.documents))
         stored = store(f"input-{len(found)}", frame)
         scans.n_frames += 1
         name = "records" if scans.n_frames == 1 else f"records{scans.n_frames}"
-        files = {plain_path(path): FileSource(name, name, PARQUET) for path in list_files(spark, stored)}
+        files = {_without_scheme(path): FileSource(name, name, PARQUET) for path in list_files(spark, stored)}
         frame = spark.read.parquet(stored)
         scans.described.append({"kind": "data frame"})
     elif part.kind == PARQUET:
@@ -262,6 +262,11 @@ def _count(spark: Any, part: _Part, config: Config, scans: Scans, found: list[Sc
 
 def _absolute(path: str) -> str:
     return path if "://" in path else os.path.abspath(path)
+
+
+def _without_scheme(path: str) -> str:
+    """Return a path of this machine as a path, others as they are."""
+    return "/" + path[5:].lstrip("/") if path.startswith("file:") else path
 
 
 def _escaped(path: str) -> str:

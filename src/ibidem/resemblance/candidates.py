@@ -132,7 +132,7 @@ def _all_pairs(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapPa
         )
     first, second = np.triu_indices(len(documents), 1)
     a, b = documents[first], documents[second]
-    return _estimated(corpus, a, b, np.zeros(len(a)), 0.0)
+    return estimated(corpus, a, b, np.zeros(len(a)), 0.0)
 
 
 def _by_minhash(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
@@ -141,7 +141,7 @@ def _by_minhash(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapP
     signatures = minhash(sets, settings.permutations, map_parts)
     a, b = band_pairs(signatures, settings.bands, settings.max_shingle_documents, map_parts)
     limit = 0.0 if to_verify else float(resemblance_limit(config))
-    return _estimated(corpus, documents[a], documents[b], agreement(signatures, a, b), limit)
+    return estimated(corpus, documents[a], documents[b], agreement(signatures, a, b), limit)
 
 
 def _by_simhash(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
@@ -150,7 +150,7 @@ def _by_simhash(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapP
     settings = config.resemblance
     a, b = near_codes(codes, settings.max_bits_apart, np.diff(sets.first) > 0, settings.max_shingle_documents, map_parts)
     bits_apart = np.unpackbits((codes[a] ^ codes[b])[:, None].view(np.uint8), axis=1).sum(axis=1)
-    return _estimated(corpus, documents[a], documents[b], 1 - bits_apart / _CODE_BITS, 0.0)
+    return estimated(corpus, documents[a], documents[b], 1 - bits_apart / _CODE_BITS, 0.0)
 
 
 def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
@@ -162,7 +162,7 @@ def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapPa
     groups = group_equal(keys)
     known = np.flatnonzero((keys[groups.rows[groups.first[:-1]]] != 0) & (np.diff(groups.first) > 1))
     a, b = _pairs_of_groups(groups.rows, groups.first, known, config.resemblance.max_shingle_documents)
-    return _estimated(corpus, a, b, np.ones(len(a)), 0.0)
+    return estimated(corpus, a, b, np.ones(len(a)), 0.0)
 
 
 def _by_spotsigs(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
@@ -200,7 +200,7 @@ def _pairs_of_groups(
     return np.concatenate([none, *a]), np.concatenate([none, *b])
 
 
-def _estimated(
+def estimated(
     corpus: Corpus, a: NDArray[np.int32], b: NDArray[np.int32], similarity: NDArray[np.float64], limit: float
 ) -> Found:
     """Return the pairs that may be compared and reach the limit; what they contain of one another follows from their sizes."""

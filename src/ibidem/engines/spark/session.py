@@ -10,7 +10,8 @@ import sys
 import tempfile
 import uuid
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -158,6 +159,23 @@ class SessionSettings:
                 self._conf.unset(key)
             else:
                 self._conf.set(key, value)
+
+
+@contextmanager
+def spark_errors() -> Iterator[None]:
+    """Turn what Spark raises, pages long, into one error that says what went wrong."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        # Of a trace of Python in a worker the last line says what it was, of Java's the first.
+        chosen = [line for line in lines if not line.startswith(("at ", "...", "File ", "^", "JVM stacktrace"))]
+        said = chosen[-1] if "Traceback" in str(error) else chosen[0] if chosen else type(error).__name__
+        next_step = "Look into the logs of Spark's workers; more --partitions make tasks smaller if memory was short."
+        raise ResourceError(f"Spark could not finish: {said[:500]}", next_step) from error
 
 
 class WorkFolder:
