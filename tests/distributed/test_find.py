@@ -9,9 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibidem.config import SIGNATURES
+from ibidem.distributed import joining
 from ibidem.errors import InputError, NoDocumentsError, RepeatedIdError
 from tests.distributed.collections import odd_records, random_records, skewed_records
 from tests.distributed.parity import found_apart, local_tables
+from tests.texts import text, word
 
 
 @pytest.mark.parametrize("signature", SIGNATURES)
@@ -71,6 +73,21 @@ def test_settings_of_signatures(chosen: dict[str, Any]) -> None:
     records = random_records(5, 60)
     expected = local_tables(records, None, **chosen)
     assert found_apart(records, None, 3, **chosen) == expected
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_members_of_many_sets_meet_in_blocks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joining, "_LONG_LIST", 2)
+    monkeypatch.setattr(joining, "_LEAST_COUNT", 1)
+    records = random_records(seed, 30)
+    # Sizes far apart: blocks of short and of long sentences do not meet, and each has its own pairs.
+    shared = [
+        f"{word(7)} " * (1 + 40 * (n % 2)) + " ".join(word(8000 + 50 * (n % 2) + k) for k in range(20 * (n % 2) + 5 + n % 3))
+        for n in range(12)
+    ]
+    records += [{"id": f"s{n}", "text": f"{value.capitalize()}. {text(500 + n)}"} for n, value in enumerate(shared)]
+    chosen = {"min_similarity": "0.4" if seed % 2 else "0.8", "signature": "words" if seed % 3 else "shingles"}
+    assert found_apart(records, None, 3, seed=seed, **chosen) == local_tables(records, None, **chosen)
 
 
 def test_what_is_wrong_is_said() -> None:

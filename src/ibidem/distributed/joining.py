@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,7 @@ from ibidem.distributed.tables import as_lists, flat, lengths, table_of
 from ibidem.distributed.typing import TYPES, Maker
 from ibidem.matches.kernels import flatten
 from ibidem.parts import in_turn
+from ibidem.sentences.hashing import mix
 from ibidem.signatures import TypeTokens
 from ibidem.signatures.types import number_hashes
 
@@ -44,6 +46,7 @@ _WANTED = pa.schema([("digest", pa.uint64()), ("member", pa.uint64()), ("is_inde
 _SENT = pa.schema([*_WANTED, ("bitmap", pa.uint64()), ("set", pa.list_(pa.uint64()))])
 _MOST_FREQUENT = 1 << 20
 _LEAST_COUNT = 16
+_LONG_LIST = 1 << 15  # sets of one member that are compared in one task, some seconds at worst
 
 
 def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: Layout) -> tuple[Blocks, list[Blocks]]:
@@ -130,26 +133,64 @@ def _list_postings(
     return flow.map("sets-postings", sets, list_postings, {"postings": _POSTINGS})["postings"]
 
 
-def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> Blocks:
-    """Return the sets that are wanted at a member because another one there could be similar."""
+def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> list[Blocks]:
+    """Return the sets that are wanted at a member because another one there could be similar.
+
+    The sets of a member that very many have are cut into blocks by size, and every two blocks meet in a place of their own:
+    such a member is many tasks, and goes on under many names.
+    """
     p, q = config.matches.min_similarity.as_integer_ratio()
 
     def meet(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["postings"]
-        member, digest, size, bitmap, is_indexed = (table[name].to_numpy(zero_copy_only=False) for name in _POSTINGS.names)
-        chosen = _repeated(member)
-        chosen = chosen[np.lexsort((digest[chosen], size[chosen], member[chosen]))]
-        member, digest, size, bitmap, is_indexed = (c[chosen] for c in (member, digest, size, bitmap, is_indexed))
-        active = np.zeros(len(member), np.bool_)
-        kernels.find_possible(member, size, bitmap, is_indexed, p, q, active)
-        digest = digest[active]
-        yield Emitted(
-            "wanted",
-            table_of([digest, member[active], is_indexed[active]], _WANTED),
-            route_by_hash(digest, layout.n_partitions),
-        )
+        chosen = _repeated(table["member"].to_numpy())
+        keys = [table[name].to_numpy()[chosen] for name in ("digest", "size", "member")]
+        table = table.take(pa.array(chosen[np.lexsort(keys)]))
+        member = table["member"].to_numpy()
+        bounds = np.flatnonzero(np.diff(member, prepend=np.uint64(0), append=np.uint64(0)))
+        counts = np.diff(bounds)
+        is_long = counts > _LONG_LIST
+        yield _possible(table.filter(pa.array(np.repeat(~is_long, counts))), p, q, layout)
+        for begin, end in zip(bounds[:-1][is_long].tolist(), bounds[1:][is_long].tolist(), strict=True):
+            yield from _block_pairs(table.slice(begin, end - begin), p, q, layout)
 
-    return flow.reduce("sets-meet", {"postings": postings}, meet, {"wanted": _WANTED})["wanted"]
+    def meet_in_blocks(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["postings"]
+        order = np.lexsort([table[name].to_numpy() for name in ("digest", "size", "member")])
+        yield _possible(table.take(pa.array(order)), p, q, layout)
+
+    met = flow.reduce("sets-meet", {"postings": postings}, meet, {"wanted": _WANTED, "long": _POSTINGS})
+    if flow.count(met["long"]) == 0:
+        return [met["wanted"]]
+    wanted = flow.reduce("sets-meet-long", {"postings": met["long"]}, meet_in_blocks, {"wanted": _WANTED})
+    return [met["wanted"], wanted["wanted"]]
+
+
+def _possible(postings: pa.Table, p: int, q: int, layout: Layout) -> Emitted:
+    """Return those of the sets, in order of member, size and digest, that size and bitmap allow to resemble another one."""
+    member, digest, size, bitmap, is_indexed = (c.to_numpy() for c in postings.columns)
+    active = np.zeros(len(member), np.bool_)
+    kernels.find_possible(member, size, bitmap, is_indexed, p, q, active)
+    columns = [digest[active], member[active], is_indexed[active]]
+    return Emitted("wanted", table_of(columns, _WANTED), route_by_hash(digest[active], layout.n_partitions))
+
+
+def _block_pairs(postings: pa.Table, p: int, q: int, layout: Layout) -> Iterator[Emitted]:
+    """Yield every block of one member's sets, which rise by size, and every two of them, under names of their own."""
+    fold: Any = mix.py_func
+    size = postings["size"].to_numpy()
+    blocks = [(begin, min(begin + _LONG_LIST, len(size))) for begin in range(0, len(size), _LONG_LIST)]
+    member = postings["member"].to_numpy()[:1]
+    for number, (begin, end) in enumerate(blocks):
+        for other_number, (other_begin, other_end) in enumerate(blocks[number:], number):
+            if q * int(size[end - 1]) < p * int(size[other_begin]):  # the largest here is too small for the smallest there
+                break
+            both = postings.slice(begin, end - begin)
+            if other_number > number:
+                both = pa.concat_tables([both, postings.slice(other_begin, other_end - other_begin)])
+            name = fold(fold(member, np.uint64(number + 1)), np.uint64(other_number + 1))
+            columns = [np.repeat(name, both.num_rows), *both.columns[1:]]
+            yield Emitted("long", table_of(columns, _POSTINGS), int(route_by_hash(name, layout.n_partitions)[0]))
 
 
 def _repeated(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -158,7 +199,7 @@ def _repeated(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
     return np.flatnonzero(counts[which] > 1)
 
 
-def _compare(flow: Flow, sets: Blocks, wanted: Blocks, config: Config, layout: Layout) -> Blocks:
+def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config, layout: Layout) -> Blocks:
     p, q = config.matches.min_similarity.as_integer_ratio()
 
     def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:

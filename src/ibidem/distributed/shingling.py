@@ -48,7 +48,7 @@ def shingle_documents(
     flow: Flow, source: Any, layout: Layout, config: Config, plan: SamplingPlan | None, unique_ids: bool
 ) -> dict[str, Blocks]:
     """Return documents as `named`, `sets`, `keyed` (at home where a field decides who stays, else where identical documents
-    meet) and `valued`; the `keys` of shingles that documents may meet at; the different ratios of sampling, `every`; and `counts`.
+    meet) and `valued`; the `keys` of shingles at which documents may meet; the ratios of sampling, `every`; and `counts`.
     """
     rule = config.clusters.keep
     outputs = {"named": NAMED, "keyed": KEYED, "sets": SETS, "keys": KEYS, "every": EVERY, "counts": COUNTS}
