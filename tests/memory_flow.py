@@ -20,7 +20,10 @@ class MemoryFlow:
         self._random = np.random.default_rng(seed)
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
-        tables = [table for _, table in (source.handle or [])] if isinstance(source, Blocks) else source
+        tables = source
+        if isinstance(source, Blocks) or all(isinstance(part, Blocks) for part in source):
+            several = [source] if isinstance(source, Blocks) else source
+            tables = [table for blocks in several for _, table in (blocks.handle or [])]
         return self._store(stage, mapper(iter(tables)), outputs)
 
     def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:

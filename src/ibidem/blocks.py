@@ -47,7 +47,7 @@ class Flow(Protocol):
     n_partitions: int
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
-        """Run a mapper over the batches of the engine's own source, or over the tables of `Blocks`."""
+        """Run a mapper over the batches of the engine's own source, or over the tables of `Blocks`, or of several."""
         ...
 
     def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:

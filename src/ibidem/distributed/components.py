@@ -57,16 +57,12 @@ def connect(flow: Flow, name: str, edges: Blocks | Sequence[Blocks]) -> Blocks:
     """
     n_partitions = flow.n_partitions
     outputs = {"links": _LINKS, "few": _LINKS, "counts": _COUNTS}
-    contracted = [
-        flow.map(f"{name}-contract-{number}", blocks, partial(_contract, n_partitions), outputs)
-        for number, blocks in enumerate([edges] if isinstance(edges, Blocks) else edges)
-    ]
-    counts = np.sum([_sums(flow, stored["counts"]) for stored in contracted], axis=0)
-    if _can_be_closed(counts):
-        few = [stored["few"] for stored in contracted]
-        return flow.reduce(f"{name}-close", {"links": few}, partial(_close, n_partitions), {"roots": ROOTS})["roots"]
+    contracted = flow.map(f"{name}-contract", edges, partial(_contract, n_partitions), outputs)
+    if _can_be_closed(_sums(flow, contracted["counts"])):
+        few = {"links": contracted["few"]}
+        return flow.reduce(f"{name}-close", few, partial(_close, n_partitions), {"roots": ROOTS})["roots"]
 
-    state: dict[str, Blocks | Sequence[Blocks]] = {"links": [stored["links"] for stored in contracted]}
+    state: dict[str, Blocks | Sequence[Blocks]] = {"links": contracted["links"]}
     outputs = {"links": _LINKS, "questions": _QUESTIONS, "answers": _ANSWERS, "few": _LINKS, "counts": _COUNTS}
     all_at_home = False
     next_close = _FIRST_CLOSE

@@ -38,12 +38,13 @@ class SparkFlow:
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
         """Run a mapper over the tables of blocks, or over the rows of data frames: `source.mapped` says how they are read."""
         routes = self._routes
-        if isinstance(source, Blocks):
+        if isinstance(source, (Blocks, list, tuple)):
+            stored = _union([self._frame(blocks) for blocks in ([source] if isinstance(source, Blocks) else source)])
 
             def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 return _encoded(mapper(_decode(block) for batch in batches for block in batch.column("payload")), routes)
 
-            return self._store(stage, self._frame(source).mapInArrow(run, _BLOCK_SCHEMA), outputs)
+            return self._store(stage, stored.mapInArrow(run, _BLOCK_SCHEMA), outputs)
 
         def on_rows(read: Mapper) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
             return lambda batches: _encoded(read(batches), routes)
