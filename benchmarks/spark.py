@@ -46,9 +46,8 @@ class Cluster:
         self.log = work / "spark-events"
         shutil.rmtree(self.log, ignore_errors=True)
         self.log.mkdir(parents=True)
-        settings = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": self.log.as_uri(), "spark.eventLog.rolling.enabled": "false"}
-        settings["spark.eventLog.compress"] = "false"
-        self.spark = own_session(settings, workers)
+        log = {"enabled": "true", "dir": self.log.as_uri(), "rolling.enabled": "false", "compress": "false"}
+        self.spark = own_session({f"spark.eventLog.{name}": value for name, value in log.items()}, workers)
         self.engine = ibidem.SparkEngine(self.spark)
 
     def events(self) -> Iterator[dict[str, Any]]:
@@ -105,10 +104,8 @@ def measure(cluster: Cluster, path: Path, names: list[str], work: Path, repeats:
                 )
         local = min(timed_local(path, verb, settings, work / "out-local") for _ in range(repeats))
         times[name] = best
-        print(
-            f"  {name:14} {best:6.1f} s ({size / best / 1e6:5.1f} MB/s), local {local:5.1f} s, ratio {best / local:4.1f}   {report}",
-            flush=True,
-        )
+        speed = f"{best:6.1f} s ({size / best / 1e6:5.1f} MB/s), local {local:5.1f} s, ratio {best / local:4.1f}"
+        print(f"  {name:14} {speed}   {report}", flush=True)
     return times
 
 
@@ -176,11 +173,14 @@ def main() -> None:
     cluster = Cluster(work, options.workers)
     if options.parity:
         for name in ("mail_list", "newsgroups20"):
-            compare(cluster, next((data / name).glob("*.jsonl")), work)
+            compare(cluster, data / name / "docs.jsonl.zst", work)
         return
     shares = tuple(float(share) for share in options.shares.split(","))
     points: dict[str, list[tuple[int, float]]] = {}
-    for path in make_collection(data, work, shares):
+    paths = make_collection(data, work, shares)
+    print("once without measuring, so that all workers have their kernels", flush=True)
+    measure(cluster, min(paths, key=lambda path: path.stat().st_size), names, work, 1)
+    for path in paths:
         print(f"{path.name}: {path.stat().st_size / 1e6:.0f} MB", flush=True)
         times = measure(cluster, path, names, work, options.repeats)
         for name, seconds in times.items():

@@ -87,12 +87,19 @@ def test_the_index_is_built_of_stages() -> None:
     assert [(i, m) for i, m in IMPORTS if part(m) == "index" and part(i) not in allowed] == []
 
 
+def test_what_runs_on_many_machines_is_built_of_stages() -> None:
+    may_use = {*STAGES, *GROUND, *ABOVE, "engines"} - {"api", "pipeline", "running"}
+    assert [(i, m) for i, m in IMPORTS if part(i) == "distributed" and part(m) not in may_use] == []
+    allowed = {"distributed", "api", "cli", "__init__"}
+    assert [(i, m) for i, m in IMPORTS if part(m) == "distributed" and part(i) not in allowed] == []
+
+
 def test_the_command_line_uses_the_public_api_and_little_else() -> None:
     assert [(i, m) for i, m in IMPORTS if part(i) == "cli" and part(m) not in CLI_MAY_USE] == []
 
 
 def test_every_part_of_the_package_has_its_place() -> None:
-    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "index", "warmup", "__init__", "__main__"}
+    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "index", "submit", "warmup", "__init__", "__main__"}
     assert sorted({part(name_of(path)) for path in MODULES} - known) == []
 
 

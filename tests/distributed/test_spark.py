@@ -86,7 +86,7 @@ def test_cluster(spark: Any, tmp_path: Path) -> None:
     chosen = {"min_similarity": 0.5, "shingle_size": 2, "keep": "longest"}
     with ibidem.cluster(path, engine=ibidem.SparkEngine(spark, partitions=3), **chosen) as result:
         result.write(tmp_path / "out")
-        assert result.clusters.count() == result.run()["counts"]["clusters"]
+        assert result.clusters.count() == result.run()["counts"]["clustered"]
     local = ibidem.cluster(path, **chosen)
     assert len(local)
     assert written_rows(tmp_path / "out", "duplicates") == rows_of(local.duplicates)

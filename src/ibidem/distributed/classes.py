@@ -18,7 +18,7 @@ from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.distributed.joining import join_sets
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.placing import placed_documents
-from ibidem.distributed.tables import CLASSED, as_lists, flat, in_order, lengths, stretches, table_of
+from ibidem.distributed.tables import CLASSED, as_lists, distinct_pairs, flat, in_order, lengths, stretches, table_of
 from ibidem.distributed.typing import ASKERS, Maker, collapse, signature_maker
 from ibidem.progress import Progress
 from ibidem.signatures import TypeTokens
@@ -86,8 +86,8 @@ def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, lay
         found = sets["set"].take(pa.array(by_type[np.searchsorted(types[by_type], digests)]))
         answers = table_of([digests, names, found], _ANSWERS)
         asked, homes = (tables["askers"][name].to_numpy() for name in ASKERS.names)
-        packed = np.unique(np.stack([asked, homes.astype(np.uint64)]), axis=1)
-        asked, homes = packed[0], packed[1].astype(np.int64)
+        chosen = distinct_pairs(asked, homes)
+        asked, homes = asked[chosen], homes[chosen].astype(np.int64)
         at = np.searchsorted(digests, asked)
         known = at < len(digests)
         known[known] = digests[at[known]] == asked[known]

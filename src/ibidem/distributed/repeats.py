@@ -22,7 +22,7 @@ from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import MARKS, similarity_limit
 from ibidem.distributed.placing import HOT, PlacedDocuments, compared_sets, placed_documents
 from ibidem.distributed.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, entitle, group_places
-from ibidem.distributed.tables import as_lists, in_order, stretches, table_of
+from ibidem.distributed.tables import as_lists, distinct_pairs, in_order, stretches, table_of
 from ibidem.passages.gram_join import HOT_TEXT, HOT_WINDOW
 from ibidem.passages.repeats import apart
 from ibidem.reports.marks import Marks
@@ -191,7 +191,7 @@ def _emit_variants(
 ) -> Emitted:
     """Return the sentences of every variant of every group, once a partition."""
     variants = _variants(length, starts, placed)
-    _, chosen = np.unique(np.stack([groups, variants]), axis=1, return_index=True)
+    chosen = distinct_pairs(groups, variants)
     types, sets = compared_sets(table, placed)
     counts = length[chosen]
     sentences = placed.rows.sentence[stretches(starts[chosen], counts)]

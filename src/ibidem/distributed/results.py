@@ -179,6 +179,12 @@ class SparkClusterResult(RunFrames):
         self.plan = plan
         self._tables = {"duplicates": (found.duplicates, DUPLICATES.names), "clusters": (found.clusters, CLUSTERS.names)}
 
+    def _result_counts(self) -> dict[str, int]:
+        counts = super()._result_counts()
+        with spark_errors(), SessionSettings(self._run.spark):
+            n_clusters = self._frame("clusters").where("canonical").count()
+        return {"duplicates": counts["duplicates"], "clusters": n_clusters, "clustered": counts["clusters"]}
+
     @cached_property
     def duplicates(self) -> Any:
         """The pairs of duplicates."""

@@ -90,6 +90,15 @@ def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))
 
 
+def distinct_pairs(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
+    """Return one place of every different pair (a[i], b[i]), in rising order of the pairs."""
+    order = np.lexsort((b, a))
+    a, b = a[order], b[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+    return order[is_new]
+
+
 def stretches(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return `counts[i]` numbers from `begins[i]` on, for each i, one after the other."""
     before = np.cumsum(counts) - counts
