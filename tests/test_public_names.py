@@ -18,7 +18,8 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
     assert set(ibidem.__all__) == {
         "Arrival", "CleaningResult", "ClusterResult", "Config", "Document", "Hit", "IbidemError", "Index", "IndexStoreError",
         "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan", "Similarity", "Skipped", "Span",
-        "SparkCleaningResult", "SparkClusterResult", "SparkEngine", "SparkResult", "Tuning", "UsageError", "Verdict", "__version__", "cluster", "dedup", "find", "read", "similarity", "split_sentences",
+        "SparkCleaningResult", "SparkClusterResult", "SparkEngine", "SparkResult",
+        "Tuning", "UsageError", "Verdict", "__version__", "cluster", "dedup", "find", "read", "similarity", "split_sentences",
         "tune",
     }  # fmt: skip
 

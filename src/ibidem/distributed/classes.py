@@ -83,7 +83,11 @@ def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, lay
         sets = tables["sets"]
         types = sets["digest"].to_numpy()
         by_type = np.argsort(types)
-        found = sets["set"].take(pa.array(by_type[np.searchsorted(types[by_type], digests)]))
+        place = np.searchsorted(types[by_type], digests)
+        has_set = place < len(types)  # those that are known by nothing have none
+        has_set[has_set] = types[by_type[place[has_set]]] == digests[has_set]
+        index = pa.array(by_type[np.minimum(place, max(0, len(types) - 1))] if len(types) else place, mask=~has_set)
+        found = sets["set"].take(index).fill_null(pa.scalar([], sets["set"].type))
         answers = table_of([digests, names, found], _ANSWERS)
         asked, homes = (tables["askers"][name].to_numpy() for name in ASKERS.names)
         chosen = distinct_pairs(asked, homes)

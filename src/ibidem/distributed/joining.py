@@ -50,12 +50,12 @@ _LONG_LIST = 1 << 15  # sets of one member that are compared in one task, some s
 
 
 def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: Layout) -> tuple[Blocks, list[Blocks]]:
-    """Return the sets of all types, and the classes of those that are similar to others or known by nothing."""
+    """Return the sets of the types that were compared, and the classes of those that are similar or known by nothing."""
     made = _make_sets(flow, types, make, layout)
     levels = _frequent_members(flow, made["members"])
     postings = _list_postings(flow, made["sets"], levels, config, layout)
     wanted = _meet(flow, postings, config, layout)
-    edges = _compare(flow, made["sets"], wanted, config, layout)
+    compared, edges = _compare(flow, made["sets"], wanted, config, layout)
     roots = connect(flow, "classes", edges)
 
     def name(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
@@ -63,7 +63,7 @@ def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: La
             digests, classes = (table[name].to_numpy() for name in ROOTS.names)
             yield Emitted("classes", table_of([digests, classes], _CLASSES), route_by_hash(digests, layout.n_partitions))
 
-    return made["sets"], [made["classes"], flow.map("classes-named", roots, name, {"classes": _CLASSES})["classes"]]
+    return compared, [made["classes"], flow.map("classes-named", roots, name, {"classes": _CLASSES})["classes"]]
 
 
 def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[str, Blocks]:
@@ -199,7 +199,8 @@ def _repeated(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
     return np.flatnonzero(counts[which] > 1)
 
 
-def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config, layout: Layout) -> Blocks:
+def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config, layout: Layout) -> tuple[Blocks, Blocks]:
+    """Return the sets that were sent to be compared, at home, and edges that connect those that are similar."""
     p, q = config.matches.min_similarity.as_integer_ratio()
 
     def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -213,7 +214,9 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         bitmaps = np.empty(len(sizes), np.uint64)
         kernels.order_sets(hashes, np.zeros(len(hashes), np.int32), first, bitmaps)
-        ordered = as_lists(hashes, sizes, pa.uint64()).take(pa.array(which))
+        sets = as_lists(hashes, sizes, pa.uint64())
+        yield Emitted("compared", table_of([lists["digest"], sets], SETS), partition)
+        ordered = sets.take(pa.array(which))
         columns = [wanted["digest"], wanted["member"], wanted["is_indexed"], bitmaps[which], ordered]
         yield Emitted("sent", table_of(columns, _SENT), route_by_hash(wanted["member"].to_numpy(), layout.n_partitions))
 
@@ -233,5 +236,5 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
         joined = np.flatnonzero(parent != np.arange(len(parent)))
         yield Emitted("edges", table_of([known[parent[joined]], known[joined]], EDGES), partition)
 
-    sent = flow.reduce("sets-sent", {"sets": sets, "wanted": wanted}, send, {"sent": _SENT})["sent"]
-    return flow.reduce("sets-compared", {"sent": sent}, compare, {"edges": EDGES})["edges"]
+    sent = flow.reduce("sets-sent", {"sets": sets, "wanted": wanted}, send, {"sent": _SENT, "compared": SETS})
+    return sent["compared"], flow.reduce("sets-compared", {"sent": sent["sent"]}, compare, {"edges": EDGES})["edges"]

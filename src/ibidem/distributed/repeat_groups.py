@@ -53,6 +53,8 @@ VARIANTS = pa.schema(
     ]
 )
 _UNTITLED = pa.schema([("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64()), *list(REPEATS)[1:]])
+_FIRSTS = pa.schema([("document", pa.int64())])
+_MOST_TOLD = 1 << 20  # documents that mappers may be told of: 8 MB
 # The table of repeats; the first place of each, by document number, settles ties of its order.
 PLACED_REPEATS = pa.schema([("document", pa.int64()), ("start", pa.int64()), *REPEATS])
 
@@ -147,7 +149,7 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def entitle(flow: Flow, untitled: Blocks, texts: Blocks) -> dict[str, Blocks]:
+def entitle(flow: Flow, untitled: Blocks, texts: Blocks, layout: Layout) -> dict[str, Blocks]:
     """Return the groups with their texts, taken from their first places."""
 
     def take(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -160,4 +162,26 @@ def entitle(flow: Flow, untitled: Blocks, texts: Blocks) -> dict[str, Blocks]:
         order = [table["document"], table["start"]]
         yield Emitted("repeats", table_of([*order, *columns], PLACED_REPEATS), partition)
 
+    if flow.count(untitled) <= _MOST_TOLD:
+        texts = _wanted_texts(flow, untitled, texts, layout)
     return flow.reduce("repeats-texts", {"untitled": untitled, "texts": texts}, take, {"repeats": PLACED_REPEATS})
+
+
+def _wanted_texts(flow: Flow, untitled: Blocks, texts: Blocks, layout: Layout) -> Blocks:
+    """Return the texts of the groups' first documents: told which ones they are, mappers send no others."""
+
+    def list_firsts(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        for table in tables:
+            yield Emitted("firsts", table.select(["document"]), 0)
+
+    firsts = flow.map("repeats-firsts", untitled, list_firsts, {"firsts": _FIRSTS})["firsts"]
+    wanted = np.unique(flow.collect(firsts)["document"].to_numpy())
+
+    def choose(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        for table in tables:
+            documents = table["document"].to_numpy()
+            chosen = np.isin(documents, wanted)
+            if chosen.any():
+                yield Emitted("texts", table.filter(pa.array(chosen)), layout.home(documents[chosen]))
+
+    return flow.map("repeats-wanted", texts, choose, {"texts": texts.schema})["texts"]
