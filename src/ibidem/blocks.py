@@ -82,9 +82,13 @@ def pieces(emitted: Emitted) -> Iterator[tuple[int, pa.Table]]:
 
 
 def _small(table: pa.Table) -> Iterator[pa.Table]:
-    n_rows = max(1, table.num_rows * MOST_BLOCK_BYTES // max(1, table.nbytes))
-    for begin in range(0, table.num_rows, n_rows):
-        yield table.slice(begin, n_rows)
+    """Halve a table until its pieces are small: rows may be of very different sizes."""
+    if table.num_rows == 1 or table.nbytes <= MOST_BLOCK_BYTES:
+        yield table
+    else:
+        half = table.num_rows // 2
+        yield from _small(table.slice(0, half))
+        yield from _small(table.slice(half))
 
 
 def route_by_hash(keys: NDArray[np.uint64], n_partitions: int) -> NDArray[np.int64]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import ibidem
-from ibidem.errors import InputError, NoDocumentsError, OutputExistsError, SkippedRecordsError
+from ibidem.errors import InputError, NoDocumentsError, OutputExistsError, ResourceError, SkippedRecordsError
 from tests.cli.test_find import run
 from tests.distributed.collections import odd_records, random_records, skewed_records
 from tests.distributed.parity import frame_rows, local_tables, rows_of, written_rows
+from tests.texts import text
 
 __all__ = ["run"]
 
@@ -81,6 +84,43 @@ def test_find_in_files_of_two_kinds(spark: Any, tmp_path: Path) -> None:
     assert written(tmp_path / "out") == local_tables(given, None, signature="exact")
 
 
+def test_files_of_several_blocks_and_none(spark: Any, tmp_path: Path) -> None:
+    """Spark cuts a file of lines into blocks of 4 MB or more; positions count over all of them."""
+    records = [{"text": f"{text(number % 40, number % 30)} " + "x" * 40_000} for number in range(300)]
+    (tmp_path / "in").mkdir()
+    write_lines(tmp_path / "in" / "b.jsonl", records, broken_after=200)
+    (tmp_path / "in" / "a.jsonl").write_text("")
+    (tmp_path / "in" / "z.jsonl").write_text("\ufeff" + json.dumps(records[3]) + "\r\n\r\n" + json.dumps(records[4]))
+    engine, folder = ibidem.SparkEngine(spark), str(tmp_path / "in")
+    with ibidem.dedup(folder, engine=engine, level="sentence", min_quote_words=1) as result:
+        removed = frame_rows(result.removed, ["source", "position", "start"])
+        left = [row["value"] for row in frame_rows(result.remaining())]
+    local = ibidem.dedup(folder, level="sentence", min_quote_words=1)
+    assert removed == sorted(local.removed.to_pylist(), key=lambda row: (row["source"], row["position"], row["start"]))
+    assert len(removed) > 200
+    texts = [json.loads(line)["text"] for line in left if line.startswith("{") and '"text"' in line]
+    assert sorted(texts) == sorted(document.text for document in local.remaining())
+
+
+def test_parquet_files_of_different_columns(spark: Any, tmp_path: Path) -> None:
+    records = random_records(12, 20)
+    pq.write_table(pa.Table.from_pylist([{"text": r["text"]} for r in records[:10]]), tmp_path / "a.parquet", row_group_size=3)
+    pq.write_table(pa.Table.from_pylist([{"id": r["id"], "text": r["text"]} for r in records[10:]]), tmp_path / "b.parquet")
+    given = [str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")]
+    with ibidem.find(given, engine=ibidem.SparkEngine(spark, partitions=2), signature="exact") as result:
+        result.write(tmp_path / "out")
+    assert written(tmp_path / "out") == local_tables(given, None, signature="exact")
+
+
+def test_lines_in_another_encoding(spark: Any, tmp_path: Path) -> None:
+    lines = [json.dumps({"id": str(n), "text": r["text"]}, ensure_ascii=False) for n, r in enumerate(odd_records()[:2])]
+    (tmp_path / "gb.jsonl").write_bytes("\n".join(lines).encode("gb18030"))
+    chosen = {"encoding": "gb18030", "level": "sentence", "min_quote_words": 1}
+    with ibidem.dedup(str(tmp_path / "gb.jsonl"), engine=ibidem.SparkEngine(spark, partitions=2), **chosen) as result:
+        left = sorted(json.loads(row["value"])["text"] for row in frame_rows(result.remaining()))
+    assert left == sorted(d.text for d in ibidem.dedup(str(tmp_path / "gb.jsonl"), **chosen).remaining())
+
+
 def test_cluster(spark: Any, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "in.jsonl", [*random_records(5, 60), *skewed_records(40)])
     chosen = {"min_similarity": 0.5, "shingle_size": 2, "keep": "longest"}
@@ -116,15 +156,22 @@ def test_dedup_of_lines(spark: Any, tmp_path: Path, chosen: dict[str, Any]) -> N
     assert removed == local.removed.to_pylist()
 
 
-def test_dedup_of_a_data_frame(spark: Any) -> None:
-    records = [{"n": i, "more": [i], **record} for i, record in enumerate(random_records(7, 30))]
+def test_dedup_of_a_data_frame(spark: Any, tmp_path: Path) -> None:
+    moment = datetime(2026, 1, 2, tzinfo=timezone.utc)
+    more = {"document": "d", "path": "p", "when": moment}
+    records = [{"n": i, "more": [i], **more, **record} for i, record in enumerate(random_records(7, 30))]
     frame = spark.createDataFrame(pa.Table.from_pylist(records)).coalesce(1)
     with ibidem.dedup(frame, engine=ibidem.SparkEngine(spark, partitions=2), level="passage", min_sentences=1) as result:
         left = frame_rows(result.remaining(), ["n"])
+        result.write(tmp_path / "out")
+        result.write(tmp_path / "out", mark_only=True, overwrite=True)
     texts = {document.id: document.text for document in ibidem.dedup(records, level="passage", min_sentences=1).remaining()}
     assert texts
     assert [(row["id"], row["text"]) for row in left] == list(texts.items())
-    assert all(row["more"] == [row["n"]] for row in left)
+    assert all(row["more"] == [row["n"]] and row["document"] == "d" for row in left)
+    marked = written_rows(tmp_path / "out", "cleaned")
+    assert len(marked) == len(records)
+    assert any(row["ibidem_cuts"] for row in marked)
 
 
 def test_the_command_line(spark: Any, tmp_path: Path, run: Any) -> None:
@@ -133,8 +180,11 @@ def test_the_command_line(spark: Any, tmp_path: Path, run: Any) -> None:
     done = run("find", path, "-o", str(out), "--engine", "spark", "--format", "csv", "--signature", "exact")
     assert done.code == 0, done.err
     assert f"results: {out}" in done.err
-    parts = sorted((out / "passages.csv").glob("part-*"))
-    assert parts[0].read_text().startswith("a_id,a_start,a_end,b_id")
+    rows = [
+        row for part in sorted((out / "passages.csv").glob("part-*")) for row in csv.DictReader(part.read_text().splitlines())
+    ]
+    local = rows_of(ibidem.find(path, signature="exact").passages)
+    assert [(row["a_id"], int(row["b_end"])) for row in rows] == [(row["a_id"], row["b_end"]) for row in local]
     assert run("find", path, "-o", str(out), "--engine", "spark").code == 2
     assert run("find", "-", "-o", str(out), "--engine", "spark").code == 2
     assert run("find", path, "-o", str(out), "--spark-conf", "memory=3").code == 2
@@ -158,3 +208,13 @@ def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
         ibidem.find(str(tmp_path / "x.csv"), engine=engine)
     with pytest.raises(InputError, match="the data frame has no column 'text'"):
         ibidem.find(spark.range(3), engine=engine)
+    with pytest.raises(InputError, match="is given twice"):
+        ibidem.find([good, good], engine=engine)
+    hidden = write_lines(tmp_path / "_hidden.jsonl", random_records(9, 3))
+    with pytest.raises(InputError, match="Spark passes over"):
+        ibidem.find([good, hidden], engine=engine)
+    with pytest.raises(NoDocumentsError, match="the inputs hold no documents"):
+        ibidem.find([], engine=engine)
+    with pytest.raises(ResourceError, match="No FileSystem for scheme"):
+        ibidem.find("nosuch://bucket/x.jsonl", engine=engine)
+    assert spark.sparkContext.getLocalProperty("spark.job.description") is None

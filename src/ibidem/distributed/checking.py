@@ -16,16 +16,19 @@ from ibidem.documents.repeated import repeated_id_error
 from ibidem.errors import NoDocumentsError
 from ibidem.progress import Progress
 
+_MOST_TOLD = 1000  # documents of repeated ids, by partition
 
-def check_counts(counts: pa.Table, fields: DocumentsConfig, layout: Layout, progress: Progress) -> None:
-    """Raise where a side has no documents, or no record has a field that the user named; keep the numbers."""
+
+def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: DocumentsConfig | None = None) -> None:
+    """Raise where a side has no documents, or no record has one of the fields that the user named; keep the numbers."""
     n_documents, n_reference, n_sentences, n_times, n_groups = (int(column.to_numpy().sum()) for column in counts.columns)
     if n_documents == n_reference:
         raise NoDocumentsError("the inputs hold no documents")
     if layout.has_reference and n_reference == 0:
         raise NoDocumentsError("the reference holds no documents")
     progress.add_documents(n_documents, n_sentences)
-    check_known_fields(n_times > 0, n_groups > 0, fields)
+    if fields is not None:
+        check_known_fields(n_times > 0, n_groups > 0, fields)
 
 
 def check_ids(flow: Flow, ids: Blocks) -> None:
@@ -34,11 +37,14 @@ def check_ids(flow: Flow, ids: Blocks) -> None:
     def find_repeated(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["ids"]
         keys = table["key"].to_numpy()
-        _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        repeated = table.take(pa.array(np.flatnonzero(counts[which] > 1)))
-        order = np.lexsort((repeated["document"].to_numpy(), repeated["key"].to_numpy()))
-        yield Emitted("repeated", repeated.take(pa.array(order)).slice(0, 1000), 0)
+        documents = table["document"].to_numpy()
+        order = np.lexsort((documents, keys))
+        _, first, which, counts = np.unique(keys[order], return_index=True, return_inverse=True, return_counts=True)
+        repeated = np.flatnonzero(counts[which] > 1)
+        # Ids in the order in which they are first seen, so that the same are told whatever the partitions.
+        repeated = repeated[np.lexsort((documents[order][repeated], documents[order][first[which[repeated]]]))]
+        yield Emitted("repeated", table.take(pa.array(order[repeated[:_MOST_TOLD]])), 0)
 
     found = flow.collect(flow.reduce("ids", {"ids": ids}, find_repeated, {"repeated": IDS})["repeated"])
     if found.num_rows:
-        raise repeated_id_error(found)
+        raise repeated_id_error(found.sort_by("document"))

@@ -24,7 +24,8 @@ from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, REMOVED
 # A row of `removed.jsonl`, and the number of its document; at home, in order.
 GONE = pa.schema([("document", pa.int64()), *REMOVED])
 _ASKED = pa.schema([("matched", pa.int64()), ("home", pa.int64())])
-LINES = pa.schema([("document", pa.int64()), ("line", pa.large_binary())])
+NUMBER = "ibidem:document"  # no column of a user has this name
+LINES = pa.schema([(NUMBER, pa.int64()), ("line", pa.large_binary())])
 
 
 def removed_documents(flow: Flow, decisions: Blocks, layout: Layout) -> Blocks:
@@ -95,7 +96,7 @@ def send_records(layout: Layout) -> Mapper:
 
     def send(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
         for batch in batches:
-            yield Emitted("records", pa.Table.from_batches([batch]), layout.home(batch.column("document").to_numpy()))
+            yield Emitted("records", pa.Table.from_batches([batch]), layout.home(batch.column(NUMBER).to_numpy()))
 
     return send
 
@@ -112,8 +113,8 @@ def clean_records(
     text_field = config.documents.text_field
 
     def clean(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        table = in_order(tables["records"])
-        documents = table["document"].to_numpy()
+        table = in_order(tables["records"], NUMBER)
+        documents = table[NUMBER].to_numpy()
         if len(documents) == 0:
             return
         decided = _marked(tables) if config.cleaning.mark_only else _cut(tables["gone"])
@@ -126,7 +127,7 @@ def clean_records(
             cleaned = table_of([np.zeros(len(left), np.int64), left], LINES)
         else:
             changed, at = [], first
-            for batch in table.drop_columns(["document"]).to_batches():
+            for batch in table.drop_columns([NUMBER]).to_batches():
                 changed.extend(change_rows(batch, at, edits))
                 at += batch.num_rows
             rows = pa.Table.from_batches(changed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from ibidem.checking import check_reference, fields_for_keeping
@@ -57,7 +58,7 @@ class SparkEngine:
     def dedup(self, inputs: Any, against: Any, config: Config, progress: Progress) -> SparkCleaningResult:
         """Decide what goes out of a collection; see `ibidem.dedup`."""
         check_reference(inputs, against)
-        with start_run(self, inputs, against, _for_keeping(config), progress) as run:
+        with start_run(self, inputs, against, _for_keeping(config), progress, whole=True) as run:
             flow, layout = run.flow, run.layout
             records = run.scans.records()
             decisions = None
@@ -68,7 +69,7 @@ class SparkEngine:
             else:
                 with progress.stage("sentences"):
                     split = split_documents(flow, run.scans, _for_keeping(config), layout, to_cut=True)
-                    check_counts(flow.collect(split["counts"]), config.documents, layout, progress)
+                    check_counts(flow.collect(split["counts"]), layout, progress)
                 with progress.stage("matches"):
                     documents = split["documents"]
                     if config.signatures.signature != "exact":
@@ -78,9 +79,10 @@ class SparkEngine:
                     spans = cuts_flow(flow, documents, ranks, layout, config)
                     gone = removed_passages(flow, spans, split["named"], layout)
 
-            def clean(chosen: Config) -> Any:
+            @cache
+            def clean(mark_only: bool) -> Any:
                 """Return the records that remain, or are marked; they are read once more."""
-                stage = "marked" if chosen.cleaning.mark_only else "cleaned"
+                stage, chosen = "marked" if mark_only else "cleaned", Config.of(config, mark_only=mark_only)
                 kept = flow.map(f"{stage}-records", records, send_records(layout), {"records": records.schema})["records"]
                 return clean_records(flow, kept, gone, decisions, chosen, stage)
 

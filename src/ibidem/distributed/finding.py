@@ -33,7 +33,7 @@ def find_flow(flow: Flow, source: Any, config: Config, layout: Layout, progress:
     """Find every passage that stands in two documents of the source, as `pipeline.find_passages` does."""
     with progress.stage("sentences"):
         split = split_documents(flow, source, config, layout)
-        check_counts(flow.collect(split["counts"]), config.documents, layout, progress)
+        check_counts(flow.collect(split["counts"]), layout, progress, config.documents)
         check_ids(flow, split["ids"])
     with progress.stage("matches"):
         documents, grams = split["documents"], split

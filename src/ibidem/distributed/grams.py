@@ -18,6 +18,7 @@ from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.collection import Collection
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.distributed import kernels
+from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import table_of
 from ibidem.passages import Rows
@@ -30,7 +31,6 @@ GRAMS = pa.schema(
 )
 FLAGS = pa.schema([("document", pa.int64()), ("row", pa.int32()), ("flags", pa.uint8())])
 MEMBERS = pa.schema([("document", pa.int64()), ("bucket", pa.int32())])
-EDGES = pa.schema([("a", pa.uint64()), ("b", pa.uint64())])
 GRAM_OUTPUTS = {"grams": GRAMS, "flags": FLAGS, "edges": EDGES}
 _IDENTICAL = 0
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
-from ibidem.distributed.grams import EDGES
+from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.placing import cells_of, placed_documents
 from ibidem.distributed.tables import flat, in_order

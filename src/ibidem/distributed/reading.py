@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from ibidem.blocks import Emitted, Mapper
 from ibidem.config import DocumentsConfig
+from ibidem.distributed.cleaning import LINES
 from ibidem.distributed.tables import NUMBERED, table_of
 from ibidem.documents.arrow import arrow_jobs
 from ibidem.documents.inputs import FileSource
@@ -106,8 +107,8 @@ def row_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Re
     return read
 
 
-def raw_lines(files: Mapping[str, NumberedFile]) -> Reader:
-    """Return a reader of lines as they stand, numbered."""
+def raw_lines(files: Mapping[str, NumberedFile], encoding: str) -> Reader:
+    """Return a reader of lines as they stand, but in UTF-8, numbered."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
         n_seen: dict[tuple[str, int], int] = {}
@@ -118,7 +119,9 @@ def raw_lines(files: Mapping[str, NumberedFile]) -> Reader:
                 n_seen[path, block] = n_seen.get((path, block), 0) + end - begin
                 numbers = pa.array(np.arange(first, first + end - begin))
                 lines = batch.column(2).slice(begin, end - begin).cast(pa.large_binary())
-                yield pa.RecordBatch.from_arrays([numbers, lines], names=["document", "line"])
+                if not is_utf8(encoding):
+                    lines = pa.array([_as_utf8(line, encoding) for line in lines.to_pylist()], pa.large_binary())
+                yield pa.RecordBatch.from_arrays([numbers, lines], schema=LINES)
 
     return read
 
@@ -170,7 +173,12 @@ def _joined(lines: pa.Array, is_first: bool, encoding: str) -> bytes:
     block: bytes = ended.buffers()[2].slice(int(offsets[0]), int(offsets[-1] - offsets[0])).to_pybytes()
     if is_first:
         block = block.removeprefix(BOM)
-    return block if is_utf8(encoding) else block.decode(encoding).encode("utf-8", "surrogatepass")
+    return block if is_utf8(encoding) else _as_utf8(block, encoding)
+
+
+def _as_utf8(data: bytes, encoding: str) -> bytes:
+    """Return bytes in UTF-8; those that mean nothing stay as they are, and are no UTF-8."""
+    return data.decode(encoding, "surrogateescape").encode("utf-8", "surrogateescape")
 
 
 def _numbered(outcome: Outcome, file: NumberedFile) -> Iterator[pa.RecordBatch | Emitted]:

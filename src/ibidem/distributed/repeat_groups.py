@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow
 from ibidem.config import Config
-from ibidem.distributed.grams import EDGES
+from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import MARKS, similarity_limit
-from ibidem.distributed.tables import flat, in_order, lengths, stretches, table_of
+from ibidem.distributed.tables import cut_texts, flat, in_order, lengths, stretches, table_of
 from ibidem.matches import sort_sets
 from ibidem.model import REPEATS
 from ibidem.parts import in_turn
@@ -156,9 +156,8 @@ def entitle(flow: Flow, untitled: Blocks, texts: Blocks, layout: Layout) -> dict
         table = in_order(tables["untitled"])
         documents = in_order(tables["texts"])
         at = np.searchsorted(documents["document"].to_numpy(), table["document"].to_numpy())
-        whole = documents["text"].take(pa.array(at)).to_pylist()
-        spans = zip(whole, table["start"].to_pylist(), table["end"].to_pylist(), strict=True)
-        columns = [[text[start:end] for text, start, end in spans], table["n_documents"], table["places"]]
+        texts = cut_texts(documents["text"], at, table["start"].to_pylist(), table["end"].to_pylist())
+        columns = [texts, table["n_documents"], table["places"]]
         order = [table["document"], table["start"]]
         yield Emitted("repeats", table_of([*order, *columns], PLACED_REPEATS), partition)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.config import Config, passage_limits
-from ibidem.distributed.grams import EDGES
+from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import MARKS, similarity_limit
 from ibidem.distributed.placing import HOT, PlacedDocuments, compared_sets, placed_documents

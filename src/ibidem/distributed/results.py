@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,13 +22,22 @@ from ibidem.distributed.finding import FoundBlocks
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import FOUND
 from ibidem.distributed.runs import SparkRun
-from ibidem.distributed.tables import in_order, table_of
+from ibidem.distributed.tables import cut_texts, in_order, table_of
 from ibidem.documents.inputs import JSONL
-from ibidem.engines.spark.session import SessionSettings, delete, exists, list_files, rename_parts, spark_errors, write_text
+from ibidem.engines.spark.session import (
+    SessionSettings,
+    delete,
+    escaped,
+    exists,
+    list_files,
+    rename_parts,
+    spark_errors,
+    write_text,
+)
 from ibidem.errors import OutputExistsError
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REPEATS
 from ibidem.progress import Progress
-from ibidem.reports.writing import check_output, clear_output, describe_run
+from ibidem.reports.writing import RESULT_NAMES, check_output, clear_output, describe_run
 from ibidem.resemblance import SamplingPlan
 
 _SIDE_TEXT = pa.schema([("number", pa.int64()), ("home", pa.int64()), ("text", pa.large_string())])
@@ -37,21 +47,33 @@ _SPAN = pa.schema(
 )
 
 
+# What readers of JSON and CSV other than Spark's expect.
+_AS_OTHERS_READ = {
+    "header": True,
+    "ignoreNullFields": False,
+    "escape": '"',
+    "ignoreLeadingWhiteSpace": False,
+    "ignoreTrailingWhiteSpace": False,
+    "emptyValue": "",
+}
+
+
 class RunFrames:
     """Tables of a run on Spark. They lie in the run's folder, which goes with `close`, or at the end of a with block."""
 
     _tables: Mapping[str, tuple[Blocks, Sequence[str]]]
 
     def __init__(self, run: SparkRun, config: Config, progress: Progress) -> None:
-        self.skipped = run.first_skipped(config.output.strict).records
+        self.skipped = run.scans.first_skipped(run.flow, strict=False).records
+        n_here = len(run.scans.skipped_here)
+        self._n_skipped = n_here + (run.flow.count(run.scans.skipped) if run.scans.skipped is not None else 0)
         self.config = config
         self.inputs = run.scans.described
         self.counts: Mapping[str, int] = progress.counts
         self.timings = progress.timings
         self._run = run
-        self._stack = run.kept()
-        n_here = len(run.scans.skipped_here)
-        self._n_skipped = n_here + (run.flow.count(run.scans.skipped) if run.scans.skipped is not None else 0)
+        # The folder goes with the result, also with one that is forgotten.
+        self._closing = weakref.finalize(self, run.kept().close)
 
     def __enter__(self) -> Any:
         return self
@@ -61,7 +83,7 @@ class RunFrames:
 
     def close(self) -> None:
         """Remove what the run has kept; frames of it cannot be used any more."""
-        self._stack.close()
+        self._closing()
 
     def run(self) -> dict[str, Any]:
         """Return what `run.json` holds."""
@@ -84,6 +106,17 @@ class RunFrames:
             lines.append(f"{self._n_skipped:,} records skipped; see skipped.jsonl")
         return "\n".join([*lines, *([f"results: {folder}"] if folder is not None else [])])
 
+    def _skipped_frame(self) -> Any:
+        scans, names = self._run.scans, ["source", "position", "reason", "id"]
+        here = self._run.spark.createDataFrame(
+            [(s.source, s.position, s.reason, s.id) for s in scans.skipped_here],
+            "source string, position long, reason string, id string",
+        )
+        if scans.skipped is None:
+            return here
+        there = self._run.flow.frame(scans.skipped, [*names, "document"]).coalesce(1).sortWithinPartitions("document")
+        return there.drop("document").unionByName(here) if scans.skipped_here else there.drop("document")
+
     def _frame(self, name: str) -> Any:
         """Return a table as it is written: real columns, in order."""
         blocks, columns = self._tables[name]
@@ -91,27 +124,36 @@ class RunFrames:
 
     def _kept(self, name: str) -> Any:
         """Return a table for further use; it is stored as Parquet first, so that the session's settings may be any."""
-        path = f"{self._run.folder}/table-{name}"
-        with SessionSettings(self._run.spark):
-            self._frame(name).write.parquet(path)
-        return self._run.spark.read.parquet(path)
+        return self._stored(f"table-{name}", self._frame(name))
+
+    def _stored(self, name: str, frame: Any) -> Any:
+        path = f"{self._run.folder}/{name}"
+        with spark_errors(), SessionSettings(self._run.spark):
+            frame.write.parquet(path)
+        return self._run.spark.read.parquet(escaped(path))
 
     def _write(
-        self, folder: str, frames: Mapping[str, Any], table_format: str, overwrite: bool, more: Mapping[str, Any]
+        self,
+        folder: str,
+        frames: Mapping[str, Any],
+        table_format: str,
+        overwrite: bool,
+        more: Mapping[str, Any],
+        write_more: Callable[[str], None] = lambda folder: None,
     ) -> None:
-        """Write frames, `skipped.jsonl` and, last of all, `run.json`."""
+        """Write frames, `skipped.jsonl`, what `write_more` writes, and, last of all, `run.json`."""
         spark = self._run.spark
         check_spark_output(spark, folder, overwrite)
         _clear(spark, folder)
         local, folder = local_path(folder), uri_of(folder)
         with spark_errors(), SessionSettings(spark):
             for name, frame in frames.items():
-                writer = (_flat(frame) if table_format == "csv" else frame).write.options(header=True, ignoreNullFields=False)
+                writer = (_flat(frame) if table_format == "csv" else frame).write.options(**_AS_OTHERS_READ)
                 path = f"{folder}/{name}.{table_format}"
                 {"parquet": writer.parquet, "jsonl": writer.json, "csv": writer.csv}[table_format](path)
-            if self._run.scans.skipped is not None and self._n_skipped:
-                skipped = self._run.flow.frame(self._run.scans.skipped, ["source", "position", "reason", "id", "document"])
-                skipped.coalesce(1).sortWithinPartitions("document").drop("document").write.json(f"{folder}/skipped.jsonl")
+            if self._n_skipped:
+                self._skipped_frame().write.options(**_AS_OTHERS_READ).json(f"{folder}/skipped.jsonl")
+            write_more(folder)
         text = json.dumps({**self.run(), **more}, indent=2, ensure_ascii=False) + "\n"
         if local is None:
             write_text(spark, f"{folder}/run.json", text)
@@ -120,7 +162,10 @@ class RunFrames:
 
 
 class SparkResult(RunFrames):
-    """Passages, documents and repeats as data frames, with the columns that `Result` has."""
+    """Passages, documents and repeats as data frames, with the columns that `Result` has.
+
+    A data frame has no order; tables that are written are in reading order, part after part.
+    """
 
     def __init__(self, run: SparkRun, config: Config, progress: Progress, found: FoundBlocks) -> None:
         super().__init__(run, config, progress)
@@ -151,13 +196,17 @@ class SparkResult(RunFrames):
         output = Config.of(self.config, **settings).output
         frames = {name: self._frame(name) for name in self._tables}
         if output.keep_text:
-            blocks = with_texts(self._run, self._tables["passages"][0], self._texts)
-            frames["passages"] = self._run.flow.frame(blocks, [*PASSAGES.names, "a_text", "b_text"])
+            frames["passages"] = self._run.flow.frame(self._with_texts, [*PASSAGES.names, "a_text", "b_text"])
         texts = self._run.flow.frame(self._texts, ["id", "text", "cleaned"])
-        with SessionSettings(self._run.spark):
+        with spark_errors(), SessionSettings(self._run.spark):
             if texts.where("cleaned").limit(1).count():
                 frames["texts"] = texts.where("cleaned").drop("cleaned")
         self._write(os.fspath(folder), frames, output.format, output.overwrite, {})
+
+    @cached_property
+    def _with_texts(self) -> Blocks:
+        with spark_errors(), SessionSettings(self._run.spark):
+            return with_texts(self._run, self._tables["passages"][0], self._texts)
 
     def _frame(self, name: str) -> Any:
         frame = super()._frame(name)
@@ -207,7 +256,7 @@ class SparkCleaningResult(RunFrames):
     """What was decided about a collection. `removed` says what goes; `remaining` and `write` give what is left."""
 
     def __init__(
-        self, run: SparkRun, config: Config, progress: Progress, gone: Blocks, clean: Callable[[Config], Blocks], kind: str
+        self, run: SparkRun, config: Config, progress: Progress, gone: Blocks, clean: Callable[[bool], Blocks], kind: str
     ) -> None:
         super().__init__(run, config, progress)
         self._tables = {"removed": (gone, GONE.names[1:])}
@@ -219,31 +268,29 @@ class SparkCleaningResult(RunFrames):
         """What goes, one row each: where it stands, and what it matches."""
         return self._kept("removed")
 
+    @cache  # noqa: B019 (a result is not made often, and its folder lives as long as it)
     def remaining(self) -> Any:
         """Return the records that remain, as a data frame: all columns of theirs, or their lines (`value`)."""
-        with SessionSettings(self._run.spark):
-            path = f"{self._run.folder}/table-remaining"
-            self._cleaned(self.config).write.mode("overwrite").parquet(path)
-        return self._run.spark.read.parquet(path)
+        return self._stored("table-remaining", self._cleaned(self.config.cleaning.mark_only))
 
     def write(self, folder: str | os.PathLike[str], **settings: Any) -> None:
         """Write the cleaned collection and `removed.jsonl` into a folder; settings: `mark_only`, `overwrite`."""
         config = Config.of(self.config, **settings)
-        spark, where = self._run.spark, os.fspath(folder)
-        check_spark_output(spark, where, config.output.overwrite)
-        self._write(where, {"removed": self._frame("removed")}, "jsonl", config.output.overwrite, {})
-        with spark_errors(), SessionSettings(spark):
-            cleaned = self._cleaned(config)
-            name = "cleaned.jsonl" if self._kind == JSONL else "cleaned.parquet"
-            path = f"{uri_of(where)}/{name}"
-            if self._kind == JSONL:
-                cleaned.write.text(path)
-                rename_parts(spark, path, ".txt", ".jsonl")
-            else:
-                cleaned.write.parquet(path)
 
-    def _cleaned(self, config: Config) -> Any:
-        blocks = self._clean(config)
+        def write_cleaned(where: str) -> None:
+            cleaned = self._cleaned(config.cleaning.mark_only)
+            if self._kind == JSONL:
+                cleaned.write.text(f"{where}/cleaned.jsonl")
+                rename_parts(self._run.spark, f"{where}/cleaned.jsonl", ".txt", ".jsonl")
+            else:
+                cleaned.write.parquet(f"{where}/cleaned.parquet")
+
+        frames = {"removed": self._frame("removed")}
+        self._write(os.fspath(folder), frames, "jsonl", config.output.overwrite, {}, write_cleaned)
+
+    def _cleaned(self, mark_only: bool) -> Any:
+        with spark_errors(), SessionSettings(self._run.spark):
+            blocks = self._clean(mark_only)
         if self._kind == JSONL:
             return self._run.flow.frame(blocks, ["line"]).selectExpr("cast(line as string) as value")
         return self._run.flow.frame(blocks, blocks.schema.names[1:])
@@ -272,8 +319,7 @@ def with_texts(run: SparkRun, passages: Blocks, texts: Blocks) -> Blocks:
         for side in "ab":
             spans = tables[side]
             at = np.searchsorted(numbers, spans["document"].to_numpy())
-            found = documents["text"].take(pa.array(at)).to_pylist()
-            cuts = [t[s:e] for t, s, e in zip(found, spans["start"].to_pylist(), spans["end"].to_pylist(), strict=True)]
+            cuts = cut_texts(documents["text"], at, spans["start"].to_pylist(), spans["end"].to_pylist())
             yield Emitted(side, table_of([spans["number"], spans["home"], cuts], _SIDE_TEXT), spans["home"].to_numpy())
 
     def join(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -291,6 +337,11 @@ def with_texts(run: SparkRun, passages: Blocks, texts: Blocks) -> Blocks:
 
 def check_spark_output(spark: Any, folder: str, overwrite: bool) -> None:
     """Raise unless the folder, of any file system, may take results."""
+    with spark_errors():
+        _check_output(spark, folder, overwrite)
+
+
+def _check_output(spark: Any, folder: str, overwrite: bool) -> None:
     if (path := local_path(folder)) is not None:
         check_output(path, overwrite)
     elif exists(spark, folder) and list_files(spark, folder):
@@ -304,7 +355,8 @@ def _clear(spark: Any, folder: str) -> None:
     if (path := local_path(folder)) is not None:
         clear_output(path)
     else:
-        delete(spark, folder)
+        for name in RESULT_NAMES:
+            delete(spark, f"{folder}/{name}")
 
 
 def local_path(folder: str) -> Path | None:

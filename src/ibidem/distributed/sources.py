@@ -1,9 +1,8 @@
-"""Inputs as Spark reads them: paths of any file system that it knows, data frames, or what the local readers take."""
+"""Inputs as Spark reads them: paths of any file system that it knows, data frames, or objects that become data frames."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,36 +10,33 @@ import pyarrow as pa
 
 from ibidem.blocks import Blocks, Mapper
 from ibidem.config import Config, DocumentsConfig
-from ibidem.distributed.cleaning import LINES
+from ibidem.distributed.cleaning import LINES, NUMBER
 from ibidem.distributed.reading import (
     SKIPPED,
     NumberedFile,
     Reader,
     file_reader,
     line_reader,
-    plain_path,
     raw_lines,
     raw_rows,
     row_reader,
     through,
 )
-from ibidem.documents import read_batches, resolve_inputs
-from ibidem.documents.inputs import HTML, JSONL, PARQUET, TEXT, FileSource, format_of
+from ibidem.distributed.scanning import FRAME, Counted, Part, count_records, parts_of, quoted
+from ibidem.documents.inputs import HTML, JSONL, PARQUET, TEXT
 from ibidem.documents.records import Wanted, missing_column
-from ibidem.documents.streams import COMPRESSIONS
-from ibidem.engines.spark.session import list_files
-from ibidem.errors import InputError
+from ibidem.errors import InputError, NoDocumentsError
 from ibidem.model import Skipped
+from ibidem.reports import SkippedRecords
 
-_FRAME = "frame"
 _READERS: Mapping[str, Callable[[Mapping[str, NumberedFile], DocumentsConfig], Reader]] = {
     JSONL: line_reader,
     PARQUET: row_reader,
     TEXT: file_reader,
     HTML: file_reader,
-    _FRAME: row_reader,
+    FRAME: row_reader,
 }
-_NEXT_STEP = "Spark reads Parquet, JSON Lines and text files; convert it, or leave out --engine spark."
+_MOST_TOLD = 1000
 
 
 @dataclass(frozen=True)
@@ -52,29 +48,31 @@ class Scan:
     kind: str
     records: Any
     files: Mapping[str, NumberedFile]
+    is_input: bool
 
 
 @dataclass
 class Scans:
     """All that a run reads. After a stage has read it, `skipped` is where the records that were left out lie."""
 
-    scans: Sequence[Scan]
-    n_records: int
-    n_input: int
-    n_bytes: int
-    n_frames: int
-    described: list[dict[str, Any]]
+    config: Config
+    scans: list[Scan] = field(default_factory=list)
+    n_records: int = 0
+    n_input: int = 0
+    n_bytes: int = 0
+    n_frames: int = 0
+    described: list[dict[str, Any]] = field(default_factory=list)
     skipped_here: list[Skipped] = field(default_factory=list)
     skipped: Blocks | None = None
 
     def records(self) -> RecordScans:
         """Return the records of the inputs as they stand, to be copied."""
-        inputs = [scan for scan in self.scans if all(file.first_document < self.n_input for file in scan.files.values())]
-        kinds = {scan.kind for scan in inputs}
-        if len(inputs) != 1 or not kinds <= {JSONL, PARQUET, _FRAME}:
-            what = " and ".join(sorted(kinds)) if len(kinds) > 1 else f"{len(inputs)} inputs of {min(kinds)}"
+        inputs = [scan for scan in self.scans if scan.is_input]
+        kinds = sorted({scan.kind for scan in inputs})
+        if len(inputs) != 1 or kinds[0] not in (JSONL, PARQUET, FRAME):
+            what = " and ".join(kinds) if len(kinds) > 1 else f"{len(inputs)} inputs of {kinds[0]}"
             raise InputError(f"Spark cannot write a cleaned copy of {what}", "Give JSON Lines, or Parquet, or one data frame.")
-        return RecordScans(inputs[0])
+        return RecordScans(inputs[0], self.config.documents.encoding)
 
     def mapped(self, mapper: Mapper) -> Iterator[tuple[Any, Mapper]]:
         """Yield every frame with the mapper that reads its rows."""
@@ -86,13 +84,30 @@ class Scans:
         """What readers give besides documents."""
         return {"skipped": SKIPPED}
 
+    def after_reading(self, flow: Any, stored: Mapping[str, Blocks]) -> None:
+        """Keep what was left out; raise where nothing may be."""
+        self.skipped = stored["skipped"]
+        if self.config.output.strict:
+            self.first_skipped(flow, strict=True)
+
+    def first_skipped(self, flow: Any, strict: bool) -> SkippedRecords:
+        """Return the first records that were left out; raise where none may be."""
+        skipped = SkippedRecords(strict)
+        for record in self.skipped_here:
+            skipped.add(record)
+        if self.skipped is not None and flow.count(self.skipped):
+            names = ["source", "position", "reason", "id", "document"]
+            for row in flow.frame(self.skipped, names).orderBy("document").limit(_MOST_TOLD).collect():
+                skipped.add(Skipped(row.source, row.position, row.reason, row.id))
+        return skipped
+
 
 @dataclass
 class RecordScans:
     """The records of an input as they stand."""
 
     scan: Scan
-    skipped: Blocks | None = None
+    encoding: str
 
     @property
     def schema(self) -> pa.Schema:
@@ -101,174 +116,79 @@ class RecordScans:
 
         if self.scan.kind == JSONL:
             return LINES
-        columns = list(to_arrow_schema(self.scan.records.schema))[2:]  # without path and row
-        return pa.schema([pa.field("document", pa.int64()), *columns])
+        columns = list(to_arrow_schema(self.scan.records.schema, timezone="UTC"))[2:]  # without path and row
+        return pa.schema([pa.field(NUMBER, pa.int64()), *columns])
 
     @property
     def outputs(self) -> Mapping[str, pa.Schema]:
-        """What is read besides."""
-        return {"skipped": SKIPPED}
+        """What is read besides: nothing."""
+        return {}
 
     def mapped(self, mapper: Mapper) -> Iterator[tuple[Any, Mapper]]:
         """Yield the frame with the mapper that reads its rows."""
-        read = raw_lines(self.scan.files) if self.scan.kind == JSONL else raw_rows(self.scan.files, self.schema)
+        lines = self.scan.kind == JSONL
+        read = raw_lines(self.scan.files, self.encoding) if lines else raw_rows(self.scan.files, self.schema)
         yield self.scan.records, through(read, mapper)
 
-
-@dataclass(frozen=True)
-class _Part:
-    """Neighbouring files of one kind, or a data frame."""
-
-    kind: str
-    files: list[FileSource]
-    frame: Any = None
+    def after_reading(self, flow: Any, stored: Mapping[str, Blocks]) -> None:
+        """Nothing was left out."""
 
 
-def scan_inputs(spark: Any, inputs: Any, against: Any, config: Config, store: Callable[[str, Any], str]) -> Scans:
-    """Return what is to be read, its records counted. `store` keeps a data frame in the work folder and returns its path."""
-    scans = Scans([], 0, 0, 0, 0, [])
-    found: list[Scan] = []
-    for side in [inputs] if against is None else [inputs, against]:
-        for part in _parts(spark, side, config, scans):
-            _count(spark, part, config, scans, found, store)
-        if side is inputs:
+def scan_inputs(spark: Any, inputs: Any, against: Any, config: Config, store: Callable[[str, Any], str], whole: bool) -> Scans:
+    """Return what is to be read, its records counted; `whole`: also for copies with all columns.
+
+    `store` keeps a data frame in the work folder and returns its path.
+    """
+    _check_encoding(config.documents.encoding)
+    scans = Scans(config)
+    for is_input, side in ((True, inputs), (False, against)):
+        if not is_input and side is None:
+            break
+        for part in parts_of(spark, side, config):
+            _add(spark, part, config, scans, store, is_input, whole)
+        if is_input:
             scans.n_input = scans.n_records
-    scans.scans = found
+        if scans.n_records == (0 if is_input else scans.n_input):
+            what = "the inputs hold" if is_input else "the reference holds"
+            raise NoDocumentsError(f"{what} no documents", SkippedRecords(strict=False).explain())
     return scans
 
 
-def is_frame(item: Any) -> bool:
-    """Whether an object is a Spark data frame."""
-    return hasattr(item, "mapInArrow") and hasattr(item, "sparkSession")
+def _check_encoding(encoding: str) -> None:
+    """Raise for encodings in which lines cannot be told apart by their bytes."""
+    if "\n{".encode(encoding) != b"\n{":
+        raise InputError(f"Spark cannot read lines in {encoding}", "Convert the files to UTF-8, or leave out --engine spark.")
 
 
-def _parts(spark: Any, inputs: Any, config: Config, scans: Scans) -> Iterator[_Part]:
-    given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-    alone = len(given) == 1
-    waiting: list[Any] = []
-    for item in given:
-        if is_frame(item):
-            yield from _local_parts(spark, waiting, config, scans)
-            waiting = []
-            yield _Part(_FRAME, [], item)
-        elif isinstance(item, str) and "://" in item and not item.startswith("file://"):
-            yield from _local_parts(spark, waiting, config, scans)
-            waiting = []
-            yield from _file_parts(_remote_files(spark, item, alone))
-        else:
-            waiting.append(item.removeprefix("file://") if isinstance(item, str) else item)
-    yield from _local_parts(spark, waiting, config, scans)
-
-
-def _local_parts(spark: Any, items: list[Any], config: Config, scans: Scans) -> Iterator[_Part]:
-    if not items:
-        return
-    sources = resolve_inputs(items if len(items) > 1 else items[0])
-    files = [source for source in sources if isinstance(source, FileSource)]
-    if len(files) == len(sources):
-        yield from _file_parts(files)
-        return
-    # Python objects: read here, by the readers that know them, and handed to Spark.
-    fields = ["id", "text", "time", "group"]
-    batches = [batch.select(fields) for batch in read_batches(items, config.documents, scans.skipped_here.append)]
-    names = [getattr(config.documents, f"{name}_field") for name in fields]
-    table = pa.Table.from_batches(batches).rename_columns(names) if batches else None
-    if table is not None:
-        kinds = [pa.string() if pa.types.is_large_string(kind) else kind for kind in table.schema.types]
-        yield _Part(_FRAME, [], spark.createDataFrame(table.cast(pa.schema(list(zip(names, kinds, strict=True))))))
-
-
-def _remote_files(spark: Any, path: str, alone: bool) -> list[FileSource]:
-    names = list_files(spark, path)
-    if not names:
-        raise InputError(f"no file matches {path}", "Check the spelling, and whether Spark may read there.")
-    prefix = path.rstrip("/") + "/"
-    return [FileSource(name, name.removeprefix(prefix) if alone else name, format_of(name)) for name in names]
-
-
-def _file_parts(files: Sequence[FileSource]) -> Iterator[_Part]:
-    waiting: list[FileSource] = []
-    for file in files:
-        _check_format(file)
-        if waiting and waiting[0].format != file.format:
-            yield _Part(waiting[0].format or "", waiting)
-            waiting = []
-        waiting.append(file)
-    if waiting:
-        yield _Part(waiting[0].format or "", waiting)
-
-
-def _check_format(file: FileSource) -> None:
-    if file.format not in _READERS:
-        raise InputError(f"Spark cannot read {file.name}", _NEXT_STEP)
-    suffix = os.path.splitext(file.name)[1].lower()
-    if suffix in COMPRESSIONS and file.format != JSONL:
-        raise InputError(f"Spark cannot read {file.name}: of compressed files it reads JSON Lines", _NEXT_STEP)
-
-
-def _count(spark: Any, part: _Part, config: Config, scans: Scans, found: list[Scan], store: Callable[[str, Any], str]) -> None:
+def _add(
+    spark: Any, part: Part, config: Config, scans: Scans, store: Callable[[str, Any], str], is_input: bool, whole: bool
+) -> None:
     """Count the records of a part, number its files, and add it to the scans."""
-    from pyspark.sql import functions
-
-    frame, files = part.frame, {_absolute(file.name): file for file in part.files}
-    if part.kind == _FRAME:
-        if config.documents.text_field not in frame.columns:
-            raise missing_column("the data frame", frame.columns, Wanted(config.documents))
-        stored = store(f"input-{len(found)}", frame)
+    wanted = Wanted(config.documents)
+    if part.kind == FRAME:
         scans.n_frames += 1
-        name = "records" if scans.n_frames == 1 else f"records{scans.n_frames}"
-        files = {_without_scheme(path): FileSource(name, name, PARQUET) for path in list_files(spark, stored)}
-        frame = spark.read.parquet(stored)
+        if config.documents.text_field not in part.frame.columns:
+            raise missing_column("the data frame", part.frame.columns, wanted)
+        names = part.frame.columns if whole else [name for name in part.frame.columns if name in wanted.names]
+        stored = store(f"input-{len(scans.scans)}", part.frame.select(*map(quoted, names)))
+        part = part.stored_at(spark, stored, "records" if scans.n_frames == 1 else f"records{scans.n_frames}")
         scans.described.append({"kind": "data frame"})
-    elif part.kind == PARQUET:
-        frame = spark.read.parquet(*map(_escaped, files))
-        if config.documents.text_field not in frame.columns:
-            raise missing_column(part.files[0].name, frame.columns, Wanted(config.documents))
-    elif part.kind == JSONL:
-        frame = spark.read.option("lineSep", "\n").text([_escaped(path) for path in files])
-    else:
-        frame = spark.read.format("binaryFile").load([_escaped(path) for path in files])
-    path, block = functions.col("_metadata.file_path"), functions.col("_metadata.file_block_start")
-    counted: dict[str, dict[int, int]] = {name: {} for name in files}
-    if part.kind in (TEXT, HTML):
-        counted = {name: {0: 1} for name in files}
-        rows = frame.select(functions.col("path"), functions.col("content"))
-    elif part.kind == JSONL:
-        for row in frame.groupBy(path.alias("path"), block.alias("block")).count().collect():
-            counted[plain_path(row["path"])][row["block"]] = row["count"]
-        rows = frame.select(path, block, functions.col("value").cast("binary"))
-    else:
-        for row in frame.groupBy(path.alias("path")).count().collect():
-            counted[plain_path(row["path"])][0] = row["count"]
-        columns = [name for name in frame.columns if name in Wanted(config.documents).names]
-        rows = frame.select(path, functions.col("_metadata.row_index"), *(functions.col(f"`{name}`") for name in columns))
+    counted: Counted = count_records(spark, part, wanted)
     numbered: dict[str, NumberedFile] = {}
     n_before = scans.n_records
-    for name, source in files.items():
+    for path, file in part.files.items():
         firsts, line = {}, 1
-        for begin in sorted(counted[name]):
+        for begin in sorted(counted.records[path]):
             firsts[begin] = line
-            line += counted[name][begin]
+            line += counted.records[path][begin]
         # A file as a whole has no position; rows of a frame are counted over all the files that it was stored in.
-        first_position = {TEXT: 0, HTML: 0, _FRAME: 1 + scans.n_records - n_before}.get(part.kind, 1)
-        numbered[name] = NumberedFile(source, scans.n_records, first_position, firsts)
+        first_position = {TEXT: 0, HTML: 0, FRAME: 1 + scans.n_records - n_before}.get(part.kind, 1)
+        numbered[path] = NumberedFile(file, scans.n_records, first_position, firsts)
         scans.n_records += line - 1
-    for file in part.files:
-        scans.n_bytes += file.n_bytes or 0
-        scans.described.append({"path": file.name, **({"bytes": file.n_bytes} if file.n_bytes is not None else {})})
-    records = rows if part.kind not in (PARQUET, _FRAME) else frame.select(path, functions.col("_metadata.row_index"), "*")
-    found.append(Scan(rows, _READERS[part.kind](numbered, config.documents), part.kind, records, numbered))
-
-
-def _absolute(path: str) -> str:
-    return path if "://" in path else os.path.abspath(path)
-
-
-def _without_scheme(path: str) -> str:
-    """Return a path of this machine as a path, others as they are."""
-    return "/" + path[5:].lstrip("/") if path.startswith("file:") else path
-
-
-def _escaped(path: str) -> str:
-    """Return a path that Spark takes as it is: it would read some characters as patterns."""
-    return "".join("\\" + c if c in "*?[]{}\\" else c for c in path)
+        scans.n_bytes += part.sizes[path]
+        if part.kind != FRAME:
+            scans.described.append({"path": file.name, "bytes": part.sizes[path]})
+        if part.kind == PARQUET and part.sizes[path] == 0:
+            scans.skipped_here.append(Skipped(file.name, 0, "cannot be read to its end: the file is empty"))
+    reader = _READERS[part.kind](numbered, config.documents)
+    scans.scans.append(Scan(counted.rows, reader, part.kind, counted.whole_rows, numbered, is_input))

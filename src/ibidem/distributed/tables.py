@@ -57,9 +57,9 @@ NAMED = pa.schema(
 )
 
 
-def in_order(table: pa.Table) -> pa.Table:
+def in_order(table: pa.Table, by: str = "document") -> pa.Table:
     """Return the rows in the order of their documents."""
-    documents = table["document"].to_numpy()
+    documents = table[by].to_numpy()
     if (documents[1:] >= documents[:-1]).all():
         return table.combine_chunks()
     return table.take(pa.array(np.argsort(documents, kind="stable"))).combine_chunks()
@@ -97,6 +97,19 @@ def distinct_pairs(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
     return order[is_new]
+
+
+def cut_texts(texts: pa.ChunkedArray, rows: NDArray[np.int64], starts: Sequence[int], ends: Sequence[int]) -> list[str]:
+    """Return characters [start, end) of the text in each row; a text is taken out of Arrow once, however many are cut of it."""
+    cuts = [""] * len(rows)
+    order = np.argsort(rows, kind="stable")
+    row, text = -1, ""
+    for place in order.tolist():
+        if rows[place] != row:
+            row = int(rows[place])
+            text = texts[row].as_py()
+        cuts[place] = text[starts[place] : ends[place]]
+    return cuts
 
 
 def stretches(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -22,6 +22,7 @@ from ibidem.version import __version__
 
 _JSON_BATCH_ROWS = 50_000
 _OURS = ("passages", "hits", "repeats", "documents", "texts", "duplicates", "clusters", "removed", "cleaned")
+RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS))
 
 
 def check_is_folder(folder: Path) -> None:
@@ -35,8 +36,7 @@ def check_output(folder: Path, overwrite: bool) -> None:
     """Raise unless the folder may take results: it is absent, empty, or holds results that may be replaced."""
     check_is_folder(folder)
     if folder.exists() and any(folder.iterdir()):
-        ours = {f"{name}.{suffix}" for name in _OURS for suffix in FORMATS} | {"skipped.jsonl", "run.json"}
-        if any(path.name.removesuffix(".part") not in ours for path in folder.iterdir()):
+        if any(path.name.removesuffix(".part") not in RESULT_NAMES for path in folder.iterdir()):
             raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
         if not overwrite:
             raise OutputExistsError(f"{folder} holds results already", "Give another folder, or --overwrite to replace them.")
@@ -44,8 +44,7 @@ def check_output(folder: Path, overwrite: bool) -> None:
 
 def clear_output(folder: Path) -> None:
     """Remove what an earlier run left, in any format, also in parts; `run.json` first, for it says that all is there."""
-    (folder / "run.json").unlink(missing_ok=True)
-    for old in (*(folder / f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), folder / "skipped.jsonl"):
+    for old in (folder / name for name in RESULT_NAMES):
         if old.is_dir():
             shutil.rmtree(old)
         else:

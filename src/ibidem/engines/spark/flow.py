@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
+from ibidem.engines.spark.session import escaped
 
 _BLOCK_SCHEMA = "tag string, route int, n_rows long, n_before long, payload binary"
 _NUMBERS = [("route", pa.int32()), ("n_rows", pa.int64()), ("n_before", pa.int64())]
@@ -52,7 +53,7 @@ class SparkFlow:
         frames = [frame.mapInArrow(on_rows(read), _BLOCK_SCHEMA) for frame, read in source.mapped(mapper)]
         with self._reading_rows():
             stored = self._store(stage, _union(frames), {**outputs, **source.outputs})
-        source.skipped = stored["skipped"]
+        source.after_reading(self, stored)
         return stored
 
     @contextmanager
@@ -110,14 +111,19 @@ class SparkFlow:
     def _frame(self, blocks: Blocks) -> Any:
         if blocks.handle is None:
             return self._spark.createDataFrame([], _BLOCK_SCHEMA)
-        frame = self._spark.read.schema(_BLOCK_SCHEMA).parquet(blocks.handle)
+        frame = self._spark.read.schema(_BLOCK_SCHEMA).parquet(escaped(blocks.handle))
         return frame.where(frame.tag == blocks.tag)
 
     def _store(self, stage: str, frame: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
         path = f"{self._folder}/{stage}"
-        self._spark.sparkContext.setJobDescription(f"ibidem: {stage}")
+        context = self._spark.sparkContext
+        before = context.getLocalProperty("spark.job.description")
+        context.setJobDescription(f"ibidem: {stage}")
         writer = frame.write.partitionBy("tag").option("compression", "lz4_raw").option("parquet.enable.dictionary", "false")
-        writer.parquet(path)
+        try:
+            writer.parquet(path)
+        finally:
+            context.setLocalProperty("spark.job.description", before)
         return {tag: Blocks(tag, schema, path) for tag, schema in outputs.items()}
 
 

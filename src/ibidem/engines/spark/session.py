@@ -38,6 +38,12 @@ _NEEDED = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
+    # A file is cut in the same way whenever it is read: its lines were counted by its pieces.
+    "spark.sql.files.maxPartitionBytes": str(128 << 20),
+    "spark.sql.files.minPartitionNum": "16",
+    "spark.sql.files.openCostInBytes": str(4 << 20),
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.maxConcurrentOutputFileWriters": "16",  # a stage writes up to so many tables side by side, unsorted
     "spark.sql.parquet.enableVectorizedReader": "false",  # it reads 4096 rows at a time, however large they are
 }
 
@@ -96,8 +102,9 @@ def own_session(settings: Mapping[str, str], workers: int) -> SparkSession:
     builder: Any = SparkSession.builder
     for key, value in {**chosen, **settings}.items():
         builder = builder.config(key, value)
+    is_new = SparkContext._active_spark_context is None
     spark: SparkSession = builder.getOrCreate()
-    if is_local(master_of(spark)):
+    if is_new and is_local(master_of(spark)):
         spark.sparkContext.setLogLevel("ERROR")
     return spark
 
@@ -170,7 +177,9 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        java = getattr(error, "java_exception", None)  # of an error that Java raised and PySpark did not translate
+        told = str(java.toString()) if java is not None else str(error)
+        lines = [line.strip() for line in told.splitlines() if line.strip()]
         # Of a trace of Python in a worker the last line says what it was, of Java's the first.
         chosen = [line for line in lines if not line.startswith(("at ", "...", "File ", "^", "JVM stacktrace"))]
         said = chosen[-1] if "Traceback" in str(error) else chosen[0] if chosen else type(error).__name__
@@ -199,7 +208,10 @@ class WorkFolder:
         try:
             files, parent = _file_system(self._spark, self._parent)
             self._path = f"{files.makeQualified(parent).toString()}/ibidem-{uuid.uuid4().hex}"
-            is_made = files.mkdirs(_file_system(self._spark, self._path)[1])
+            place = _file_system(self._spark, self._path)[1]
+            is_made = files.mkdirs(place)
+            only_me = self._spark._jvm.org.apache.hadoop.fs.permission.FsPermission("700")
+            files.setPermission(place, only_me)  # it will hold texts
         except _java_errors() as error:
             raise self._refused(error) from error
         if not is_made:
@@ -229,13 +241,29 @@ def exists(spark: Any, path: str) -> bool:
 
 
 def list_files(spark: Any, path: str) -> list[str]:
-    """Return the files below a folder, however deep, in order; without those that Spark hides, which begin with _ or a dot."""
+    """Return the files below a folder, however deep, or of a pattern, in order; see `list_sizes`."""
+    return list(list_sizes(spark, path))
+
+
+def list_sizes(spark: Any, path: str) -> dict[str, int]:
+    """Return the files below a folder, however deep, or of a pattern, in order, and their bytes.
+
+    Those that Spark hides, whose names begin with _ or a dot, are left out.
+    """
     files, place = _file_system(spark, path)
-    found = []
-    walk = files.listFiles(place, True)
-    while walk.hasNext():
-        found.append(walk.next().getPath())
-    return sorted(each.toString() for each in found if not each.getName().startswith(("_", ".")))
+    found: dict[str, int] = {}
+    for status in files.globStatus(place) or ():
+        walk = files.listFiles(status.getPath(), True)
+        while walk.hasNext():
+            file = walk.next()
+            if not file.getPath().getName().startswith(("_", ".")):
+                found[file.getPath().toString()] = int(file.getLen())
+    return dict(sorted(found.items()))
+
+
+def escaped(path: str) -> str:
+    """Return a path that Spark takes as it is: it would read some characters as patterns."""
+    return "".join("\\" + c if c in "*?[]{}\\" else c for c in path)
 
 
 def rename_parts(spark: Any, folder: str, ending: str, wanted: str) -> None:
