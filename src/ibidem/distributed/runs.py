@@ -48,7 +48,7 @@ def start_run(
             frame.write.parquet(f"{folder}/{name}")
             return f"{folder}/{name}"
 
-        with progress.stage("inputs"):
+        with progress.stage("inputs"), SessionSettings(spark, for_rows=True):
             scans = scan_inputs(spark, inputs, against, config, store, whole)
         n_partitions = engine.partitions or max(spark.sparkContext.defaultParallelism, _n_partitions(scans.n_bytes))
         layout = Layout(scans.n_records, scans.n_input, n_partitions)

@@ -8,22 +8,17 @@ What a stage gives is written to the work folder: no later stage computes it aga
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import reduce as fold
 from typing import Any
 
 import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
-from ibidem.engines.spark.session import escaped
+from ibidem.engines.spark.session import SessionSettings, escaped
 
 _BLOCK_SCHEMA = "tag string, route int, n_rows long, n_before long, payload binary"
 _NUMBERS = [("route", pa.int32()), ("n_rows", pa.int64()), ("n_before", pa.int64())]
 _BLOCK = pa.schema([("tag", pa.string()), *_NUMBERS, ("payload", pa.binary())])
-_FOR_ROWS = {
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
-    "spark.sql.parquet.enableVectorizedReader": "true",
-}
 _MOST_BATCH_BYTES = 16 << 20
 
 
@@ -51,22 +46,10 @@ class SparkFlow:
             return lambda batches: _encoded(read(batches), routes)
 
         frames = [frame.mapInArrow(on_rows(read), _BLOCK_SCHEMA) for frame, read in source.mapped(mapper)]
-        with self._reading_rows():
+        with SessionSettings(self._spark, for_rows=True):
             stored = self._store(stage, _union(frames), {**outputs, **source.outputs})
         source.after_reading(self, stored)
         return stored
-
-    @contextmanager
-    def _reading_rows(self) -> Iterator[None]:
-        """Read users' rows as fast as Spark can: unlike blocks they are small, and come in thousands."""
-        before = {key: self._spark.conf.get(key) for key in _FOR_ROWS}
-        for key, value in _FOR_ROWS.items():
-            self._spark.conf.set(key, value)
-        try:
-            yield
-        finally:
-            for key, value in before.items():
-                self._spark.conf.set(key, value)
 
     def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
         """Run a reducer over every partition that rows were sent to."""

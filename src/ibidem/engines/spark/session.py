@@ -38,13 +38,19 @@ _NEEDED = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
-    # A file is cut in the same way whenever it is read: its lines were counted by its pieces.
-    "spark.sql.files.maxPartitionBytes": str(128 << 20),
-    "spark.sql.files.minPartitionNum": "16",
-    "spark.sql.files.openCostInBytes": str(4 << 20),
     "spark.sql.caseSensitive": "true",
     "spark.sql.maxConcurrentOutputFileWriters": "16",  # a stage writes up to so many tables side by side, unsorted
     "spark.sql.parquet.enableVectorizedReader": "false",  # it reads 4096 rows at a time, however large they are
+}
+
+# Users' rows are small and come in thousands. A file is cut in the same way whenever it is read: its lines were counted by
+# its pieces.
+_FOR_ROWS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+    "spark.sql.parquet.enableVectorizedReader": "true",
+    "spark.sql.files.maxPartitionBytes": str(128 << 20),
+    "spark.sql.files.minPartitionNum": "16",
+    "spark.sql.files.openCostInBytes": str(4 << 20),
 }
 
 
@@ -149,14 +155,18 @@ def _configured(key: str, flag: str) -> str | None:
 
 
 class SessionSettings:
-    """Sets on a session, which may be the user's, what the engine needs, and restores at the end what was before."""
+    """Sets on a session, which may be the user's, what the engine needs, and restores at the end what was before.
 
-    def __init__(self, spark: Any) -> None:
+    `for_rows`: to read what users give, instead of blocks.
+    """
+
+    def __init__(self, spark: Any, for_rows: bool = False) -> None:
         self._conf = spark.conf
+        self._wanted = _FOR_ROWS if for_rows else _NEEDED
         self._before: dict[str, str | None] = {}
 
     def __enter__(self) -> None:
-        for key, value in _NEEDED.items():
+        for key, value in self._wanted.items():
             self._before[key] = self._conf.get(key, None)
             self._conf.set(key, value)
 
