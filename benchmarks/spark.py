@@ -140,13 +140,13 @@ def read_parts(folder: Path, name: str) -> pa.Table:
     return pa.concat_tables(pq.ParquetFile(path).read() for path in sorted((folder / f"{name}.parquet").glob("part-*")))
 
 
-def compare(cluster: Cluster, path: Path, work: Path) -> None:
+def compare(cluster: Cluster, path: Path, work: Path, partition_counts: list[int]) -> None:
     """Compare the tables of both engines, row for row, for several numbers of partitions."""
     checks = [("find", {"signature": s}, ("passages", "documents", "repeats")) for s in ("exact", "words")]
     checks.append(("cluster", {"min_similarity": 0.6}, ("duplicates", "clusters")))
     for verb, settings, tables in checks:
         local = getattr(ibidem, verb)(str(path), **settings)
-        for partitions in (2, 5, 16):
+        for partitions in partition_counts:
             engine = ibidem.SparkEngine(cluster.spark, partitions=partitions)
             with getattr(ibidem, verb)(str(path), engine=engine, **settings) as result:
                 result.write(work / "out-spark", overwrite=True)
@@ -167,13 +167,14 @@ def main() -> None:
     parser.add_argument("--shares", default=",".join(map(str, SHARES)), help="shares of the collection, separated by commas")
     parser.add_argument("--skew", action="store_true")
     parser.add_argument("--parity", action="store_true")
+    parser.add_argument("--partitions", default="2,5,16", help="numbers of partitions for --parity, separated by commas")
     options = parser.parse_args()
     data, work = require_data(options.data), Path(options.work)
     names = options.only.split(",") if options.only else list(VERBS)
     cluster = Cluster(work, options.workers)
     if options.parity:
         for name in ("mail_list", "newsgroups20"):
-            compare(cluster, data / name / "docs.jsonl.zst", work)
+            compare(cluster, data / name / "docs.jsonl.zst", work, [int(n) for n in options.partitions.split(",")])
         return
     shares = tuple(float(share) for share in options.shares.split(","))
     points: dict[str, list[tuple[int, float]]] = {}
