@@ -17,10 +17,11 @@ import pyarrow as pa
 from ibidem.blocks import Blocks, Emitted, Flow, Inputs, route_by_hash
 from ibidem.distributed.components import EDGES, ROOTS, connect, home_of_nodes
 from ibidem.distributed.cuts_kernels import decide_rows
-from ibidem.distributed.cuts_order import Names, Places, find, firsts, numbered, table_of
+from ibidem.distributed.cuts_order import Names, Places, find, firsts, numbered
 from ibidem.distributed.cuts_rounds import CUTS, PAIRS, STAYING, Undecided
 from ibidem.distributed.cuts_windows import Rule
 from ibidem.distributed.layout import Layout
+from ibidem.distributed.tables import table_of
 
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -34,7 +35,7 @@ def decide_left(flow: Flow, left: Undecided, at_once: bool, layout: Layout, rule
             slots = table["slot"].to_numpy()
             yield Emitted("pairs", table, route_by_hash(slots, n_partitions))
             if not at_once:
-                edges = table_of(EDGES, _row_nodes(Places.of(table)), slots)
+                edges = table_of([_row_nodes(Places.of(table)), slots], EDGES)
                 yield Emitted("edges", edges, route_by_hash(slots, n_partitions))
 
     def send(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -102,4 +103,4 @@ def _cuts_of(pairs: pa.Table, staying: pa.Table, rule: Rule) -> pa.Table:
         held, source,
     )  # fmt: skip
     cut, matched = different.take(rows[source >= 0]), different.take(source[source >= 0])
-    return table_of(CUTS, cut.document, cut.row, matched.document, matched.row)
+    return table_of([cut.document, cut.row, matched.document, matched.row], CUTS)

@@ -93,9 +93,3 @@ def find(wanted: NDArray[Any], known: NDArray[Any]) -> tuple[NDArray[np.int64], 
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
     at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
     return at, known[at] == wanted
-
-
-def table_of(schema: pa.Schema, *columns: NDArray[Any]) -> pa.Table:
-    """Return columns as a table."""
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)

@@ -16,18 +16,17 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Flow, Inputs, route_by_hash
-from ibidem.distributed.cuts_order import PLACE, Names, Numbers, Places, Truths, find, first_of_each, numbered, table_of
+from ibidem.distributed.cuts_order import PLACE, Names, Numbers, Places, Truths, find, first_of_each, numbered
 from ibidem.distributed.cuts_windows import ROWS, WINDOWS, Rule, merged_windows
 from ibidem.distributed.layout import Layout
+from ibidem.distributed.tables import table_of
 
 # Rows that wait, with each of their slots.
 PAIRS = pa.schema([*PLACE, ("slot", pa.uint64())])
 # Rows that are known to stay: the first one of a slot, as far as a partition knows or as all know.
 STAYING = pa.schema([("slot", pa.uint64()), *PLACE])
 # Rows that go, beside the row that each is cut for.
-CUTS = pa.schema(
-    [("document", pa.int64()), ("row", pa.int64()), ("matched", pa.int64()), ("matched_row", pa.int64())]
-)
+CUTS = pa.schema([("document", pa.int64()), ("row", pa.int64()), ("matched", pa.int64()), ("matched_row", pa.int64())])
 _KNOWN_WINDOWS = pa.schema([field for field in WINDOWS if field.name != "partition"])
 _WAITING = pa.schema([*STAYING, ("partition", pa.int32())])
 _ANSWERS = pa.schema([*STAYING, *((f"staying_{name}", kind) for name, kind in PLACE)])
@@ -52,7 +51,7 @@ def first_round(flow: Flow, rows: Blocks, windows: Blocks, layout: Layout, rule:
         table = tables["windows"]
         keys = table["key"].to_numpy()
         merged = merged_windows(keys, table["following"].to_numpy(), Places.of(table))
-        answers = table_of(_KNOWN_WINDOWS, *merged).take(pa.array(np.searchsorted(merged[0], keys)))
+        answers = table_of([*merged], _KNOWN_WINDOWS).take(pa.array(np.searchsorted(merged[0], keys)))
         yield Emitted("windows", answers, table["partition"].to_numpy().astype(np.int64))
 
     def decide(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -155,15 +154,15 @@ def _decided(
     stays, goes = first_left == never, first_kept < never
     settled = goes & (first_kept == first_left)  # nobody before the source may still turn out to stay
     cut, source = row.take(example[settled]), first.joined(staying).take(place[first_kept[settled]])
-    yield Emitted("cuts", table_of(CUTS, cut.document, cut.row, source.document, source.row), partition)
+    yield Emitted("cuts", table_of([cut.document, cut.row, source.document, source.row], CUTS), partition)
     found = np.flatnonzero(stays[number])
     found = found[first_of_each(slots[found], row.take(found))]
     yield Emitted("staying", _by_slot(STAYING, slots[found], row.take(found)), route_by_hash(slots[found], n_partitions))
     waits = np.flatnonzero(~(stays | settled)[number])
     if len(waits) == 0:
         return
-    yield Emitted("pairs", table_of(PAIRS, *row.take(waits).columns(), slots[waits]), partition)
-    yield Emitted("left", table_of(_LEFT, np.array([len(waits)])), 0)
+    yield Emitted("pairs", table_of([*row.take(waits).columns(), slots[waits]], PAIRS), partition)
+    yield Emitted("left", table_of([np.array([len(waits)])], _LEFT), 0)
     open_slots = np.unique(slots[waits])
     undecided = waits[~goes[number[waits]]]
     undecided = undecided[first_of_each(slots[undecided], row.take(undecided))]
@@ -174,7 +173,7 @@ def _decided(
 
 
 def _by_slot(schema: pa.Schema, slots: Names, places: Places, *more: Numbers) -> pa.Table:
-    return table_of(schema, slots, *places.columns(), *more)
+    return table_of([slots, *places.columns(), *more], schema)
 
 
 def _answered(staying: pa.Table, waiting: pa.Table, partition: int) -> Iterator[Emitted]:

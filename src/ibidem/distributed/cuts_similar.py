@@ -21,11 +21,11 @@ from ibidem.clusters import cut_spans, find_cuts
 from ibidem.collection import Collection
 from ibidem.distributed.components import EDGES, home_of_nodes
 from ibidem.distributed.cuts_left import routed_roots
-from ibidem.distributed.cuts_order import find, firsts, numbered, table_of
+from ibidem.distributed.cuts_order import find, firsts, numbered
 from ibidem.distributed.cuts_spans import SPANS, in_reading_order
 from ibidem.distributed.cuts_windows import Rule, windows_of
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import CLASSED, collection_of, flat, in_order, lengths
+from ibidem.distributed.tables import CLASSED, collection_of, flat, in_order, lengths, table_of
 from ibidem.matches import TypeSets, sort_sets
 from ibidem.passages import Cells
 from ibidem.removals import passage_removals
@@ -46,7 +46,7 @@ def similar_spans(flow: Flow, documents: Blocks, ranks: Blocks, repeated: Blocks
         apart = first != other
         first, other = first[apart].astype(np.uint64), other[apart].astype(np.uint64)
         _, example = numbered(first, other)
-        edges = table_of(EDGES, first[example], other[example])
+        edges = table_of([first[example], other[example]], EDGES)
         yield Emitted("edges", edges, home_of_nodes(first[example], n_partitions))
 
     def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -99,9 +99,18 @@ def _spans(documents: pa.Table, layout: Layout, rule: Rule) -> pa.Table:
     spans = cut_spans(cuts, rows, collection.document, collection.start_char, collection.end_char, collection.n_chars)
     gone = passage_removals(collection, spans)
     return table_of(
-        SPANS, numbers[gone.document], gone.start, gone.end, numbers[gone.matched], gone.matched_start, gone.matched_end,
-        gone.n_sentences, gone.is_dropped[gone.document],
-    )  # fmt: skip
+        [
+            numbers[gone.document],
+            gone.start,
+            gone.end,
+            numbers[gone.matched],
+            gone.matched_start,
+            gone.matched_end,
+            gone.n_sentences,
+            gone.is_dropped[gone.document],
+        ],
+        SPANS,
+    )
 
 
 def _type_sets(documents: pa.Table, collection: Collection, types: SentenceTypes) -> TypeSets:

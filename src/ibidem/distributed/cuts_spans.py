@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Flow
-from ibidem.distributed.cuts_order import Numbers, find, numbered, table_of
+from ibidem.distributed.cuts_order import Numbers, find, numbered
 from ibidem.distributed.layout import Layout
+from ibidem.distributed.tables import table_of
 
 # What is removed, at home and in reading order. A document that `is_dropped` goes as a whole.
 SPANS = pa.schema(
@@ -41,7 +42,7 @@ def spans_of(flow: Flow, rows: Blocks, cuts: list[Blocks], layout: Layout) -> Bl
         yield Emitted("spans", spans, partition)
         _, example = numbered(*(spans[name].to_numpy() for name, _ in _RANGE))
         asked = [spans[name].to_numpy()[example] for name, _ in _RANGE]
-        table = table_of(_ASKED, *asked, np.full(len(example), partition))
+        table = table_of([*asked, np.full(len(example), partition)], _ASKED)
         yield Emitted("asked", table, layout.home(asked[0]))
 
     def tell(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -50,7 +51,7 @@ def spans_of(flow: Flow, rows: Blocks, cuts: list[Blocks], layout: Layout) -> Bl
         first = _row_index(tables["rows"], matched, first_row)
         last = _row_index(tables["rows"], matched, last_row)
         start, end = tables["rows"]["start"].to_numpy()[first], tables["rows"]["end"].to_numpy()[last]
-        yield Emitted("told", table_of(_TOLD, matched, first_row, last_row, start, end), partition.astype(np.int64))
+        yield Emitted("told", table_of([matched, first_row, last_row, start, end], _TOLD), partition.astype(np.int64))
 
     def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         spans, told = tables["spans"], tables["told"]
@@ -91,9 +92,9 @@ def _open_spans(rows: pa.Table, cuts: pa.Table) -> pa.Table:
     np.add.at(cut_chars, of_span, end - start)
     is_dropped = cut_chars[of_span] == rows["text_chars"].to_numpy()[at[heads]]
     return table_of(
-        _OPEN, document[heads], start, end, matched[heads], lasts - heads + 1, is_dropped,
-        matched_row[heads], matched_row[lasts],
-    )  # fmt: skip
+        [document[heads], start, end, matched[heads], lasts - heads + 1, is_dropped, matched_row[heads], matched_row[lasts]],
+        _OPEN,
+    )
 
 
 def _row_index(rows: pa.Table, document: Numbers, row: Numbers) -> Numbers:

@@ -19,9 +19,9 @@ from ibidem.classifying import rows_of
 from ibidem.clusters.cuts_kernels import drop_short_windows
 from ibidem.collection import Collection
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
-from ibidem.distributed.cuts_order import PLACE, Names, Places, find, first_of_each, firsts, table_of
+from ibidem.distributed.cuts_order import PLACE, Names, Places, find, first_of_each, firsts
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import collection_of, flat, in_order
+from ibidem.distributed.tables import collection_of, flat, in_order, table_of
 from ibidem.passages import Rows
 from ibidem.passages.kernels import window_keys
 
@@ -113,7 +113,7 @@ def repeated_windows(flow: Flow, documents: Blocks, layout: Layout, rule: Rule) 
             twice = numbers[first] != numbers[last]
             standing = np.where(twice | (rule.same_document & (first != last)), _TWICE, _ONCE)
         lowest = numbers[first] if rule.similar else np.zeros(len(first), np.int64)  # zeros cost next to nothing
-        table = table_of(_KEYS, keys[first], standing, lowest, np.full(len(first), partition))
+        table = table_of([keys[first], standing, lowest, np.full(len(first), partition)], _KEYS)
         yield Emitted("keys", table, route_by_hash(keys[first], flow_partitions))
 
     def answer(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -127,7 +127,7 @@ def repeated_windows(flow: Flow, documents: Blocks, layout: Layout, rule: Rule) 
         lowest = np.repeat(np.minimum.reduceat(first, heads), counts) if len(order) else first
         chosen = order[useful]
         routes = tables["keys"]["partition"].to_numpy()[chosen].astype(np.int64)
-        yield Emitted("repeated", table_of(REPEATED, keys[chosen], lowest[useful]), routes)
+        yield Emitted("repeated", table_of([keys[chosen], lowest[useful]], REPEATED), routes)
 
     flow_partitions, has_reference = flow.n_partitions, layout.has_reference
     sent = flow.reduce("cuts-keys", {"documents": documents}, send, {"keys": _KEYS})
@@ -160,12 +160,20 @@ def repeated_rows(
         after[follows] = collection.start_char[sentence[follows] + 1]
         text_chars = collection.n_chars[document] - collection.start_char[first[document]]
         found = table_of(
-            ROWS, *places.columns(), keys[chosen], sentence - first[document], collection.start_char[sentence],
-            collection.end_char[sentence], after, text_chars,
-        )  # fmt: skip
+            [
+                *places.columns(),
+                keys[chosen],
+                sentence - first[document],
+                collection.start_char[sentence],
+                collection.end_char[sentence],
+                after,
+                text_chars,
+            ],
+            ROWS,
+        )
         yield Emitted("rows", found, partition)
         known = _known(keys[chosen], places, layout)
-        table = table_of(WINDOWS, *known, np.full(len(known[0]), partition))
+        table = table_of([*known, np.full(len(known[0]), partition)], WINDOWS)
         yield Emitted("windows", table, route_by_hash(known[0], n_partitions))
 
     n_partitions = flow.n_partitions
