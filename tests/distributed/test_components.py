@@ -175,14 +175,16 @@ def test_a_centre_of_many_leaves_burdens_no_partition(centre: int, monkeypatch: 
 class Numbers:
     """A source of rows that stand for edges."""
 
-    outputs: Mapping[str, pa.Schema] = {"skipped": EDGES}
-    skipped: Any = None
+    outputs: Mapping[str, pa.Schema] = {}
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
 
     def mapped(self, mapper: Mapper) -> Iterator[tuple[Any, Mapper]]:
         yield self.frame, mapper
+
+    def after_reading(self, flow: Any, stored: Any) -> None:
+        pass
 
 
 @pytest.mark.parametrize("most_closed", [1 << 21, -1])
