@@ -183,7 +183,7 @@ calls = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(collections(), calls, st.integers(0, 4), st.sampled_from([1, 3]))
 def test_equal_rows(texts: list[str], call: Record, n_reference: int, step: int) -> None:
     items = records(texts)
@@ -191,7 +191,7 @@ def test_equal_rows(texts: list[str], call: Record, n_reference: int, step: int)
     check(items[:n_input], items[n_input:], step=step, **call)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(collections(), calls, st.integers(1, 3), st.sampled_from([0, 5, 10**6]))
 def test_rows_that_are_left_after_some_rounds(texts: list[str], call: Record, most_rounds: int, most_at_once: int) -> None:
     check(records(texts), partitions=(1, 3), most_rounds=most_rounds, most_at_once=most_at_once, **call)
@@ -206,7 +206,7 @@ def surroundings(draw: Any) -> list[str]:
     return [text(*(20 * k + draw(beside) if one else 0 for k, one in places)) for _ in range(draw(st.integers(3, 16)))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     surroundings(), st.integers(2, 3), st.booleans(), st.sampled_from(["first", "score:max"]), st.sampled_from([2, 3, 30]),
     st.sampled_from([0, 0, 20]),
@@ -218,7 +218,7 @@ def test_rows_that_wait_for_others(
     check(records(texts), partitions=(1, 3), most_rounds=most_rounds, most_at_once=most_at_once, **call)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(
     collections(with_variants=True), calls, st.integers(0, 4), st.sampled_from(["0.5", "0.6", "0.8", "1"]),
     st.sampled_from(["words", "words", "shingles", "spotsigs"]), st.integers(0, 2),
@@ -234,7 +234,7 @@ def test_similar_rows(
     )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     collections(with_variants=True), calls, st.sampled_from(["imatch", "fingerprint"]), st.integers(0, 2),
     st.sampled_from([0.1, 0.4, 0.6]),

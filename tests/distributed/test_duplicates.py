@@ -104,7 +104,7 @@ most_documents = st.sampled_from([2, 3, 4, 1000])
 seeds = st.integers(0, 1000)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(word_lists(), limits, shingle_sizes, most_documents, st.booleans(), seeds)
 def test_pairs_and_clusters_are_those_of_one_machine(
     words: list[list[str]], limit: str, size: int, most: int, chains: bool, seed: int
@@ -113,7 +113,7 @@ def test_pairs_and_clusters_are_those_of_one_machine(
     check_equal(records(words), seed=seed, **call)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(
     word_lists(6), word_lists(6), limits, st.sampled_from(["0", "1/2", "0.9"]), shingle_sizes, most_documents, st.booleans(),
     st.sampled_from(["resemblance", "order"]), seeds,
@@ -127,7 +127,7 @@ def test_against_a_reference(
     check_equal(records(given_words, "a"), records(other_words, "b"), seed=seed, n_partitions=(1, 4), **call)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(word_lists(), limits, shingle_sizes, most_documents, st.sampled_from(["join", "shingling"]), seeds)
 def test_order_and_containment(words: list[list[str]], limit: str, size: int, most: int, method: str, seed: int) -> None:
     call: dict[str, Any] = {"min_similarity": limit, "shingle_size": size, "max_shingle_documents": most, "method": method}
@@ -140,7 +140,7 @@ scores = st.lists(st.sampled_from([None, 1, 2, "3", "2.5", "b", "a", "nan"]), mi
 
 
 @pytest.mark.parametrize("keep", RULES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(word_lists(), st.lists(st.integers(0, 3), min_size=1, max_size=4), scores, limits, shingle_sizes, st.data())
 def test_who_stays(
     keep: str, words: list[list[str]], styles: list[int], values: list[Any], limit: str, size: int, data: st.DataObject
@@ -161,7 +161,7 @@ def test_who_stays(
     check_equal(items, against, seed=data.draw(seeds), n_partitions=(1, 3), **call)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(word_lists(), limits, shingle_sizes, st.sampled_from([2, 3, 4]), st.booleans(), most_documents, seeds)
 def test_samples(words: list[list[str]], limit: str, size: int, every: int, verify: bool, most: int, seed: int) -> None:
     call: dict[str, Any] = {"min_similarity": limit, "shingle_size": size, "verify": verify, "max_shingle_documents": most}
@@ -171,7 +171,7 @@ def test_samples(words: list[list[str]], limit: str, size: int, every: int, veri
         check_equal(records(words), seed=seed, n_partitions=(4,), measure="order", **call)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(word_lists(), limits, st.sampled_from([(1, 2, 4), (2, 2, 8), (1, 1, 4)]), st.booleans(), most_documents, seeds)
 def test_plans(words: list[list[str]], limit: str, every: tuple[int, ...], verify: bool, most: int, seed: int) -> None:
     plan = ibidem.SamplingPlan((0, 6, 10), every, {})
@@ -179,7 +179,7 @@ def test_plans(words: list[list[str]], limit: str, every: tuple[int, ...], verif
     check_equal(records(words), plan=plan, seed=seed, n_partitions=(1, 4), **call)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(word_lists(), st.one_of(st.none(), word_lists(5)), limits, shingle_sizes, st.booleans(), most_documents, seeds)
 def test_minhash(
     words: list[list[str]], others: list[list[str]] | None, limit: str, size: int, verify: bool, most: int, seed: int

@@ -17,7 +17,7 @@ from tests.texts import text, word
 
 
 @pytest.mark.parametrize("signature", SIGNATURES)
-@settings(max_examples=60, deadline=None, derandomize=False, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_random_collections(signature: str, data: Any) -> None:
     seed = data.draw(st.integers(0, 10**6))
