@@ -18,10 +18,19 @@ from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.distributed.joining import join_sets
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.placing import placed_documents
-from ibidem.distributed.tables import CLASSED, as_lists, distinct_pairs, flat, in_order, lengths, stretches, table_of
-from ibidem.distributed.typing import ASKERS, Maker, collapse, signature_maker
+from ibidem.distributed.tables import (
+    CLASSED,
+    as_lists,
+    distinct_pairs,
+    flat,
+    in_order,
+    lengths,
+    starts_of,
+    stretches,
+    table_of,
+)
+from ibidem.distributed.typing import ASKERS, Maker, collapse, signature_maker, tokens_of
 from ibidem.progress import Progress
-from ibidem.signatures import TypeTokens
 
 # The class of a type; 0: it is known by nothing, and matches nothing.
 CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
@@ -49,7 +58,7 @@ def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> 
 
     def find_keys(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
         for table in tables:
-            digests, keys = table["digest"].to_numpy(), make(TypeTokens(flat(table, "set"), _first(table, "set")))
+            digests, keys = table["digest"].to_numpy(), make(tokens_of(table))
             known = keys != 0
             routes = route_by_hash(keys[known], layout.n_partitions)
             yield Emitted("keys", table_of([keys[known], digests[known]], _KEYS), routes)
@@ -67,10 +76,6 @@ def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> 
 
 def _classes(digests: NDArray[np.uint64], classes: NDArray[np.uint64], layout: Layout) -> Emitted:
     return Emitted("classes", table_of([digests, classes], CLASSES), route_by_hash(digests, layout.n_partitions))
-
-
-def _first(table: pa.Table, name: str) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(lengths(table, name))]).astype(np.int64)
 
 
 def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, layout: Layout) -> Blocks:
@@ -110,7 +115,8 @@ def _tell_documents(
         table = in_order(tables["documents"])
         answers = tables["answers"].take(pa.array(np.argsort(tables["answers"]["digest"].to_numpy()))).combine_chunks()
         known, names = answers["digest"].to_numpy(), answers["class"].to_numpy()
-        sizes, first, hashes = lengths(answers, "set"), _first(answers, "set"), flat(answers, "set")
+        sizes, hashes = lengths(answers, "set"), flat(answers, "set")
+        first = starts_of(sizes)
         sizes = np.where(names == 0, 0, sizes)
         digests, counts = flat(table, "digest"), lengths(table, "digest")
         at = np.searchsorted(known, digests)

@@ -16,7 +16,7 @@ from ibidem.distributed.identical import FOUND, MEMBERS, NODES, node_homes
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.shingle_counts import Rounds
 from ibidem.distributed.shingling import SETS, documents_with_sets, taken
-from ibidem.distributed.tables import as_lists, table_of
+from ibidem.distributed.tables import as_lists, starts_of, table_of
 from ibidem.removals import similarity_to_kept
 from ibidem.reports.duplicates import listed_pairs
 from ibidem.resemblance import Duplicates, Found
@@ -168,4 +168,4 @@ def _all_sets(tables: Mapping[str, pa.Table], documents: Numbers) -> HashSets:
     if "sent" in tables:
         numbers, known_by = documents_with_sets(tables["sent"])
         sizes[np.searchsorted(documents, numbers)] = np.diff(known_by.first)
-    return HashSets(known_by.hashes, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+    return HashSets(known_by.hashes, starts_of(sizes))

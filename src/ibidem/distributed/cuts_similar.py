@@ -25,7 +25,7 @@ from ibidem.distributed.cuts_order import find, firsts, numbered
 from ibidem.distributed.cuts_spans import SPANS, in_reading_order
 from ibidem.distributed.cuts_windows import Rule, windows_of
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import CLASSED, collection_of, flat, in_order, lengths, table_of
+from ibidem.distributed.tables import CLASSED, collection_of, flat, in_order, lengths, starts_of, stretches, table_of
 from ibidem.matches import TypeSets, sort_sets
 from ibidem.passages import Cells
 from ibidem.removals import passage_removals
@@ -122,8 +122,6 @@ def _type_sets(documents: pa.Table, collection: Collection, types: SentenceTypes
     chosen = order[firsts(of_set[order])]
     counts = np.zeros(len(types), np.int64)
     counts[of_set[chosen]] = sizes[chosen]
-    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    begins = np.cumsum(sizes) - sizes
-    size = sizes[chosen]
-    at = np.repeat(begins[chosen] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
+    first = starts_of(counts)
+    at = stretches((np.cumsum(sizes) - sizes)[chosen], sizes[chosen])
     return sort_sets(HashSets(flat(documents, "sets")[at], first))

@@ -21,7 +21,7 @@ from ibidem.collection import Collection
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.distributed.cuts_order import PLACE, Names, Places, find, first_of_each, firsts
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import collection_of, flat, in_order, table_of
+from ibidem.distributed.tables import collection_of, flat, in_order, starts_of, table_of
 from ibidem.passages import Rows
 from ibidem.passages.kernels import window_keys
 
@@ -88,7 +88,7 @@ def windows_of(documents: pa.Table, layout: Layout, rule: Rule) -> tuple[Collect
     keys = np.empty(len(names), np.uint64)
     window_keys(names, rows.document, rule.size, keys)
     if not rule.similar and interrupts.any():
-        before = np.concatenate([[0], np.cumsum(interrupts)])
+        before = starts_of(interrupts)
         ends = np.minimum(np.arange(len(keys)) + rule.size, len(keys))
         keys[before[ends] > before[:-1]] = 0
     if rule.min_words > 1:

@@ -20,7 +20,7 @@ from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.distributed import kernels
 from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import table_of
+from ibidem.distributed.tables import starts_of, table_of
 from ibidem.passages import Rows
 from ibidem.passages.gram_join import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW, group_equal
 from ibidem.passages.kernels import sentence_keys, whole_text_keys, window_keys
@@ -41,7 +41,7 @@ def keys_of(rows: Rows, is_known: NDArray[np.bool_], limits: PassagesConfig) -> 
     Rows that are not known stand for stretches without a class: what holds one stands nowhere else.
     """
     n, size = len(rows.classes), limits.min_sentences
-    unknown_before = np.concatenate([[0], np.cumsum(~is_known)])
+    unknown_before = starts_of(~is_known)
     keys = {HOT_WINDOW: np.empty(n, np.uint64)}
     window_keys(rows.classes, rows.document, size, keys[HOT_WINDOW])
     ends = {HOT_WINDOW: np.minimum(np.arange(n) + size, n)}

@@ -22,12 +22,11 @@ from ibidem.config import Config
 from ibidem.distributed import join_kernels as kernels
 from ibidem.distributed.components import EDGES, ROOTS, connect
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import as_lists, flat, lengths, table_of
-from ibidem.distributed.typing import TYPES, Maker
+from ibidem.distributed.tables import as_lists, flat, lengths, starts_of, table_of
+from ibidem.distributed.typing import TYPES, Maker, tokens_of
 from ibidem.matches.kernels import flatten
 from ibidem.parts import in_turn
 from ibidem.sentences.hashing import mix
-from ibidem.signatures import TypeTokens
 from ibidem.signatures.types import number_hashes
 
 SETS = TYPES
@@ -69,9 +68,8 @@ def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: La
 def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[str, Blocks]:
     def make_sets(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
         for table in tables:
-            first = np.concatenate([[0], np.cumsum(lengths(table, "set"))]).astype(np.int64)
-            made = make(TypeTokens(flat(table, "set"), first))
-            hashes, sizes = made.hashes.copy(), np.empty(len(first) - 1, np.int64)
+            made = make(tokens_of(table))
+            hashes, sizes = made.hashes.copy(), np.empty(table.num_rows, np.int64)
             n = kernels.distinct(hashes, made.first, sizes)
             hashes = hashes[:n]
             digests = table["digest"].to_numpy()
@@ -115,7 +113,7 @@ def _list_postings(
     def list_postings(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
         for table in tables:
             hashes, sizes, digests = flat(table, "set").copy(), lengths(table, "set"), table["digest"].to_numpy()
-            first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+            first = starts_of(sizes)
             of_hash = np.zeros(len(hashes), np.int32)
             if len(frequent):
                 at = np.minimum(np.searchsorted(frequent, hashes), len(frequent) - 1)
@@ -211,7 +209,7 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
         chosen, which = np.unique(at, return_inverse=True)
         lists = sets.take(pa.array(chosen)).combine_chunks()
         hashes, sizes = flat(lists, "set").copy(), lengths(lists, "set")
-        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        first = starts_of(sizes)
         bitmaps = np.empty(len(sizes), np.uint64)
         kernels.order_sets(hashes, np.zeros(len(hashes), np.int32), first, bitmaps)
         sets = as_lists(hashes, sizes, pa.uint64())

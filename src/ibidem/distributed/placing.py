@@ -15,7 +15,7 @@ from ibidem.collection import Collection
 from ibidem.config import Config, passage_limits
 from ibidem.distributed.grams import keys_of
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import collection_of, flat, in_order, lengths, stretches
+from ibidem.distributed.tables import collection_of, flat, in_order, lengths, starts_of, stretches
 from ibidem.matches import sort_sets
 from ibidem.parts import in_turn
 from ibidem.passages import Cells, Rows
@@ -75,7 +75,7 @@ def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.
     compared, first = np.unique(types[sentence], return_index=True)
     sizes = np.zeros(len(digests), np.int64)
     sizes[compared] = set_sizes[first]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    starts = starts_of(sizes)
     return types, HashSets(flat(table, "sets")[stretches((np.cumsum(set_sizes) - set_sizes)[first], set_sizes[first])], starts)
 
 

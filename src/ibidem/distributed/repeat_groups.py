@@ -15,7 +15,7 @@ from ibidem.config import Config
 from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import MARKS, similarity_limit
-from ibidem.distributed.tables import cut_texts, flat, in_order, lengths, stretches, table_of
+from ibidem.distributed.tables import cut_texts, flat, in_order, lengths, starts_of, stretches, table_of
 from ibidem.matches import sort_sets
 from ibidem.model import REPEATS
 from ibidem.parts import in_turn
@@ -93,7 +93,7 @@ class _Comparison:
         self._row = np.cumsum(counts) - counts
         _, first, types = np.unique(flat(variants, "digests"), return_index=True, return_inverse=True)
         sizes = flat(variants, "set_sizes").astype(np.int64)
-        starts = np.concatenate([[0], np.cumsum(sizes[first])]).astype(np.int64)
+        starts = starts_of(sizes[first])
         hashes = flat(variants, "sets")[stretches((np.cumsum(sizes) - sizes)[first], sizes[first])]
         self._cells = Cells(types.astype(np.int32), sort_sets(HashSets(hashes, starts), in_turn), limit)
 
@@ -127,7 +127,7 @@ def _emit_groups(
         [_one(ids.take(pa.array(every))), pa.array(columns["start"][every]), pa.array(columns["end"][every])],
         names=["id", "start", "end"],
     )
-    offsets = np.concatenate([[0], np.cumsum([len(places) for places in found])]).astype(np.int64)
+    offsets = starts_of([len(places) for places in found])
     lists = pa.LargeListArray.from_arrays(pa.array(offsets), structs).cast(REPEATS.field("places").type)
     documents = columns["document"][firsts]
     untitled = [documents, columns["start"][firsts], columns["end"][firsts], n_documents, lists]

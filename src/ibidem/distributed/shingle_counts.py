@@ -17,7 +17,7 @@ from ibidem.config import Config
 from ibidem.distributed.duplicate_kernels import look_up_levels
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.shingling import documents_with_sets, every_of, listed_by_route, sets_of, taken
-from ibidem.distributed.tables import flat, lengths, table_of
+from ibidem.distributed.tables import flat, lengths, starts_of, table_of
 from ibidem.resemblance import SamplingPlan
 from ibidem.resemblance.frequent import common_of
 from ibidem.resemblance.pruning import sample
@@ -84,7 +84,7 @@ class SharedShingles:
         self._n_partitions = layout.n_partitions
         self._table_bits = max(1, len(shared).bit_length())
         counts = np.bincount((shared >> np.uint64(64 - self._table_bits)).astype(np.int64), minlength=1 << self._table_bits)
-        self._table_first = np.concatenate([[0], np.cumsum(counts)])
+        self._table_first = starts_of(counts)
 
     def levels(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint8]:
         """Return the levels of shingles; 0: no other document has it."""

@@ -16,7 +16,7 @@ from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.shingle_counts import Rounds, SharedShingles, WantedDocuments
 from ibidem.distributed.shingling import taken
-from ibidem.distributed.tables import as_lists, stretches, table_of
+from ibidem.distributed.tables import as_lists, starts_of, stretches, table_of
 from ibidem.resemblance.candidates import shingle_limits
 from ibidem.resemblance.frequent import CommonShingles, Meetings, find_meetings
 from ibidem.resemblance.limits import SizeBounds
@@ -118,4 +118,4 @@ def _first_shingles(
 
 def _sums(flags: NDArray[np.bool_], first: Numbers) -> Numbers:
     """Return the number of flags of each row."""
-    return np.diff(np.concatenate([[0], np.cumsum(flags)])[first])
+    return np.diff(starts_of(flags)[first])

@@ -16,7 +16,7 @@ from ibidem.distributed.duplicate_kernels import sort_keys, take_sets
 from ibidem.distributed.keeping import direct_keys, is_direct, times_of
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.splitting import IDS, emit_ids
-from ibidem.distributed.tables import NAMED, as_lists, flat, lengths, table_of
+from ibidem.distributed.tables import NAMED, as_lists, flat, lengths, starts_of, table_of
 from ibidem.resemblance import SamplingPlan, occurrence_hashes
 from ibidem.resemblance.pruning import sample
 from ibidem.shingled import shingle_texts
@@ -137,7 +137,7 @@ def sets_of(known_by: HashSets, config: Config) -> HashSets:
 def taken(sets: HashSets, chosen: Numbers) -> HashSets:
     """Return the sets of some rows."""
     counts = np.diff(sets.first)[chosen]
-    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    first = starts_of(counts)
     hashes = np.empty(int(first[-1]), np.uint64)
     take_sets(sets.hashes, sets.first, chosen, first, hashes)
     return HashSets(hashes, first)
@@ -146,5 +146,5 @@ def taken(sets: HashSets, chosen: Numbers) -> HashSets:
 def documents_with_sets(table: pa.Table) -> tuple[Numbers, HashSets]:
     """Return the documents of a table, in order, each once, and what they are known by."""
     documents, rows = np.unique(table["document"].to_numpy(), return_index=True)
-    first = np.concatenate([[0], np.cumsum(lengths(table, "known_by"))]).astype(np.int64)
-    return documents, taken(HashSets(flat(table, "known_by"), first), rows)
+    known_by = HashSets(flat(table, "known_by"), starts_of(lengths(table, "known_by")))
+    return documents, taken(known_by, rows)

@@ -15,7 +15,7 @@ from ibidem.collection import Collection, gather, text_buffers
 from ibidem.config import Config, passage_limits
 from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import CLASSED, NAMED, SPLIT, as_lists, table_of
+from ibidem.distributed.tables import CLASSED, NAMED, SPLIT, as_lists, starts_of, table_of
 from ibidem.distributed.vocabulary import WORDS, count_words, needs_vocabulary
 from ibidem.parts import in_turn
 from ibidem.sentences import hash_strings
@@ -134,7 +134,7 @@ def _seen(collection: Collection, batch: pa.RecordBatch, documents: Numbers, lay
         here = np.flatnonzero(homes == home)
         digests, first = np.unique(collection.digest[here], return_index=True)
         chosen = here[first]
-        ends = np.concatenate([[0], np.cumsum(sizes[chosen])]).astype(np.int64)
+        ends = starts_of(sizes[chosen])
         index = np.arange(int(ends[-1])) + np.repeat(begins[chosen] - ends[:-1], sizes[chosen])
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(data[index])]
         texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(chosen), buffers)

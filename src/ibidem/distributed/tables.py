@@ -83,6 +83,13 @@ def lengths(table: pa.Table, name: str) -> NDArray[np.int64]:
     return counts
 
 
+def starts_of(counts: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
+    """Return where the values of each row begin if rows of so many values follow one another, and where the last row ends."""
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, dtype=np.int64, out=starts[1:])
+    return starts
+
+
 def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType) -> pa.ListArray:
     """Return values as lists of so many each."""
     offsets = np.zeros(len(counts) + 1, np.int32)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from ibidem.blocks import Blocks, Emitted, Flow
 from ibidem.config import Config
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import as_lists, flat, lengths, table_of
+from ibidem.distributed.tables import as_lists, flat, lengths, starts_of, table_of
 from ibidem.distributed.vocabulary import KnownWords, most_frequent_words, needs_vocabulary, words_by_documents
 from ibidem.progress import Progress
 from ibidem.sentences import tokenise_spans
@@ -49,6 +49,11 @@ def collapse(flow: Flow, seen: Blocks, layout: Layout, progress: Progress) -> di
     found = flow.reduce("types", {"seen": seen}, collapse, {"types": TYPES, "askers": ASKERS, "counts": _COUNTS})
     progress.count(types=int(flow.collect(found["counts"])["n_types"].to_numpy().sum()))
     return found
+
+
+def tokens_of(types: pa.Table) -> TypeTokens:
+    """Return the tokens of types, `TYPES`."""
+    return TypeTokens(flat(types, "set"), starts_of(lengths(types, "set")))
 
 
 def signature_maker(flow: Flow, words: Blocks | None, types: Blocks, config: Config, n_documents: int) -> Maker:
@@ -105,8 +110,7 @@ def _spots_maker(flow: Flow, words: Blocks, types: Blocks, config: Config, n_doc
     def n_spots(maker: Maker, count: int) -> tuple[int, int]:
         def total(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
             for table in tables:
-                first = np.concatenate([[0], np.cumsum(lengths(table, "set"))]).astype(np.int64)
-                sets = maker(TypeTokens(flat(table, "set"), first))
+                sets = maker(tokens_of(table))
                 yield Emitted("counts", table_of([[table.num_rows], [len(sets.hashes)]], _COUNTS), 0)
 
         counts = flow.collect(flow.map(f"spots-{count}", types, total, {"counts": _COUNTS})["counts"])
