@@ -117,7 +117,6 @@ def _tell_documents(
         known, names = answers["digest"].to_numpy(), answers["class"].to_numpy()
         sizes, hashes = lengths(answers, "set"), flat(answers, "set")
         first = starts_of(sizes)
-        sizes = np.where(names == 0, 0, sizes)
         digests, counts = flat(table, "digest"), lengths(table, "digest")
         at = np.searchsorted(known, digests)
         hit = at < len(known)
