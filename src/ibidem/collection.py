@@ -186,7 +186,7 @@ def gather(
     return Collection(kept, n_chars, n_input, **whole)
 
 
-def text_buffers(texts: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return the UTF-8 bytes of a column of texts and the offsets of its rows, without copying."""
     _, offsets, data = texts.buffers()
     rows = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]

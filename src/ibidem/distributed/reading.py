@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ibidem.blocks import Emitted, Mapper
+from ibidem.collection import text_buffers
 from ibidem.config import DocumentsConfig
 from ibidem.distributed.cleaning import LINES
 from ibidem.distributed.tables import NUMBERED, table_of
@@ -169,8 +170,8 @@ def _joined(lines: pa.Array, is_first: bool, encoding: str) -> bytes:
     """Return lines as one block of bytes in UTF-8."""
     newline, nothing = pa.scalar(b"\n", pa.large_binary()), pa.scalar(b"", pa.large_binary())
     ended = pc.binary_join_element_wise(lines.cast(pa.large_binary()), newline, nothing)
-    offsets = np.frombuffer(ended.buffers()[1], np.int64)[ended.offset :][: len(ended) + 1]
-    block: bytes = ended.buffers()[2].slice(int(offsets[0]), int(offsets[-1] - offsets[0])).to_pybytes()
+    data, offsets = text_buffers(ended)
+    block = data[offsets[0] : offsets[-1]].tobytes()
     if is_first:
         block = block.removeprefix(BOM)
     return block if is_utf8(encoding) else _as_utf8(block, encoding)

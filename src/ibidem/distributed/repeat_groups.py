@@ -124,7 +124,7 @@ def _emit_groups(
     n_documents = [len(np.unique(columns["document"][places])) for places in found]
     every = np.concatenate([np.empty(0, np.int64), *found])
     structs = pa.StructArray.from_arrays(
-        [_one(ids.take(pa.array(every))), pa.array(columns["start"][every]), pa.array(columns["end"][every])],
+        [ids.take(pa.array(every)).combine_chunks(), pa.array(columns["start"][every]), pa.array(columns["end"][every])],
         names=["id", "start", "end"],
     )
     offsets = starts_of([len(places) for places in found])
@@ -143,10 +143,6 @@ def _emit_groups(
             yield Emitted("marks", table_of(marks, MARKS), layout.home(document))
         whole = document[columns["is_whole"][places]].astype(np.uint64)
         yield Emitted("edges", table_of([np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]], EDGES), 0)
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def entitle(flow: Flow, untitled: Blocks, texts: Blocks, layout: Layout) -> dict[str, Blocks]:

@@ -67,11 +67,7 @@ def in_order(table: pa.Table, by: str = "document") -> pa.Table:
 
 def flat(table: pa.Table, name: str) -> NDArray[Any]:
     """Return the values of a column of lists, row after row."""
-    column = table[name].combine_chunks()
-    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) and column.num_chunks else column
-    if isinstance(column, pa.ChunkedArray):
-        return np.empty(0, column.type.value_type.to_pandas_dtype())
-    values: NDArray[Any] = column.flatten().to_numpy()
+    values: NDArray[Any] = table[name].combine_chunks().flatten().to_numpy()
     return values
 
 

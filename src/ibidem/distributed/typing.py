@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Flow
+from ibidem.collection import text_buffers
 from ibidem.config import Config
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import as_lists, flat, lengths, starts_of, table_of
@@ -36,10 +37,7 @@ def collapse(flow: Flow, seen: Blocks, layout: Layout, progress: Progress) -> di
     def collapse(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["seen"].combine_chunks()
         digests, first = np.unique(table["digest"].to_numpy(), return_index=True)
-        texts = table["text"].take(pa.array(first)).combine_chunks()
-        texts = texts.chunk(0) if isinstance(texts, pa.ChunkedArray) else texts
-        offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset :][: len(texts) + 1]
-        data = np.frombuffer(texts.buffers()[2], np.uint8)
+        data, offsets = text_buffers(table["text"].take(pa.array(first)).combine_chunks())
         tokens, token_first = tokenise_spans(data, offsets[:-1], offsets[1:])
         columns = [digests, as_lists(tokens, np.diff(token_first), pa.uint64())]
         yield Emitted("types", table_of(columns, TYPES), partition)
