@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow, Inputs, route_by_hash
 from ibidem.config import SET_SIGNATURES, Config
@@ -29,11 +28,9 @@ from ibidem.distributed.tables import (
     stretches,
     table_of,
 )
-from ibidem.distributed.typing import ASKERS, Maker, collapse, signature_maker, tokens_of
+from ibidem.distributed.typing import ASKERS, CLASSES, Maker, collapse, emit_classes, signature_maker, tokens_of
 from ibidem.progress import Progress
 
-# The class of a type; 0: it is known by nothing, and matches nothing.
-CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
 _KEYS = pa.schema([("key", pa.uint64()), ("digest", pa.uint64())])
 _ANSWERS = pa.schema([("digest", pa.uint64()), ("class", pa.uint64()), ("set", pa.list_(pa.uint64()))])
 
@@ -62,20 +59,16 @@ def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> 
             known = keys != 0
             routes = route_by_hash(keys[known], layout.n_partitions)
             yield Emitted("keys", table_of([keys[known], digests[known]], _KEYS), routes)
-            yield _classes(digests[~known], np.zeros(int((~known).sum()), np.uint64), layout)
+            yield emit_classes(digests[~known], np.zeros(int((~known).sum()), np.uint64), layout)
 
     def share(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         keys, digests = (tables["keys"][name].to_numpy() for name in _KEYS.names)
         _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
         shared = counts[which] > 1
-        yield _classes(digests[shared], keys[shared], layout)
+        yield emit_classes(digests[shared], keys[shared], layout)
 
     found = flow.map("keys", types, find_keys, {"keys": _KEYS, "classes": CLASSES})
     return [found["classes"], flow.reduce("keys-shared", {"keys": found["keys"]}, share, {"classes": CLASSES})["classes"]]
-
-
-def _classes(digests: NDArray[np.uint64], classes: NDArray[np.uint64], layout: Layout) -> Emitted:
-    return Emitted("classes", table_of([digests, classes], CLASSES), route_by_hash(digests, layout.n_partitions))
 
 
 def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, layout: Layout) -> Blocks:

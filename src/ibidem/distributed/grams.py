@@ -56,6 +56,11 @@ def keys_of(rows: Rows, is_known: NDArray[np.bool_], limits: PassagesConfig) -> 
     return keys
 
 
+def told_apart(keys: NDArray[np.uint64], bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return keys that differ by kind: those of two kinds may be equal by their making, where classes are the same."""
+    return keys ^ bits.astype(np.uint64) << np.uint64(56)
+
+
 def emit_grams(
     collection: Collection,
     documents: NDArray[np.int64],
@@ -108,8 +113,7 @@ def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str,
     def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         grams = tables["grams"]
         bits, keys, documents, rows, counts = (grams[name].to_numpy() for name in GRAMS.names)
-        # Keys of two kinds may be equal by their making, where classes are the same.
-        groups = group_equal(keys ^ bits.astype(np.uint64) << np.uint64(56))
+        groups = group_equal(told_apart(keys, bits))
         which = np.repeat(np.arange(len(groups.first) - 1), np.diff(groups.first))
         members = groups.rows[np.lexsort((rows[groups.rows], documents[groups.rows], which))]
         bits, documents, rows, counts = bits[members], documents[members], rows[members], counts[members]

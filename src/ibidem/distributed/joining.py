@@ -23,14 +23,13 @@ from ibidem.distributed import join_kernels as kernels
 from ibidem.distributed.components import EDGES, ROOTS, connect
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import as_lists, flat, lengths, starts_of, table_of
-from ibidem.distributed.typing import TYPES, Maker, tokens_of
+from ibidem.distributed.typing import CLASSES, TYPES, Maker, emit_classes, tokens_of
 from ibidem.matches.kernels import flatten
 from ibidem.parts import in_turn
 from ibidem.sentences.hashing import mix
 from ibidem.signatures.types import number_hashes
 
 SETS = TYPES
-_CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
 _MEMBERS = pa.schema([("member", pa.uint64()), ("count", pa.int64())])
 _POSTINGS = pa.schema(
     [
@@ -60,9 +59,9 @@ def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: La
     def name(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
         for table in tables:
             digests, classes = (table[name].to_numpy() for name in ROOTS.names)
-            yield Emitted("classes", table_of([digests, classes], _CLASSES), route_by_hash(digests, layout.n_partitions))
+            yield emit_classes(digests, classes, layout)
 
-    return compared, [made["classes"], flow.map("classes-named", roots, name, {"classes": _CLASSES})["classes"]]
+    return compared, [made["classes"], flow.map("classes-named", roots, name, {"classes": CLASSES})["classes"]]
 
 
 def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[str, Blocks]:
@@ -73,15 +72,15 @@ def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[s
             n = kernels.distinct(hashes, made.first, sizes)
             hashes = hashes[:n]
             digests = table["digest"].to_numpy()
-            routes = route_by_hash(digests, layout.n_partitions)
-            yield Emitted("sets", table_of([digests, as_lists(hashes, sizes, pa.uint64())], SETS), routes)
+            sets = table_of([digests, as_lists(hashes, sizes, pa.uint64())], SETS)
+            yield Emitted("sets", sets, route_by_hash(digests, layout.n_partitions))
             empty = sizes == 0
-            yield Emitted("classes", table_of([digests[empty], np.zeros(int(empty.sum()))], _CLASSES), routes[empty])
+            yield emit_classes(digests[empty], np.zeros(int(empty.sum()), np.uint64), layout)
             numbered = number_hashes(hashes, in_turn)
             columns = [numbered.hashes, numbered.counts]
             yield Emitted("members", table_of(columns, _MEMBERS), route_by_hash(numbered.hashes, layout.n_partitions))
 
-    return flow.map("sets", types, make_sets, {"sets": SETS, "classes": _CLASSES, "members": _MEMBERS})
+    return flow.map("sets", types, make_sets, {"sets": SETS, "classes": CLASSES, "members": _MEMBERS})
 
 
 def _frequent_members(flow: Flow, members: Blocks) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.config import Config, passage_limits
 from ibidem.distributed.components import EDGES
+from ibidem.distributed.grams import told_apart
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import MARKS, similarity_limit
 from ibidem.distributed.placing import HOT, PlacedDocuments, compared_sets, placed_documents
@@ -95,7 +96,7 @@ def _locate(flow: Flow, documents: Blocks, hot: Blocks, links: Blocks, config: C
         length = np.where(bit == HOT_TEXT, n_rows, 1)
         windows = bit == HOT_WINDOW
         starts, heads, head_lengths = _walk(start_row[windows], key[windows], tables["links"], placed, size)
-        groups = np.concatenate([heads, _told_apart(key, bit)[~windows]])
+        groups = np.concatenate([heads, told_apart(key, bit)[~windows]])
         lengths = np.concatenate([head_lengths, length[~windows]])
         starts = np.concatenate([starts, start_row[~windows]])
         is_kept = np.concatenate([np.ones(len(heads), np.bool_), is_kept[~windows]])
@@ -105,11 +106,6 @@ def _locate(flow: Flow, documents: Blocks, hot: Blocks, links: Blocks, config: C
 
     inputs = {"documents": documents, "hot": hot, "links": links}
     return flow.reduce("repeats-places", inputs, locate, {"places": PLACES, "variants": VARIANTS})
-
-
-def _told_apart(keys: NDArray[np.uint64], bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return keys that differ by kind: those of a window and of a text may be equal by their making."""
-    return keys ^ bits.astype(np.uint64) << np.uint64(56)
 
 
 def _walk(

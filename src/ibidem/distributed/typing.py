@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ibidem.blocks import Blocks, Emitted, Flow
+from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.collection import text_buffers
 from ibidem.config import Config
 from ibidem.distributed.layout import Layout
@@ -26,6 +27,8 @@ from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS, WANTED_SPOTS
 # The tokens of each type, in order, at the partition of its digest; and the partitions that hold such sentences.
 TYPES = pa.schema([("digest", pa.uint64()), ("set", pa.list_(pa.uint64()))])
 ASKERS = pa.schema([("digest", pa.uint64()), ("home", pa.int32())])
+# The class of a type, at the same partition; 0: it is known by nothing, and matches nothing.
+CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
 _COUNTS = pa.schema([("n_types", pa.int64()), ("n_tokens", pa.int64())])
 
 Maker = Callable[[TypeTokens], Any]
@@ -52,6 +55,11 @@ def collapse(flow: Flow, seen: Blocks, layout: Layout, progress: Progress) -> di
 def tokens_of(types: pa.Table) -> TypeTokens:
     """Return the tokens of types, `TYPES`."""
     return TypeTokens(flat(types, "set"), starts_of(lengths(types, "set")))
+
+
+def emit_classes(digests: NDArray[np.uint64], classes: NDArray[np.uint64], layout: Layout) -> Emitted:
+    """Send the classes of types to where these are at home."""
+    return Emitted("classes", table_of([digests, classes], CLASSES), route_by_hash(digests, layout.n_partitions))
 
 
 def signature_maker(flow: Flow, words: Blocks | None, types: Blocks, config: Config, n_documents: int) -> Maker:
