@@ -16,7 +16,6 @@ from ibidem.config import SET_SIGNATURES, Config
 from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.distributed.joining import join_sets
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.placing import placed_documents
 from ibidem.distributed.tables import (
     CLASSED,
     as_lists,
@@ -24,6 +23,7 @@ from ibidem.distributed.tables import (
     flat,
     in_order,
     lengths,
+    placed_documents,
     starts_of,
     stretches,
     table_of,
@@ -132,8 +132,7 @@ def _tell_documents(
         table = table_of([*table.columns, *lists], CLASSED)
         yield Emitted("documents", table, partition)
         if with_grams:
-            placed = placed_documents(table, config, layout)
-            yield from emit_grams(placed.collection, placed.documents, placed.rows, placed.is_known, config, layout)
+            yield from emit_grams(placed_documents(table, config, layout), config, layout)
 
     stored = flow.reduce("classes-told", {"documents": documents, "answers": answers}, tell, outputs)
     return stored["documents"], stored

@@ -20,8 +20,7 @@ from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.distributed import kernels
 from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import starts_of, table_of
-from ibidem.passages import Rows
+from ibidem.distributed.tables import PlacedDocuments, starts_of, table_of
 from ibidem.passages.gram_join import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW, group_equal
 from ibidem.passages.kernels import sentence_keys, whole_text_keys, window_keys
 
@@ -35,13 +34,14 @@ GRAM_OUTPUTS = {"grams": GRAMS, "flags": FLAGS, "edges": EDGES}
 _IDENTICAL = 0
 
 
-def keys_of(rows: Rows, is_known: NDArray[np.bool_], limits: PassagesConfig) -> dict[int, NDArray[np.uint64]]:
+def keys_of(placed: PlacedDocuments, limits: PassagesConfig) -> dict[int, NDArray[np.uint64]]:
     """Return by flag the key of the window, sentence and text that starts at each row; 0 where there is none.
 
     Rows that are not known stand for stretches without a class: what holds one stands nowhere else.
     """
+    rows = placed.rows
     n, size = len(rows.classes), limits.min_sentences
-    unknown_before = starts_of(~is_known)
+    unknown_before = starts_of(~placed.is_known)
     keys = {HOT_WINDOW: np.empty(n, np.uint64)}
     window_keys(rows.classes, rows.document, size, keys[HOT_WINDOW])
     ends = {HOT_WINDOW: np.minimum(np.arange(n) + size, n)}
@@ -61,19 +61,12 @@ def told_apart(keys: NDArray[np.uint64], bits: NDArray[np.uint8]) -> NDArray[np.
     return keys ^ bits.astype(np.uint64) << np.uint64(56)
 
 
-def emit_grams(
-    collection: Collection,
-    documents: NDArray[np.int64],
-    rows: Rows,
-    is_known: NDArray[np.bool_],
-    config: Config,
-    layout: Layout,
-) -> Iterator[Emitted]:
-    """Yield the grams of whole documents, `documents` being their numbers."""
+def emit_grams(placed: PlacedDocuments, config: Config, layout: Layout) -> Iterator[Emitted]:
+    """Yield the grams of whole documents."""
     limits = passage_limits(config)
-    row_of_document = (np.arange(len(rows.classes)) - rows.document_first[rows.document]).astype(np.int32)
-    row_documents = documents[rows.document]
-    for bit, keys in keys_of(rows, is_known, limits).items():
+    row_of_document = placed.row_of_document
+    row_documents = placed.documents[placed.rows.document]
+    for bit, keys in keys_of(placed, limits).items():
         groups = group_equal(keys)
         n_places = np.diff(groups.first)
         withheld = np.zeros(len(keys), np.bool_)
@@ -87,7 +80,7 @@ def emit_grams(
         sent = (keys != 0) & ~withheld
         columns = [np.full(sent.sum(), bit, np.uint8), keys[sent], row_documents[sent], row_of_document[sent], counts[sent]]
         yield Emitted("grams", table_of(columns, GRAMS), route_by_hash(keys[sent], layout.n_partitions))
-    yield from _emit_identical(collection, documents, layout)
+    yield from _emit_identical(placed.collection, placed.documents, layout)
 
 
 def _emit_identical(collection: Collection, documents: NDArray[np.int64], layout: Layout) -> Iterator[Emitted]:

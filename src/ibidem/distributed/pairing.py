@@ -12,8 +12,8 @@ from ibidem.blocks import Blocks, Emitted, Flow
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.placing import cells_of, placed_documents
-from ibidem.distributed.tables import flat, in_order
+from ibidem.distributed.placing import cells_of
+from ibidem.distributed.tables import flat, in_order, placed_documents
 from ibidem.model import PASSAGES
 from ibidem.parts import in_turn
 from ibidem.passages import Pairing, assemble_passages, find_diagonals

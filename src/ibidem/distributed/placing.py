@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow, Inputs
-from ibidem.classifying import rows_of
-from ibidem.collection import Collection
-from ibidem.config import Config, passage_limits
+from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.distributed.grams import keys_of
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import collection_of, flat, in_order, lengths, starts_of, stretches
+from ibidem.distributed.tables import PlacedDocuments, flat, in_order, lengths, placed_documents, starts_of, stretches, table_of
 from ibidem.matches import sort_sets
 from ibidem.parts import in_turn
-from ibidem.passages import Cells, Rows
+from ibidem.passages import Cells
 from ibidem.passages.gram_join import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.kernels import cover_windows
 from ibidem.signatures import HashSets
@@ -41,29 +38,6 @@ HOT = pa.schema(
 def placed_schema(documents: pa.Schema) -> pa.Schema:
     """Return the schema of documents where they meet others, with the flags of their rows."""
     return documents.append(pa.field("flags", pa.list_(pa.uint8())))
-
-
-@dataclass(frozen=True)
-class PlacedDocuments:
-    """Documents of one partition as the stages want them: numbers, sentences, rows, and which rows have a class."""
-
-    documents: NDArray[np.int64]
-    collection: Collection
-    rows: Rows
-    is_known: NDArray[np.bool_]
-
-    @property
-    def row_of_document(self) -> NDArray[np.int32]:
-        """The number of each row in its document."""
-        return (np.arange(len(self.rows.classes)) - self.rows.document_first[self.rows.document]).astype(np.int32)
-
-
-def placed_documents(table: pa.Table, config: Config, layout: Layout) -> PlacedDocuments:
-    """Return documents that come in order."""
-    collection = collection_of(table, layout)
-    classes = flat(table, "classes") if "classes" in table.column_names else collection.digest
-    rows = rows_of(collection, classes, passage_limits(config).max_gap_sentences)
-    return PlacedDocuments(table["document"].to_numpy(), collection, rows, classes[rows.sentence] != 0)
 
 
 def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.int64], HashSets]:
@@ -101,7 +75,7 @@ def place_documents(
         document, row = tables["flags"]["document"].to_numpy(), tables["flags"]["row"].to_numpy()
         at = placed.rows.document_first[np.searchsorted(placed.documents, document)] + row
         np.bitwise_or.at(flags, at, tables["flags"]["flags"].to_numpy())
-        yield from _hot(placed, flags, config, layout)
+        yield from _emit_hot(placed, flags, limits, layout)
         offsets = placed.rows.document_first.astype(np.int32)
         table = table.append_column(schema.field("flags"), pa.ListArray.from_arrays(pa.array(offsets), pa.array(flags)))
         member, bucket = tables["members"]["document"].to_numpy(), tables["members"]["bucket"].to_numpy()
@@ -109,23 +83,24 @@ def place_documents(
         chosen = np.searchsorted(placed.documents, packed // layout.n_partitions)
         yield Emitted("placed", table.take(pa.array(chosen)), packed % layout.n_partitions)
 
-    def _hot(placed: PlacedDocuments, flags: NDArray[np.uint8], config: Config, layout: Layout) -> Iterator[Emitted]:
-        if not (flags & (HOT_WINDOW | HOT_SENTENCE | HOT_TEXT)).any():
-            return
-        covered = np.empty(len(flags), np.bool_)
-        cover_windows(flags, limits.min_sentences, REPEATED_WINDOW, covered)
-        kept = {HOT_WINDOW: np.ones(len(flags), np.bool_), HOT_SENTENCE: ~covered, HOT_TEXT: (flags & HOT_SENTENCE) == 0}
-        for bit, keys in keys_of(placed.rows, placed.is_known, limits).items():
-            hot = np.flatnonzero(flags & bit)
-            hot_keys = np.where(flags & bit != 0, keys, np.uint64(0))
-            beside = np.concatenate([[np.uint64(0)], hot_keys, [np.uint64(0)]])
-            document = np.concatenate([[-1], placed.rows.document, [-1]])
-            following = np.where(document[hot + 2] == document[hot + 1], beside[hot + 2], np.uint64(0))
-            preceding = np.where(document[hot] == document[hot + 1], beside[hot], np.uint64(0))
-            numbers = placed.documents[placed.rows.document[hot]]
-            columns = [np.full(len(hot), bit, np.uint8), keys[hot], numbers, placed.row_of_document[hot], following, preceding]
-            table = pa.Table.from_arrays([pa.array(c) for c in [*columns, kept[bit][hot]]], schema=HOT)
-            yield Emitted("hot", table, layout.home(numbers))
-
     inputs: Inputs = {"documents": documents, "flags": flags, "members": members}
     return flow.reduce("places", inputs, place, {"placed": schema, "hot": HOT})
+
+
+def _emit_hot(placed: PlacedDocuments, flags: NDArray[np.uint8], limits: PassagesConfig, layout: Layout) -> Iterator[Emitted]:
+    """Yield the places of hot grams, given the flags of all rows."""
+    if not (flags & (HOT_WINDOW | HOT_SENTENCE | HOT_TEXT)).any():
+        return
+    covered = np.empty(len(flags), np.bool_)
+    cover_windows(flags, limits.min_sentences, REPEATED_WINDOW, covered)
+    kept = {HOT_WINDOW: np.ones(len(flags), np.bool_), HOT_SENTENCE: ~covered, HOT_TEXT: (flags & HOT_SENTENCE) == 0}
+    for bit, keys in keys_of(placed, limits).items():
+        hot = np.flatnonzero(flags & bit)
+        hot_keys = np.where(flags & bit != 0, keys, np.uint64(0))
+        beside = np.concatenate([[np.uint64(0)], hot_keys, [np.uint64(0)]])
+        document = np.concatenate([[-1], placed.rows.document, [-1]])
+        following = np.where(document[hot + 2] == document[hot + 1], beside[hot + 2], np.uint64(0))
+        preceding = np.where(document[hot] == document[hot + 1], beside[hot], np.uint64(0))
+        numbers = placed.documents[placed.rows.document[hot]]
+        columns = [np.full(len(hot), bit), keys[hot], numbers, placed.row_of_document[hot], following, preceding]
+        yield Emitted("hot", table_of([*columns, kept[bit][hot]], HOT), layout.home(numbers))

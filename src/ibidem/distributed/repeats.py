@@ -21,9 +21,17 @@ from ibidem.distributed.components import EDGES
 from ibidem.distributed.grams import told_apart
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import MARKS, similarity_limit
-from ibidem.distributed.placing import HOT, PlacedDocuments, compared_sets, placed_documents
+from ibidem.distributed.placing import HOT, compared_sets
 from ibidem.distributed.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, entitle, group_places
-from ibidem.distributed.tables import as_lists, distinct_pairs, in_order, stretches, table_of
+from ibidem.distributed.tables import (
+    PlacedDocuments,
+    as_lists,
+    distinct_pairs,
+    in_order,
+    placed_documents,
+    stretches,
+    table_of,
+)
 from ibidem.passages.gram_join import HOT_TEXT, HOT_WINDOW
 from ibidem.passages.repeats import apart
 from ibidem.reports.marks import Marks

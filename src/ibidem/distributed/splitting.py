@@ -10,12 +10,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
-from ibidem.classifying import rows_of
 from ibidem.collection import Collection, gather, text_buffers
-from ibidem.config import Config, passage_limits
+from ibidem.config import Config
 from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import CLASSED, NAMED, SPLIT, as_lists, starts_of, table_of
+from ibidem.distributed.tables import CLASSED, NAMED, SPLIT, PlacedDocuments, as_lists, starts_of, table_of
 from ibidem.distributed.vocabulary import WORDS, count_words, needs_vocabulary
 from ibidem.parts import in_turn
 from ibidem.sentences import hash_strings
@@ -71,8 +70,7 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
                 if by_words:
                     yield count_words(collection, layout)
             elif not to_cut:
-                rows = rows_of(collection, collection.digest, passage_limits(config).max_gap_sentences)
-                yield from emit_grams(collection, documents, rows, np.ones(len(rows.classes), np.bool_), config, layout)
+                yield from emit_grams(PlacedDocuments.of(documents, collection, collection.digest, config), config, layout)
 
     return flow.map("sentences", source, split, outputs)
 

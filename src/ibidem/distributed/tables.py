@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.classifying import rows_of
 from ibidem.collection import Collection
+from ibidem.config import Config, passage_limits
 from ibidem.distributed.layout import Layout
 from ibidem.model import DOCUMENT_BATCH
+from ibidem.passages import Rows
 
 # What mappers read: documents as the readers hand them on, numbered.
 NUMBERED = pa.schema([pa.field("document", pa.int64(), nullable=False), *DOCUMENT_BATCH])
@@ -147,3 +152,33 @@ def collection_of(table: pa.Table, layout: Layout) -> Collection:
         end_byte=nothing,
         **columns,
     )
+
+
+@dataclass(frozen=True)
+class PlacedDocuments:
+    """Documents of one partition or batch as the stages want them: numbers, sentences, rows, and which rows have a class."""
+
+    documents: NDArray[np.int64]
+    collection: Collection
+    rows: Rows
+    is_known: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, documents: NDArray[np.int64], collection: Collection, classes: NDArray[np.uint64], config: Config
+    ) -> PlacedDocuments:
+        """Return documents of these numbers whose sentences have these classes (0: none)."""
+        rows = rows_of(collection, classes, passage_limits(config).max_gap_sentences)
+        return cls(documents, collection, rows, classes[rows.sentence] != 0)
+
+    @cached_property
+    def row_of_document(self) -> NDArray[np.int32]:
+        """The number of each row in its document."""
+        return (np.arange(len(self.rows.classes)) - self.rows.document_first[self.rows.document]).astype(np.int32)
+
+
+def placed_documents(table: pa.Table, config: Config, layout: Layout) -> PlacedDocuments:
+    """Return documents that come in order."""
+    collection = collection_of(table, layout)
+    classes = flat(table, "classes") if "classes" in table.column_names else collection.digest
+    return PlacedDocuments.of(table["document"].to_numpy(), collection, classes, config)
