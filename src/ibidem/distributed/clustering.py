@@ -136,8 +136,7 @@ def _cluster(tables: Mapping[str, pa.Table], rounds: Rounds, layout: Layout) -> 
     rank = np.empty(n, np.int64)
     rank[np.lexsort((documents, rank_key))] = np.arange(n)
     if config.resemblance.min_containment > 0:
-        side = (documents >= layout.n_input).astype(np.int8) if layout.has_reference else np.empty(0, np.int8)
-        rank = containers_first(rank, size, side)
+        rank = containers_first(rank, size, layout.side(documents))
 
     a, b, *scores = (tables["found"][name].to_numpy() for name in FOUND.names)
     found = Found(joined([Duplicates(row_of(a), row_of(b), *scores)]), by_common)

@@ -99,7 +99,7 @@ def _by_minhash(
     """Return the pairs that their signatures take for duplicates, or all if they are to be compared in full."""
     settings = rounds.config.resemblance
     everyone = np.ones(len(documents), np.bool_)
-    side = (documents >= layout.n_input).astype(np.int8) if layout.has_reference else np.empty(0, np.int8)
+    side = layout.side(documents)
     corpus = Corpus(comparer.sets, None, everyone, side, everyone.astype(np.int64))
     limit = 0.0 if settings.verify else float(resemblance_limit(rounds.config))
     return estimated(corpus, a, b, agreement(minhash(comparer.sets, settings.permutations), a, b), limit)

@@ -28,3 +28,7 @@ class Layout:
     def home(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the partition of each document."""
         return documents * self.n_partitions // max(1, self.n_records)
+
+    def side(self, documents: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return 1 for documents of the reference, 0 for the others; nothing without a reference."""
+        return (documents >= self.n_input).astype(np.int8) if self.has_reference else np.empty(0, np.int8)

@@ -47,7 +47,7 @@ def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> di
         placed = placed_documents(table, config, layout)
         documents, collection, rows = placed.documents, placed.collection, placed.rows
         cells = cells_of(table, placed, limit)
-        side = (documents >= layout.n_input).astype(np.int8) if layout.has_reference else np.empty(0, np.int8)
+        side = layout.side(documents)
         kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
         pairing = Pairing(limits.same_document, side, kin, leads=layout.home(documents) == partition)
         diagonals, _ = find_diagonals(rows, limits, pairing, in_turn, flat(table, "flags"))

@@ -108,7 +108,7 @@ class _Comparison:
 def _allows(places: NDArray[np.int64], columns: Mapping[str, NDArray[Any]], config: Config, layout: Layout) -> bool:
     """Whether the places hold a pair of documents that may be compared."""
     documents, which = np.unique(columns["document"][places], return_inverse=True)
-    side = (documents >= layout.n_input).astype(np.int8) if layout.has_reference else np.empty(0, np.int8)
+    side = layout.side(documents)
     kin = np.empty(0, np.int32)
     if config.passages.skip_same_group:
         names = np.empty(len(documents), np.uint64)

@@ -80,7 +80,7 @@ def _pair_entries(this_round: int, entries: pa.Table, rounds: Rounds, layout: La
         rounds.config, int(rounds.every[this_round]), rounds.config.resemblance.verify, int(size.max(initial=0))
     )
     bounds = limits.bounds(size)
-    side = (document >= layout.n_input).astype(np.int8) if layout.has_reference else np.empty(0, np.int8)
+    side = layout.side(document)
     found = np.empty(0, np.int64)
     room = np.empty(_ROOM, np.int32), np.empty(_ROOM, np.int32)
     group = 0
@@ -107,7 +107,7 @@ def _pair_with_leaders(this_round: int, met: pa.Table, meetings: pa.Table, round
     limits = shingle_limits(
         rounds.config, int(rounds.every[this_round]), rounds.config.resemblance.verify, int(size.max(initial=0))
     )
-    side = (documents >= layout.n_input).astype(np.int8) if layout.has_reference else np.empty(0, np.int8)
+    side = layout.side(documents)
     sized = SizedDocuments(keys, start, size, size, limits.bounds(size).smallest_partner, side)
 
     by_number = np.argsort(documents)
