@@ -19,13 +19,18 @@ from ibidem.progress import Progress
 _MOST_TOLD = 1000  # documents of repeated ids, by partition
 
 
-def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: DocumentsConfig | None = None) -> None:
-    """Raise where a side has no documents, or no record has one of the fields that the user named; keep the numbers."""
-    n_documents, n_reference, n_sentences, n_times, n_groups = (int(column.to_numpy().sum()) for column in counts.columns)
+def check_sides(n_documents: int, n_reference: int, layout: Layout) -> None:
+    """Raise where a side has no documents, given the number of all documents and of those of the reference."""
     if n_documents == n_reference:
         raise NoDocumentsError("the inputs hold no documents")
     if layout.has_reference and n_reference == 0:
         raise NoDocumentsError("the reference holds no documents")
+
+
+def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: DocumentsConfig | None = None) -> None:
+    """Raise where a side has no documents, or no record has one of the fields that the user named; keep the numbers."""
+    n_documents, n_reference, n_sentences, n_times, n_groups = (int(column.to_numpy().sum()) for column in counts.columns)
+    check_sides(n_documents, n_reference, layout)
     progress.add_documents(n_documents, n_sentences)
     if fields is not None:
         check_known_fields(n_times > 0, n_groups > 0, fields)

@@ -15,7 +15,7 @@ from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.checking import nothing_to_keep_by
 from ibidem.config import EXACT_METHODS, Config
 from ibidem.distributed.banding import pair_by_bands
-from ibidem.distributed.checking import check_ids
+from ibidem.distributed.checking import check_ids, check_sides
 from ibidem.distributed.cluster_tables import name_tables
 from ibidem.distributed.clustering import cluster_documents
 from ibidem.distributed.comparing import compare_documents, send_documents
@@ -27,7 +27,7 @@ from ibidem.distributed.shingle_entries import list_entries
 from ibidem.distributed.shingle_pairs import pair_documents, pair_with_leaders
 from ibidem.distributed.shingling import KEYED, shingle_documents
 from ibidem.distributed.tables import table_of
-from ibidem.errors import NoDocumentsError, SettingsError
+from ibidem.errors import SettingsError
 from ibidem.resemblance import SamplingPlan
 
 METHODS = (*EXACT_METHODS, "minhash")
@@ -92,10 +92,7 @@ def _checked_counts(flow: Flow, shingled: Mapping[str, Blocks], layout: Layout, 
     """Return the numbers of documents and shingles; raise where a side has no documents, or none has what decides."""
     table = flow.collect(shingled["counts"])
     counts = {name: int(table[name].to_numpy().sum()) for name in table.column_names}
-    if counts["n_documents"] == counts["n_reference"]:
-        raise NoDocumentsError("the inputs hold no documents")
-    if layout.has_reference and counts["n_reference"] == 0:
-        raise NoDocumentsError("the reference holds no documents")
+    check_sides(counts["n_documents"], counts["n_reference"], layout)
     if config.clusters.keep == "earliest" and counts["n_known"] == 0:
         raise nothing_to_keep_by(config.clusters.keep)
     return {"documents": counts["n_documents"], "shingles": counts["n_shingles"]}
