@@ -17,14 +17,13 @@ import pyarrow as pa
 from ibidem.blocks import Blocks, Emitted, Flow, Inputs, route_by_hash
 from ibidem.distributed.components import EDGES, ROOTS, connect, home_of_nodes
 from ibidem.distributed.cuts_kernels import decide_rows
-from ibidem.distributed.cuts_order import Names, Places, find, firsts, numbered
+from ibidem.distributed.cuts_order import STEP, Names, Places, find, firsts, numbered
 from ibidem.distributed.cuts_rounds import CUTS, PAIRS, STAYING, Undecided
 from ibidem.distributed.cuts_windows import Rule
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import table_of
 
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
-_STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def decide_left(flow: Flow, left: Undecided, at_once: bool, layout: Layout, rule: Rule) -> Blocks:
@@ -80,7 +79,7 @@ def routed_roots(flow: Flow, name: str, edges: Blocks, route: Any) -> Blocks:
 def _row_nodes(places: Places) -> Names:
     """Return a name for each row. Two rows of one name would only be decided in one task."""
     document, row = places.document.astype(np.uint64), places.row.astype(np.uint64)
-    mixed: Names = document * _FACTOR + row * _STEP
+    mixed: Names = document * _FACTOR + row * STEP
     return (mixed ^ mixed >> np.uint64(32)) * _FACTOR
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Flow, Inputs, route_by_hash
-from ibidem.distributed.cuts_order import PLACE, Names, Numbers, Places, Truths, find, first_of_each, numbered
+from ibidem.distributed.cuts_order import PLACE, STEP, Names, Numbers, Places, Truths, find, first_of_each, numbered
 from ibidem.distributed.cuts_windows import ROWS, WINDOWS, Rule, merged_windows
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import table_of
@@ -32,7 +32,6 @@ _WAITING = pa.schema([*STAYING, ("partition", pa.int32())])
 _ANSWERS = pa.schema([*STAYING, *((f"staying_{name}", kind) for name, kind in PLACE)])
 _LEFT = pa.schema([("n_pairs", pa.int64())])
 _DECIDED = {"cuts": CUTS, "pairs": PAIRS, "staying": STAYING, "waiting": _WAITING, "left": _LEFT}
-_STEP = np.uint64(0x9E3779B97F4A7C15)  # slots of one window lie so far apart
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def _slots_of(rows: pa.Table, windows: pa.Table, size: int) -> tuple[Places, Nam
     row = np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
     window = np.minimum(np.repeat(lasts, counts), row)
     offset = row - window
-    slots = keys[window] + offset.astype(np.uint64) * _STEP
+    slots = keys[window] + offset.astype(np.uint64) * STEP
     first = Places.of(windows).take(at[window])
     return places.take(row), slots, Places(first.rank, first.document, first.row + offset)
 

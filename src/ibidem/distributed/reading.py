@@ -44,10 +44,14 @@ class NumberedFile:
     first_lines: Mapping[int, int]
 
 
+def without_scheme(path: str) -> str:
+    """Return a path of this machine as a path, others as they are."""
+    return "/" + path[5:].lstrip("/") if path.startswith("file:") else path
+
+
 def plain_path(uri: str) -> str:
     """Return the path that Spark means by a URI: of this machine without scheme, of others with it."""
-    path = unquote(uri)
-    return "/" + path[5:].lstrip("/") if path.startswith("file:") else path
+    return without_scheme(unquote(uri))
 
 
 def through(reader: Reader, mapper: Mapper) -> Mapper:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.config import Config
-from ibidem.distributed.reading import plain_path
+from ibidem.distributed.reading import plain_path, without_scheme
 from ibidem.documents import resolve_inputs
 from ibidem.documents.inputs import HTML, JSONL, PARQUET, TEXT, FileSource, ObjectSource, format_of, has_arrow
 from ibidem.documents.records import Wanted, missing_column
@@ -35,7 +35,7 @@ class Part:
 
     def stored_at(self, spark: Any, folder: str, name: str) -> Part:
         """Return the data frame as the files that it was stored in, in the order of its rows."""
-        sizes = {_without_scheme(path): size for path, size in list_sizes(spark, folder).items()}
+        sizes = {without_scheme(path): size for path, size in list_sizes(spark, folder).items()}
         return Part(FRAME, {path: FileSource(name, name, PARQUET) for path in sizes}, sizes)
 
 
@@ -69,7 +69,7 @@ def parts_of(spark: Any, inputs: Any, config: Config) -> Iterator[Part]:
             waiting = []
             found += [item] if is_frame(item) else _remote_files(spark, item, alone)
         else:
-            waiting.append(_without_scheme(item) if isinstance(item, str) else item)
+            waiting.append(without_scheme(item) if isinstance(item, str) else item)
     found += _local_sources(waiting)
     files: list[tuple[FileSource, int]] = []
     for source in found:
@@ -181,8 +181,3 @@ def quoted(name: str) -> str:
 def _told(frame: Any, name: str, alias: str) -> Any:
     """Return what Spark tells of each row's file, under a name that no column of a user has."""
     return frame.metadataColumn("_metadata").getField(name).alias(f"ibidem:{alias}")
-
-
-def _without_scheme(path: str) -> str:
-    """Return a path of this machine as a path, others as they are."""
-    return "/" + path[5:].lstrip("/") if path.startswith("file:") else path
