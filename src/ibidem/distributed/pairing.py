@@ -13,7 +13,7 @@ from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.placing import cells_of
-from ibidem.distributed.tables import flat, in_order, placed_documents
+from ibidem.distributed.tables import flat, in_order, placed_documents, table_of
 from ibidem.model import PASSAGES
 from ibidem.parts import in_turn
 from ibidem.passages import Pairing, assemble_passages, find_diagonals
@@ -55,7 +55,7 @@ def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> di
         marks = Marks(collection)
         copies = marks.add_passages(parts, rows, a_is_first=not layout.has_reference)
         yield _emit_marks(marks, documents, layout)
-        yield Emitted("edges", pa.table([pa.array(documents[end].astype(np.uint64)) for end in copies], schema=EDGES), 0)
+        yield Emitted("edges", table_of([documents[end].astype(np.uint64) for end in copies], EDGES), 0)
         found = passages_table(parts, rows, collection, limits.min_sentences, in_turn)
         yield Emitted("passages", _found(found, documents), partition)
 
@@ -71,16 +71,13 @@ def similarity_limit(config: Config) -> tuple[int, int]:
 def _emit_marks(marks: Marks, documents: NDArray[np.int64], layout: Layout) -> Emitted:
     at = np.flatnonzero((marks.elsewhere != 0) | (marks.before != 0))
     document = np.searchsorted(marks.first, at, side="right") - 1
-    slot = (at - marks.first[document]).astype(np.int32)
-    columns = [pa.array(documents[document]), pa.array(slot), pa.array(marks.elsewhere[at]), pa.array(marks.before[at])]
-    return Emitted("marks", pa.Table.from_arrays(columns, schema=MARKS), layout.home(documents[document]))
+    columns = [documents[document], at - marks.first[document], marks.elsewhere[at], marks.before[at]]
+    return Emitted("marks", table_of(columns, MARKS), layout.home(documents[document]))
 
 
 def _found(passages: pa.Table, documents: NDArray[np.int64]) -> pa.Table:
-    columns = [pa.array(np.arange(passages.num_rows))]
+    numbers = []
     for side in ("a_id", "b_id"):
         codes = np.concatenate([np.empty(0, np.int32), *(chunk.indices.to_numpy() for chunk in passages[side].chunks)])
-        columns.append(pa.array(documents[codes]))
-    for column in passages.columns:
-        columns.append(column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column)
-    return pa.Table.from_arrays(columns, schema=FOUND)
+        numbers.append(documents[codes])
+    return table_of([np.arange(passages.num_rows), *numbers, *passages.columns], FOUND)

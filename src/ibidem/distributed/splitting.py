@@ -63,7 +63,7 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
                 yield Emitted("named", table_of([*columns, collection.n_chars], NAMED), home)
             else:
                 columns = [batch.column(name) for name in TEXTS.names]
-                yield Emitted("texts", pa.Table.from_arrays(columns, schema=TEXTS), home)
+                yield Emitted("texts", table_of(columns, TEXTS), home)
                 yield emit_ids(batch, documents, layout)
             if not exact:
                 yield from _seen(collection, batch, documents, layout)
@@ -85,16 +85,16 @@ def _counts(collection: Collection, documents: Numbers, layout: Layout) -> pa.Ta
         n - batch.column("time").null_count,
         n - batch.column("group").null_count,
     )
-    return pa.Table.from_arrays([pa.array([number], pa.int64()) for number in numbers], schema=COUNTS)
+    return table_of([[number] for number in numbers], COUNTS)
 
 
 def _documents(collection: Collection, documents: Numbers, schema: pa.Schema) -> pa.Table:
     batch = collection.batches[0]
     counts = np.diff(collection.document_first)
     columns = {
-        "document": pa.array(documents),
+        "document": documents,
         **{name: batch.column(name) for name in ("id", "time", "group")},
-        "n_chars": pa.array(collection.n_chars),
+        "n_chars": collection.n_chars,
         **{
             name: as_lists(getattr(collection, name), counts, schema.field(name).type.value_type)
             for name in ("start_char", "end_char", "n_words", "digest")
@@ -105,21 +105,15 @@ def _documents(collection: Collection, documents: Numbers, schema: pa.Schema) ->
         columns["classes"] = columns["digest"]
         for name in ("compared", "set_sizes", "sets"):
             columns[name] = as_lists(np.empty(0), nothing, schema.field(name).type.value_type)
-    return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+    return table_of([columns[name] for name in schema.names], schema)
 
 
 def emit_ids(batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Emitted:
     """Send ids to where equal ones of one side meet."""
     fold: Any = mix.py_func  # over a whole array at once
     keys = fold(hash_strings(batch.column("id")), (documents >= layout.n_input).astype(np.uint64))
-    columns = [
-        pa.array(keys),
-        pa.array(documents),
-        batch.column("id"),
-        batch.column("source").cast(pa.string()),
-        batch.column("position"),
-    ]
-    return Emitted("ids", pa.Table.from_arrays(columns, schema=IDS), route_by_hash(keys, layout.n_partitions))
+    columns = [keys, documents, *(batch.column(name) for name in ("id", "source", "position"))]
+    return Emitted("ids", table_of(columns, IDS), route_by_hash(keys, layout.n_partitions))
 
 
 def _seen(collection: Collection, batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Iterator[Emitted]:
@@ -136,5 +130,5 @@ def _seen(collection: Collection, batch: pa.RecordBatch, documents: Numbers, lay
         index = np.arange(int(ends[-1])) + np.repeat(begins[chosen] - ends[:-1], sizes[chosen])
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(data[index])]
         texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(chosen), buffers)
-        columns = [pa.array(digests), pa.array(np.full(len(digests), home, np.int32)), texts]
-        yield Emitted("seen", pa.Table.from_arrays(columns, schema=SEEN), route_by_hash(digests, layout.n_partitions))
+        columns = [digests, np.full(len(digests), home), texts]
+        yield Emitted("seen", table_of(columns, SEEN), route_by_hash(digests, layout.n_partitions))

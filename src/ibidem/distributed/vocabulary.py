@@ -13,6 +13,7 @@ from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.collection import Collection
 from ibidem.config import Config
 from ibidem.distributed.layout import Layout
+from ibidem.distributed.tables import table_of
 from ibidem.parts import in_turn
 from ibidem.signatures import TypeTokens, Vocabulary, collapse_sentences, count_vocabulary, load_signature
 from ibidem.signatures.types import number_hashes
@@ -59,8 +60,8 @@ def count_words(collection: Collection, layout: Layout) -> Emitted:
     types = collapse_sentences(collection.digest)
     tokens = collection.type_tokens(types, in_turn)
     found = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, in_turn)
-    columns = [pa.array(found.hashes), pa.array(found.counts), pa.array(found.document_counts.astype(np.int64))]
-    return Emitted("words", pa.Table.from_arrays(columns, schema=WORDS), route_by_hash(found.hashes, layout.n_partitions))
+    columns = [found.hashes, found.counts, found.document_counts]
+    return Emitted("words", table_of(columns, WORDS), route_by_hash(found.hashes, layout.n_partitions))
 
 
 def total_words(tables: pa.Table) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
@@ -95,8 +96,7 @@ def most_frequent_words(flow: Flow, words: Blocks, n_wanted: int, n_documents: i
 
 
 def _chosen(words: NDArray[np.uint64], occurrences: NDArray[np.int64], documents: NDArray[np.int64]) -> Emitted:
-    table = pa.Table.from_arrays([pa.array(words), pa.array(occurrences), pa.array(documents)], schema=WORDS)
-    return Emitted("words", table, 0)
+    return Emitted("words", table_of([words, occurrences, documents], WORDS), 0)
 
 
 def _told(flow: Flow, words: Blocks, n_documents: int) -> KnownWords:
