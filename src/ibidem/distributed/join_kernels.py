@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.compiling import inner_kernel, outer_kernel
+from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels import find_root, overlap_of, popcount, unite
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -67,6 +67,29 @@ def distinct(hashes, first, sizes):
     return n
 
 
+@inlined_kernel
+def _first_met(member, size, x, begin, p, q):
+    """Return the first set at the member of set x that is not too small for it; `begin` is what was so for the set before."""
+    if x > 0 and member[x] != member[x - 1]:
+        begin = x
+    smallest = (p * np.int64(size[x]) + q - 1) // q
+    while size[begin] < smallest:
+        begin += 1
+    return begin
+
+
+@inlined_kernel
+def _needed_overlap(size_x, size_y, p, q):
+    """Return how many members two sets must share to be similar."""
+    return (p * (size_x + size_y) + p + q - 1) // (p + q)
+
+
+@inlined_kernel
+def _may_share(needed, size_x, size_y, bitmap_x, bitmap_y):
+    """Tell whether two sets may share so many members: a bitmap differs in at most one bit for each that is not shared."""
+    return np.int64(popcount(bitmap_x ^ bitmap_y)) <= size_x + size_y - 2 * needed
+
+
 @outer_kernel
 def find_possible(member, size, bitmap, is_indexed, p, q, active):
     """Mark the sets that meet one at their member which size and bitmap allow to be similar.
@@ -75,18 +98,13 @@ def find_possible(member, size, bitmap, is_indexed, p, q, active):
     """
     begin = 0
     for x in range(len(member)):
-        if x > 0 and member[x] != member[x - 1]:
-            begin = x
         size_x = np.int64(size[x])
-        smallest = (p * size_x + q - 1) // q
-        while size[begin] < smallest:
-            begin += 1
+        begin = _first_met(member, size, x, begin, p, q)
         for y in range(begin, x):
             if not is_indexed[y] or (active[x] and active[y]):
                 continue
             size_y = np.int64(size[y])
-            needed = (p * (size_x + size_y) + p + q - 1) // (p + q)
-            if np.int64(popcount(bitmap[x] ^ bitmap[y])) <= size_x + size_y - 2 * needed:
+            if _may_share(_needed_overlap(size_x, size_y, p, q), size_x, size_y, bitmap[x], bitmap[y]):
                 active[x] = True
                 active[y] = True
 
@@ -96,18 +114,14 @@ def unite_similar(member, number, size, bitmap, is_indexed, first, values, p, q,
     """Unite every two sets that meet at a member and are similar; sets come as in `find_possible`, their hashes rising."""
     begin = 0
     for x in range(len(member)):
-        if x > 0 and member[x] != member[x - 1]:
-            begin = x
         size_x = np.int64(size[x])
-        smallest = (p * size_x + q - 1) // q
-        while size[begin] < smallest:
-            begin += 1
+        begin = _first_met(member, size, x, begin, p, q)
         for y in range(begin, x):
             if not is_indexed[y] or find_root(parent, number[x]) == find_root(parent, number[y]):
                 continue
             size_y = np.int64(size[y])
-            needed = (p * (size_x + size_y) + p + q - 1) // (p + q)
-            if np.int64(popcount(bitmap[x] ^ bitmap[y])) > size_x + size_y - 2 * needed:
+            needed = _needed_overlap(size_x, size_y, p, q)
+            if not _may_share(needed, size_x, size_y, bitmap[x], bitmap[y]):
                 continue
             if overlap_of(values, first[x], size_x, first[y], size_y, needed) >= 0:
                 unite(parent, number[x], number[y])
