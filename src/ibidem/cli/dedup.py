@@ -56,7 +56,7 @@ def dedup(
         raise click.UsageError("give a folder for the cleaned collection with -o, or --dry-run")
     if config.engine.engine == "spark":
         output = None if dry_run else output
-        run_on_spark("dedup", inputs, references, output, config.with_signature("exact"), spark_conf, progress, quiet)
+        run_on_spark("dedup", inputs, references, output, config, spark_conf, progress, quiet)
         return
     check_local_folder(output)
     import pyarrow as pa

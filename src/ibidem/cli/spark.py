@@ -40,6 +40,7 @@ def run_on_spark(
     """Run a verb on Spark and write its tables."""
     if "-" in (*inputs, *references):
         raise click.UsageError("Spark cannot read standard input; store it in a file, or leave out --engine spark")
+    from ibidem import api
     from ibidem.cli.display import open_display
     from ibidem.distributed.engine import own_engine
     from ibidem.distributed.results import check_spark_output
@@ -48,8 +49,8 @@ def run_on_spark(
     if output is not None:
         check_spark_output(engine.spark, str(output), config.output.overwrite)  # before the work, not after it
     with open_display(progress, quiet) as display:
-        given = list(inputs), list(references) or None
-        with getattr(engine, verb)(*given, config, display, **more) as result:
+        settings = {"config": config, "progress": display, "engine": engine, **more}
+        with getattr(api, verb)(list(inputs), against=list(references) or None, **settings) as result:
             if output is not None:
                 with display.stage("writing"):
                     result.write(str(output))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -26,7 +25,7 @@ from ibidem.resemblance import SamplingPlan
 
 
 class SparkEngine:
-    """Runs `find`, `cluster` and `dedup` on a Spark session.
+    """Runs `find`, `cluster` and `dedup` on a Spark session: `ibidem.find(…, engine=SparkEngine(spark))`.
 
     `tmp_dir` is a folder that all workers reach; stages are kept there while a run lasts and its result is in use. On one
     machine it is the system's folder for temporary files unless named. `partitions` 0: one for every 32 MB of input, and as
@@ -45,13 +44,9 @@ class SparkEngine:
             return SparkResult(run, config, progress, found)
 
     def cluster(
-        self, inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | str | None = None
+        self, inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None
     ) -> SparkClusterResult:
         """Find documents that are duplicates as wholes; see `ibidem.cluster`."""
-        if isinstance(plan, (str, os.PathLike)):
-            plan = SamplingPlan.load(plan)
-        if plan is not None:
-            plan.check(config)
         with start_run(self, inputs, against, _for_keeping(config), progress) as run:
             return SparkClusterResult(run, config, progress, _clusters(run, config, plan, progress, unique_ids=True), plan)
 
