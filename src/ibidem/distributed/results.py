@@ -65,8 +65,7 @@ class RunFrames:
 
     def __init__(self, run: SparkRun, config: Config, progress: Progress) -> None:
         self.skipped = run.scans.first_skipped(run.flow, strict=False).records
-        n_here = len(run.scans.skipped_here)
-        self._n_skipped = n_here + (run.flow.count(run.scans.skipped) if run.scans.skipped is not None else 0)
+        self._n_skipped = run.scans.n_skipped
         self.config = config
         self.inputs = run.scans.described
         self.counts: Mapping[str, int] = progress.counts
@@ -87,20 +86,24 @@ class RunFrames:
 
     def run(self) -> dict[str, Any]:
         """Return what `run.json` holds."""
-        counts = {**self.counts, **self._result_counts(), "skipped": self._n_skipped}
+        counts = {**self.counts, **self._result_counts, "skipped": self._n_skipped}
         told = describe_run(self.config, self.inputs, counts, self.timings)
         context = self._run.spark.sparkContext
         return told | {
             "spark": {"version": context.version, "master": context.master, "partitions": self._run.layout.n_partitions}
         }
 
-    def _result_counts(self) -> dict[str, int]:
+    @cached_property
+    def _result_counts(self) -> Mapping[str, int]:
+        return self._count_results()
+
+    def _count_results(self) -> dict[str, int]:
         return {name: self._run.flow.count(blocks) for name, (blocks, _) in self._tables.items()}
 
     def summary(self, folder: object = None) -> str:
         """Return what was found, in a few lines for people."""
         seconds = sum(self.timings.values())
-        counts = {**self.counts, **self._result_counts()}
+        counts = {**self.counts, **self._result_counts}
         lines = [", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items()) + f"; {seconds:.1f} s"]
         if self._n_skipped:
             lines.append(f"{self._n_skipped:,} records skipped; see skipped.jsonl")
@@ -228,8 +231,8 @@ class SparkClusterResult(RunFrames):
         self.plan = plan
         self._tables = {"duplicates": (found.duplicates, DUPLICATES.names), "clusters": (found.clusters, CLUSTERS.names)}
 
-    def _result_counts(self) -> dict[str, int]:
-        counts = super()._result_counts()
+    def _count_results(self) -> dict[str, int]:
+        counts = super()._count_results()
         with spark_errors(), SessionSettings(self._run.spark):
             n_clusters = self._frame("clusters").where("canonical").count()
         return {"duplicates": counts["duplicates"], "clusters": n_clusters, "clustered": counts["clusters"]}

@@ -53,7 +53,10 @@ class Scan:
 
 @dataclass
 class Scans:
-    """All that a run reads. After a stage has read it, `skipped` is where the records that were left out lie."""
+    """All that a run reads. After a stage has read it, `skipped` is where the records that were left out lie.
+
+    Files of which nothing can be read are known before: `skipped_here`.
+    """
 
     config: Config
     scans: list[Scan] = field(default_factory=list)
@@ -64,6 +67,12 @@ class Scans:
     described: list[dict[str, Any]] = field(default_factory=list)
     skipped_here: list[Skipped] = field(default_factory=list)
     skipped: Blocks | None = None
+    n_skipped_there: int = 0
+
+    @property
+    def n_skipped(self) -> int:
+        """How many records were left out in all."""
+        return len(self.skipped_here) + self.n_skipped_there
 
     def records(self) -> RecordScans:
         """Return the records of the inputs as they stand, to be copied."""
@@ -87,6 +96,7 @@ class Scans:
     def after_reading(self, flow: Any, stored: Mapping[str, Blocks]) -> None:
         """Keep what was left out; raise where nothing may be."""
         self.skipped = stored["skipped"]
+        self.n_skipped_there = flow.count(self.skipped)
         if self.config.output.strict:
             self.first_skipped(flow, strict=True)
 
@@ -95,7 +105,7 @@ class Scans:
         skipped = SkippedRecords(strict)
         for record in self.skipped_here:
             skipped.add(record)
-        if self.skipped is not None and flow.count(self.skipped):
+        if self.skipped is not None and self.n_skipped_there:
             names = ["source", "position", "reason", "id", "document"]
             for row in flow.frame(self.skipped, names).orderBy("document").limit(_MOST_TOLD).collect():
                 skipped.add(Skipped(row.source, row.position, row.reason, row.id))
