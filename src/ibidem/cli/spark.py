@@ -43,7 +43,7 @@ def run_on_spark(
     from ibidem import api
     from ibidem.cli.display import open_display
     from ibidem.distributed.engine import own_engine
-    from ibidem.distributed.results import check_spark_output
+    from ibidem.distributed.output import check_spark_output
 
     engine = own_engine(config.engine, spark_conf)
     if output is not None:

@@ -5,57 +5,25 @@ from __future__ import annotations
 import json
 import os
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
-from ibidem.blocks import Blocks, Emitted
+from ibidem.blocks import Blocks
 from ibidem.config import Config
 from ibidem.distributed.cleaning import GONE
 from ibidem.distributed.duplicates import ClusterBlocks
 from ibidem.distributed.finding import FoundBlocks
-from ibidem.distributed.layout import Layout
-from ibidem.distributed.pairing import FOUND
+from ibidem.distributed.output import check_spark_output, clear_spark_output, uri_of, write_file, write_frame
 from ibidem.distributed.runs import SparkRun
-from ibidem.distributed.tables import cut_texts, in_order, table_of
+from ibidem.distributed.texts import with_texts
 from ibidem.documents.inputs import JSONL
-from ibidem.engines.spark.session import (
-    SessionSettings,
-    delete,
-    escaped,
-    exists,
-    list_files,
-    rename_parts,
-    spark_errors,
-    write_text,
-)
-from ibidem.errors import OutputExistsError
+from ibidem.engines.spark.session import SessionSettings, escaped, rename_parts, spark_errors
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REPEATS
 from ibidem.progress import Progress
-from ibidem.reports.writing import RESULT_NAMES, check_output, clear_output, describe_run
+from ibidem.reports.writing import describe_run
 from ibidem.resemblance import SamplingPlan
-
-_SIDE_TEXT = pa.schema([("number", pa.int64()), ("home", pa.int64()), ("text", pa.large_string())])
-_WITH_TEXTS = pa.schema([*FOUND, ("a_text", pa.large_string()), ("b_text", pa.large_string())])
-_SPAN = pa.schema(
-    [("number", pa.int64()), ("home", pa.int64()), ("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64())]
-)
-
-
-# What readers of JSON and CSV other than Spark's expect.
-_AS_OTHERS_READ = {
-    "header": True,
-    "ignoreNullFields": False,
-    "escape": '"',
-    "ignoreLeadingWhiteSpace": False,
-    "ignoreTrailingWhiteSpace": False,
-    "emptyValue": "",
-}
 
 
 class RunFrames:
@@ -147,21 +115,16 @@ class RunFrames:
         """Write frames, `skipped.jsonl`, what `write_more` writes, and, last of all, `run.json`."""
         spark = self._run.spark
         check_spark_output(spark, folder, overwrite)
-        _clear(spark, folder)
-        local, folder = local_path(folder), uri_of(folder)
+        clear_spark_output(spark, folder)
+        uri = uri_of(folder)
         with spark_errors(), SessionSettings(spark):
             for name, frame in frames.items():
-                writer = (_flat(frame) if table_format == "csv" else frame).write.options(**_AS_OTHERS_READ)
-                path = f"{folder}/{name}.{table_format}"
-                {"parquet": writer.parquet, "jsonl": writer.json, "csv": writer.csv}[table_format](path)
+                write_frame(frame, uri, name, table_format)
             if self._n_skipped:
-                self._skipped_frame().write.options(**_AS_OTHERS_READ).json(f"{folder}/skipped.jsonl")
-            write_more(folder)
+                write_frame(self._skipped_frame(), uri, "skipped", "jsonl")
+            write_more(uri)
         text = json.dumps({**self.run(), **more}, indent=2, ensure_ascii=False) + "\n"
-        if local is None:
-            write_text(spark, f"{folder}/run.json", text)
-        else:
-            (local / "run.json").write_text(text, encoding="utf-8")
+        write_file(spark, folder, "run.json", text)
 
 
 class SparkResult(RunFrames):
@@ -209,7 +172,7 @@ class SparkResult(RunFrames):
     @cached_property
     def _with_texts(self) -> Blocks:
         with spark_errors(), SessionSettings(self._run.spark):
-            return with_texts(self._run, self._tables["passages"][0], self._texts)
+            return with_texts(self._run.flow, self._tables["passages"][0], self._texts, self._run.layout)
 
     def _frame(self, name: str) -> Any:
         frame = super()._frame(name)
@@ -297,86 +260,3 @@ class SparkCleaningResult(RunFrames):
         if self._kind == JSONL:
             return self._run.flow.frame(blocks, ["line"]).selectExpr("cast(line as string) as value")
         return self._run.flow.frame(blocks, blocks.schema.names[1:])
-
-
-def with_texts(run: SparkRun, passages: Blocks, texts: Blocks) -> Blocks:
-    """Return the passages with the texts of both sides."""
-    layout: Layout = run.layout
-
-    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        table = tables["passages"]
-        for side in "ab":
-            document = table[f"{side}_document"].to_numpy()
-            columns = [
-                table["number"],
-                np.full(len(document), partition),
-                document,
-                table[f"{side}_start"],
-                table[f"{side}_end"],
-            ]
-            yield Emitted(side, table_of(columns, _SPAN), layout.home(document))
-
-    def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        documents = in_order(tables["texts"])
-        numbers = documents["document"].to_numpy()
-        for side in "ab":
-            spans = tables[side]
-            at = np.searchsorted(numbers, spans["document"].to_numpy())
-            cuts = cut_texts(documents["text"], at, spans["start"].to_pylist(), spans["end"].to_pylist())
-            yield Emitted(side, table_of([spans["number"], spans["home"], cuts], _SIDE_TEXT), spans["home"].to_numpy())
-
-    def join(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        def ordered(table: pa.Table) -> pa.Table:
-            return table.take(pa.array(np.argsort(table["number"].to_numpy())))
-
-        texts = [ordered(tables[side])["text"] for side in "ab"]
-        yield Emitted("passages", table_of([*ordered(tables["passages"]).columns, *texts], _WITH_TEXTS), partition)
-
-    flow = run.flow
-    spans = flow.reduce("passages-spans", {"passages": passages}, ask, {"a": _SPAN, "b": _SPAN})
-    cuts = flow.reduce("passages-cut", {"texts": texts, **spans}, cut, {"a": _SIDE_TEXT, "b": _SIDE_TEXT})
-    return flow.reduce("passages-texts", {"passages": passages, **cuts}, join, {"passages": _WITH_TEXTS})["passages"]
-
-
-def check_spark_output(spark: Any, folder: str, overwrite: bool) -> None:
-    """Raise unless the folder, of any file system, may take results."""
-    with spark_errors():
-        _check_output(spark, folder, overwrite)
-
-
-def _check_output(spark: Any, folder: str, overwrite: bool) -> None:
-    if (path := local_path(folder)) is not None:
-        check_output(path, overwrite)
-    elif exists(spark, folder) and list_files(spark, folder):
-        if not exists(spark, f"{folder}/run.json"):
-            raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
-        if not overwrite:
-            raise OutputExistsError(f"{folder} holds results already", "Give another folder, or --overwrite to replace them.")
-
-
-def _clear(spark: Any, folder: str) -> None:
-    if (path := local_path(folder)) is not None:
-        clear_output(path)
-    else:
-        for name in RESULT_NAMES:
-            delete(spark, f"{folder}/{name}")
-
-
-def local_path(folder: str) -> Path | None:
-    """Return the path of a folder on this machine, or None for one of another file system."""
-    plain = folder.removeprefix("file://")
-    return None if "://" in plain else Path(plain)
-
-
-def uri_of(folder: str) -> str:
-    """Return a folder as Spark takes it without doubt about its file system."""
-    local = local_path(folder)
-    return folder if local is None else f"file:{local.resolve()}"
-
-
-def _flat(frame: Any) -> Any:
-    """Return a frame without nested columns: a cell of CSV holds them as JSON."""
-    from pyspark.sql import functions
-
-    nested = [field.name for field in frame.schema.fields if field.dataType.typeName() in ("array", "struct")]
-    return frame.withColumns({name: functions.to_json(name) for name in nested}) if nested else frame
