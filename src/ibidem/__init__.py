@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ibidem.version import __version__
 
 if TYPE_CHECKING:
-    from ibidem.api import cluster, dedup, find, similarity, tune
+    from ibidem.api import cluster, compare, compare_pairs, dedup, find, similarity, tune
     from ibidem.cleaned import CleaningResult
     from ibidem.config import Config
     from ibidem.distributed.engine import SparkEngine
@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     from ibidem.index.answers import Hit, QueryResult, Verdict
     from ibidem.index.index import Index
     from ibidem.index.watching import Arrival
-    from ibidem.model import Document, Passage, Similarity, Skipped, Span
+    from ibidem.model import Difference, Document, Passage, Similarity, Skipped, Span
     from ibidem.resemblance.plan import SamplingPlan
-    from ibidem.result import ClusterResult, Result, Tuning
+    from ibidem.result import ClusterResult, Comparison, Result, Tuning
     from ibidem.sentences import split_sentences
 
 _HOMES = {
     "Arrival": "ibidem.index.watching",
     "CleaningResult": "ibidem.cleaned",
     "ClusterResult": "ibidem.result",
+    "Comparison": "ibidem.result",
     "Config": "ibidem.config",
+    "Difference": "ibidem.model",
     "Document": "ibidem.model",
     "Hit": "ibidem.index.answers",
     "IbidemError": "ibidem.errors",
@@ -53,6 +55,8 @@ _HOMES = {
     "UsageError": "ibidem.errors",
     "Verdict": "ibidem.index.answers",
     "cluster": "ibidem.api",
+    "compare": "ibidem.api",
+    "compare_pairs": "ibidem.api",
     "dedup": "ibidem.api",
     "find": "ibidem.api",
     "read": "ibidem.documents",
@@ -65,7 +69,9 @@ __all__ = [
     "Arrival",
     "CleaningResult",
     "ClusterResult",
+    "Comparison",
     "Config",
+    "Difference",
     "Document",
     "Hit",
     "IbidemError",
@@ -89,6 +95,8 @@ __all__ = [
     "Verdict",
     "__version__",
     "cluster",
+    "compare",
+    "compare_pairs",
     "dedup",
     "find",
     "read",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ibidem.config import SHINGLE_SIZES, Config
 from ibidem.errors import SettingsError
-from ibidem.model import Similarity
+from ibidem.model import Passage, Similarity
 from ibidem.progress import Progress
 from ibidem.resemblance.plan import SamplingPlan
-from ibidem.result import Tuning
+from ibidem.result import Comparison, Tuning
 
 if TYPE_CHECKING:
     from ibidem.distributed.engine import SparkEngine
@@ -53,6 +54,51 @@ def find(
         return spark_engine.find(inputs, against, config, progress)
     with Run(inputs, against, config, progress) as run:
         return find_passages(run)
+
+
+def compare(text_a: str, text_b: str, *, config: Config | None = None, **settings: Any) -> list[Passage]:
+    """Align two texts word by word; return the passages they have in common, in the order of the first text.
+
+    Edited, shortened and reordered copies are found, half sentences too, and stretches that sum up the other text.
+    `differences` of a passage says what was changed. The spans have the ids `a` and `b`.
+
+    >>> import ibidem
+    >>> text = ("The harbour was closed on Monday because of the storm, and two ferries stayed in port over night. "
+    ...         "The mayor asked everyone to stay at home until the wind had gone down.")
+    >>> edited = text.replace("Monday", "Tuesday").replace("asked everyone", "begged people")
+    >>> for p in ibidem.compare("It was loud. " + text, edited):
+    ...     print(p.a.start, p.a.end, p.b.start, p.b.end, p.kind, round(p.similarity, 2))
+    13 182 0 169 quote 0.9
+    """
+    if not (text_a.strip() and text_b.strip()):
+        return []
+    records = [{"id": "a", "text": text_a}, {"id": "b", "text": text_b}]
+    return list(compare_pairs(records, [("a", "b")], config=config, **settings))
+
+
+def compare_pairs(
+    inputs: Any,
+    pairs: str | os.PathLike[str] | Iterable[tuple[str, str]],
+    *,
+    config: Config | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Align listed pairs of documents word by word.
+
+    `inputs` are as for `find`; `pairs` is a table with the columns a_id and b_id (Parquet, JSON lines or CSV), or pairs of
+    ids. Pairs of documents that are not there are listed in `skipped` of the outcome, a `Comparison`.
+    """
+    from ibidem.evaluation.reading import read_pairs
+    from ibidem.pipeline import compare_documents
+    from ibidem.running import Run
+
+    source = os.fspath(pairs) if isinstance(pairs, (str, os.PathLike)) else "the pairs"
+    if isinstance(pairs, (str, os.PathLike)):
+        table = read_pairs(Path(pairs))
+        pairs = zip(table["a_id"].to_pylist(), table["b_id"].to_pylist(), strict=True)
+    with Run(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
+        return compare_documents(run, list(pairs), source)
 
 
 def cluster(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ibidem.collection import NO_TIME, Documents
 from ibidem.config import Config, DocumentsConfig
 from ibidem.documents import find_repeated_id, resolve_inputs
 from ibidem.documents.inputs import FileSource
 from ibidem.errors import InputError, NoDocumentsError
+from ibidem.model import Skipped
 from ibidem.reports import SkippedRecords
 
 
@@ -73,3 +78,20 @@ def check_reference(inputs: Any, against: Any) -> None:
     ]
     if len(sides) == 2 and (both := sides[0] & sides[1]):
         raise InputError(f"{min(both)} is an input and a reference too", "Give different files, or leave out --against.")
+
+
+def numbers_of_pairs(
+    collection: Documents, pairs: Sequence[tuple[str, str]], source: str, skipped: SkippedRecords
+) -> NDArray[np.int64]:
+    """Return pairs of ids as pairs of document numbers. Pairs of documents that are not there are skipped records."""
+    number_of = {name: number for number, name in enumerate(collection.ids.to_pylist())}
+    found = []
+    for position, pair in enumerate(pairs, start=1):
+        missing = [name for name in pair if name not in number_of]
+        if missing:
+            skipped.add(Skipped(source, position, f"there is no document {' and no document '.join(missing)}"))
+        else:
+            found.append([number_of[name] for name in pair])
+    if not found:
+        raise InputError(f"{source} lists no pair of documents that are there", "Check --id-field and the ids in the list.")
+    return np.array(found, np.int64).reshape(-1, 2)

@@ -121,6 +121,18 @@ class PassagesConfig:
 
 
 @dataclass(frozen=True)
+class AlignmentConfig:
+    """How two texts are aligned word by word."""
+
+    align: bool = _setting(False, "Align what is found word by word, and look for edited copies and half sentences too.")
+    min_evidence: float = _setting(
+        25.0, "Evidence that an aligned passage needs: the logarithm of how much likelier a copy is than chance.", at_least=1
+    )
+    min_aligned_words: int = _setting(25, "Words that an aligned passage needs on each side.", at_least=1)
+    summaries: bool = _setting(True, "Two texts aligned: also report a stretch that sums up the whole of the other text.")
+
+
+@dataclass(frozen=True)
 class ResemblanceConfig:
     """When two documents are duplicates."""
 
@@ -227,6 +239,7 @@ class Config:
     signatures: SignaturesConfig = SignaturesConfig()
     matches: MatchesConfig = MatchesConfig()
     passages: PassagesConfig = PassagesConfig()
+    alignment: AlignmentConfig = AlignmentConfig()
     resemblance: ResemblanceConfig = ResemblanceConfig()
     clusters: ClustersConfig = ClustersConfig()
     cleaning: CleaningConfig = CleaningConfig()

@@ -1,5 +1,5 @@
-"""The flow on one screen: documents → sentences → signatures → matches → passages → tables, and documents → shingles → pairs →
-clusters → tables or a cleaned copy. Read this file first.
+"""The flow on one screen: documents → sentences → signatures → matches → passages → tables, documents → words → alignment →
+tables, and documents → shingles → pairs → clusters → tables or a cleaned copy. Read this file first.
 """
 
 from __future__ import annotations
@@ -8,8 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ibidem.checking import check_fields, check_keeping, check_reference, fields_for_keeping
+from ibidem.aligning import aligned_table, locate, whole_documents, words_of
+from ibidem.alignment import align_spans
+from ibidem.checking import check_fields, check_keeping, check_reference, fields_for_keeping, numbers_of_pairs
 from ibidem.classifying import classify, pairing, spans_to_cut
 from ibidem.cleaned import CleaningResult
 from ibidem.clusters import cluster_found, containers_first, expand, keep_order
@@ -21,7 +24,7 @@ from ibidem.progress import Progress
 from ibidem.removals import Clustered, duplicate_removals, passage_removals
 from ibidem.reports import clusters_table, documents_table, duplicates_table, passages_table, repeats_table
 from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
-from ibidem.result import ClusterResult, Result, Tuning
+from ibidem.result import ClusterResult, Comparison, Result, Tuning
 from ibidem.running import Run
 from ibidem.shingled import ShingledDocuments
 
@@ -54,6 +57,24 @@ def passages_of(
         passages = passages_table(parts, rows, collection, limits.min_sentences, map_parts)
         pa.default_memory_pool().release_unused()
         return passages, documents, repeats
+
+
+def compare_documents(run: Run, pairs: Sequence[tuple[str, str]], source: str) -> Comparison:
+    """Align the listed pairs of documents word by word; `source` says where the pairs come from."""
+    collection = run.read_sentences(run.config.documents, unique_ids=True)
+    check_fields(collection, run.config.documents)
+    numbers = numbers_of_pairs(collection, pairs, source, run.skipped)
+    with run.progress.stage("alignment"):
+        passages = passages_of_pairs(collection, numbers, run.config, run.map_parts)
+    return Comparison(passages=passages, collection=collection, n_pairs=len(numbers), **run.kept())
+
+
+def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: Config, map_parts: MapParts) -> pa.Table:
+    """Return the table of passages of pairs of documents, given by their numbers."""
+    words = words_of(collection, map_parts)
+    limits = passage_limits(config)
+    aligned = align_spans(words, whole_documents(words, pairs), config.alignment, limits.max_gap_sentences, map_parts)
+    return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
 
 
 def cluster_documents(run: Run, plan: SamplingPlan | None) -> ClusterResult:

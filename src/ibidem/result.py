@@ -39,19 +39,14 @@ class RunResult:
 
 
 @dataclass(frozen=True, repr=False)
-class Result(RunResult):
-    """Passages, documents and repeats as Arrow tables. Iterating yields every `Passage` with its texts."""
+class PassageResult(RunResult):
+    """Passages as an Arrow table. Iterating yields every `Passage` with its texts."""
 
     passages: pa.Table
-    documents: pa.Table
-    repeats: pa.Table
     collection: Collection
 
     def __len__(self) -> int:
         return self.passages.num_rows  # type: ignore[no-any-return]
-
-    def __repr__(self) -> str:
-        return f"<Result: {len(self)} passages, {self.repeats.num_rows} repeats, {self.documents.num_rows} documents>"
 
     def __iter__(self) -> Iterator[Passage]:
         for batch in self.passages.to_batches(max_chunksize=10_000):
@@ -86,15 +81,17 @@ class Result(RunResult):
         output = Config.of(self.config, **settings).output
         path = Path(folder)
         check_output(path, output.overwrite)
-        tables = {"passages": self.with_texts() if output.keep_text else self.passages}
-        tables |= {"documents": self.documents, "repeats": self.repeats}
+        tables = {"passages": self.with_texts() if output.keep_text else self.passages, **self._further_tables()}
         cleaned = self._cleaned_texts()
         if cleaned.num_rows:
             tables["texts"] = cleaned
         return write_result(path, tables, self.skipped, self.run(), output.format)
 
+    def _further_tables(self) -> dict[str, pa.Table]:
+        return {}
+
     def _result_counts(self) -> dict[str, int]:
-        return {"passages": len(self), "repeats": self.repeats.num_rows}
+        return {"passages": len(self)}
 
     def _passages_of(self, batch: pa.RecordBatch) -> Iterator[Passage]:
         sides = [
@@ -125,6 +122,33 @@ class Result(RunResult):
         """Return the texts that were taken out of HTML: the passages' offsets count in them, and they stand nowhere else."""
         batches = [b.filter(b.column("cleaned")).select(["id", "text"]) for b in self.collection.batches]
         return pa.Table.from_batches(batches, schema=self.collection.batches[0].select(["id", "text"]).schema)
+
+
+@dataclass(frozen=True, repr=False)
+class Result(PassageResult):
+    """Passages, documents and repeats as Arrow tables. Iterating yields every `Passage` with its texts."""
+
+    documents: pa.Table
+    repeats: pa.Table
+
+    def __repr__(self) -> str:
+        return f"<Result: {len(self)} passages, {self.repeats.num_rows} repeats, {self.documents.num_rows} documents>"
+
+    def _further_tables(self) -> dict[str, pa.Table]:
+        return {"documents": self.documents, "repeats": self.repeats}
+
+    def _result_counts(self) -> dict[str, int]:
+        return {"passages": len(self), "repeats": self.repeats.num_rows}
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(PassageResult):
+    """The passages of listed pairs of documents, as an Arrow table. Iterating yields every `Passage` with its texts."""
+
+    n_pairs: int
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {len(self)} passages in {self.n_pairs} pairs>"
 
 
 @dataclass(frozen=True, repr=False)

@@ -45,9 +45,22 @@ def _part_table(
         passages.table, min_sentences, rows.document, rows.sentence, collection.start_char, collection.end_char,
         times, names, places, kinds, directions,
     )  # fmt: skip
+    return passage_columns(names, places, passages.table[:, 4], passages.similarity, kinds, directions, ids)
+
+
+def passage_columns(
+    names: NDArray[np.int32],
+    places: Numbers,
+    n_sentences: NDArray[np.int32],
+    similarity: NDArray[np.float64],
+    kinds: NDArray[np.int8],
+    directions: NDArray[np.int8],
+    ids: pa.Array,
+) -> pa.Table:
+    """Return columns as a table in the schema PASSAGES; `names` are numbers of documents, a and b, `places` has four rows."""
     a, b = (pa.DictionaryArray.from_arrays(pa.array(side), ids) for side in names)
     a_start, a_end, b_start, b_end = (pa.array(column) for column in places)
-    columns = [a, a_start, a_end, b, b_start, b_end, pa.array(passages.table[:, 4]), pa.array(passages.similarity)]
+    columns = [a, a_start, a_end, b, b_start, b_end, pa.array(n_sentences), pa.array(similarity)]
     for codes, words in ((kinds, _KIND_WORDS), (directions, _DIRECTION_WORDS)):
         columns.append(pa.DictionaryArray.from_arrays(pa.array(codes), words))
     return pa.Table.from_arrays(columns, schema=PASSAGES)

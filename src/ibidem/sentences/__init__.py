@@ -8,6 +8,7 @@ from ibidem.sentences.splitting import (
     hash_strings,
     split_sentences,
     split_texts,
+    stem_words,
     tokenise_spans,
     tokenise_texts,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "hash_strings",
     "split_sentences",
     "split_texts",
+    "stem_words",
     "tokenise_spans",
     "tokenise_texts",
 ]

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ibidem.config import SentencesConfig
 from ibidem.model import SENTENCE_BATCH
-from ibidem.sentences import char_kernels, cut_kernels, scan_kernels, split_kernels, token_kernels
+from ibidem.sentences import char_kernels, cut_kernels, scan_kernels, split_kernels, stem_kernels, token_kernels
 from ibidem.sentences.abbreviations import load_words
 from ibidem.sentences.code_points import load_code_points
 from ibidem.sentences.hashing import fold_bytes
+from ibidem.sentences.kinds import FIRST_TOKEN_KIND
 from ibidem.sentences.word_kernels import WORD_BYTES
 
 SPLITTER_VERSION: int = 1
@@ -73,6 +74,21 @@ def tokenise_texts(texts: pa.LargeStringArray) -> tuple[Hashes, Offsets]:
     """Return the token hashes of whole texts, and `first`: text i has tokens[first[i]:first[i + 1]]."""
     data, offsets = _buffers(texts)
     return tokenise_spans(data, offsets[:-1], offsets[1:])
+
+
+def stem_words(texts: pa.LargeStringArray) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Offsets]:
+    """Return the words of texts: hashes of their stems, their first bytes, and `first`: text i has [first[i], first[i + 1])."""
+    data, offsets = _buffers(texts)
+    code_points = load_code_points()
+    kinds = np.empty(len(data) + WORD_BYTES, dtype=np.uint8)
+    scan_kernels.mark_kinds(data, code_points, kinds)
+    # No more words than characters that start or continue one.
+    most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))
+    stems, starts = np.empty(most, np.uint32), np.empty(most, np.uint32)
+    first: Offsets = np.zeros(len(texts) + 1, np.int64)
+    room = np.empty(stem_kernels.STEM_BYTES + 1, np.uint64)
+    n = stem_kernels.stem_words(data, _read_only(kinds), offsets, code_points, room, stems, starts, first)
+    return stems[:n].copy(), starts[:n].copy(), first
 
 
 def digest_tokens(tokens: Hashes, first: Offsets) -> Hashes:

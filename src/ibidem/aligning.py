@@ -1,0 +1,156 @@
+"""From aligned words back to documents: the words of a collection, and passages located in characters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.alignment import Aligned, Words
+from ibidem.alignment.place_kernels import locate_words
+from ibidem.collection import NO_TIME, Collection, text_buffers
+from ibidem.model import DIRECTIONS, KINDS
+from ibidem.parts import MapParts
+from ibidem.reports.tables import passage_columns
+from ibidem.sentences import digest_tokens, stem_words, tokenise_spans
+from ibidem.sentences.code_points import load_code_points
+
+Numbers = NDArray[np.int64]
+_PLACE_BITS = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class AlignedPassages:
+    """Aligned passages of documents: `places` are start and end in a, start and end in b, in characters."""
+
+    documents: NDArray[np.int32]  # two rows: a and b
+    places: Numbers  # four rows
+    n_sentences: NDArray[np.int32]
+    similarity: NDArray[np.float64]
+    is_equal: NDArray[np.bool_]
+    is_whole: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.n_sentences)
+
+
+def words_of(collection: Collection, map_parts: MapParts) -> Words:
+    """Return the words of all documents, and which of them begin sentences."""
+
+    def stem(number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.bool_], Numbers]:
+        stems, starts, first = stem_words(collection.batches[number].column("text"))
+        low, high = collection.batch_first[number], collection.batch_first[number + 1]
+        sentences = slice(collection.document_first[low], collection.document_first[high])
+        keys = _keys(np.repeat(np.arange(len(first) - 1), np.diff(first)), starts)
+        begins = np.searchsorted(keys, _keys(collection.document[sentences] - low, collection.start_byte[sentences]))
+        is_start = np.zeros(len(stems) + 1, np.bool_)
+        is_start[begins] = True
+        return stems, starts, is_start[:-1], np.diff(first)
+
+    parts = list(map_parts(stem, range(len(collection.batches))))
+    counts = np.concatenate([np.zeros(1, np.int64), *(part[3] for part in parts)])
+    return Words(
+        stem=np.concatenate([np.empty(0, np.uint32), *(part[0] for part in parts)]),
+        start_byte=np.concatenate([np.empty(0, np.uint32), *(part[1] for part in parts)]),
+        is_start=np.concatenate([np.empty(0, np.bool_), *(part[2] for part in parts)]),
+        document_first=np.cumsum(counts),
+    )
+
+
+def whole_documents(words: Words, pairs: NDArray[np.int64]) -> Numbers:
+    """Return the spans of words of pairs of documents."""
+    first = words.document_first
+    return np.stack([first[pairs[:, 0]], first[pairs[:, 0] + 1], first[pairs[:, 1]], first[pairs[:, 1] + 1]], axis=1)
+
+
+def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPassages:
+    """Return where the passages stand: whole sentences with their punctuation, otherwise from word to word."""
+    n = len(aligned)
+    documents, places = np.empty((2, n), np.int32), np.empty((4, n), np.int64)
+    bytes_of, sentences = np.empty((4, n), np.int64), np.empty((4, n), np.int64)
+    keys = _keys(collection.document, collection.start_byte)
+    for side in range(2):
+        first_word, last_word = aligned.table[:, 1 + 2 * side], aligned.table[:, 2 + 2 * side] - 1
+        document = np.searchsorted(words.document_first, first_word, side="right") - 1
+        documents[side] = document
+        for end, word in enumerate((first_word, last_word)):
+            row = 2 * side + end
+            sentence = np.searchsorted(keys, _keys(document, words.start_byte[word]), side="right") - 1
+            sentences[row] = sentence
+            _locate_end(collection, document, words.start_byte[word], sentence, bool(end), places[row], bytes_of[row])
+            at_edge = words.is_start[word] if end == 0 else _ends_sentence(words, document, word)
+            edge = collection.end_char if end else collection.start_char
+            edge_byte = collection.end_byte if end else collection.start_byte
+            places[row] = np.where(at_edge, edge[sentence], places[row])
+            bytes_of[row] = np.where(at_edge, edge_byte[sentence], bytes_of[row])
+    digests = [_digests(collection, documents[side], bytes_of[2 * side], bytes_of[2 * side + 1]) for side in range(2)]
+    is_equal = digests[0] == digests[1]
+    lengths = np.diff(aligned.table[:, 1:5], axis=1)[:, [0, 2]]
+    similarity = np.where(is_equal, 1.0, 2.0 * aligned.table[:, 7] / np.maximum(lengths.sum(axis=1), 1))
+    first = words.document_first
+    is_whole = np.ones(n, np.bool_)
+    for side in range(2):
+        is_whole &= (aligned.table[:, 1 + 2 * side] == first[documents[side]]) & (
+            aligned.table[:, 2 + 2 * side] == first[documents[side] + 1]
+        )
+    n_sentences = (sentences[1] - sentences[0] + 1).astype(np.int32)
+    return AlignedPassages(documents, places, n_sentences, similarity, is_equal, is_whole)
+
+
+def aligned_table(passages: AlignedPassages, collection: Collection, min_sentences: int) -> pa.Table:
+    """Return aligned passages in the schema PASSAGES."""
+    is_quote = (passages.n_sentences < min_sentences) & ~passages.is_whole
+    kinds = np.where(is_quote, KINDS.index("quote"), np.where(passages.is_equal, KINDS.index("exact"), KINDS.index("near")))
+    time_a, time_b = (collection.times[documents] for documents in passages.documents)
+    is_known = (time_a != time_b) & (np.minimum(time_a, time_b) != NO_TIME)
+    earlier = np.where(time_a < time_b, DIRECTIONS.index("a_to_b"), DIRECTIONS.index("b_to_a"))
+    directions = np.where(is_known, earlier, DIRECTIONS.index("unknown"))
+    return passage_columns(
+        passages.documents, passages.places, passages.n_sentences, passages.similarity, kinds.astype(np.int8),
+        directions.astype(np.int8), collection.ids,
+    )  # fmt: skip
+
+
+def _keys(documents: NDArray[np.integer], start_bytes: NDArray[np.integer]) -> NDArray[np.uint64]:
+    """Return numbers that are in reading order."""
+    return (documents.astype(np.uint64) << _PLACE_BITS) | start_bytes.astype(np.uint64)
+
+
+def _ends_sentence(words: Words, document: Numbers, last_word: Numbers) -> NDArray[np.bool_]:
+    """Tell whether words are the last ones of their sentences."""
+    is_last = last_word + 1 == words.document_first[document + 1]
+    following = np.minimum(last_word + 1, len(words.is_start) - 1)
+    return is_last | words.is_start[following]
+
+
+def _locate_end(
+    collection: Collection, document: Numbers, word_bytes: NDArray[np.uint32], sentence: Numbers, at_end: bool, places: Numbers,
+    end_bytes: Numbers,
+) -> None:  # fmt: skip
+    """Write the places in characters, and in bytes, of the starts or ends of words."""
+    batch_of = np.searchsorted(collection.batch_first, document, side="right") - 1
+    for number in np.unique(batch_of):
+        chosen = np.flatnonzero(batch_of == number)
+        data, offsets = text_buffers(collection.batches[number].column("text"))
+        row = document[chosen] - collection.batch_first[number]
+        found, found_bytes = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.int64)
+        locate_words(
+            data, offsets[row], offsets[row + 1], word_bytes[chosen].astype(np.int64),
+            collection.start_byte[sentence[chosen]].astype(np.int64), collection.start_char[sentence[chosen]].astype(np.int64),
+            load_code_points(), at_end, found_bytes, found,
+        )  # fmt: skip
+        places[chosen], end_bytes[chosen] = found, found_bytes
+
+
+def _digests(collection: Collection, documents: NDArray[np.int32], starts: Numbers, ends: Numbers) -> NDArray[np.uint64]:
+    """Return the digests of stretches: of equal words in equal order they are equal."""
+    digests = np.empty(len(documents), np.uint64)
+    batch_of = np.searchsorted(collection.batch_first, documents, side="right") - 1
+    for number in np.unique(batch_of):
+        chosen = np.flatnonzero(batch_of == number)
+        data, offsets = text_buffers(collection.batches[number].column("text"))
+        begins = offsets[documents[chosen] - collection.batch_first[number]]
+        digests[chosen] = digest_tokens(*tokenise_spans(data, begins + starts[chosen], begins + ends[chosen]))
+    return digests

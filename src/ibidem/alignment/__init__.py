@@ -1,0 +1,8 @@
+"""Alignment: two texts compared word by word, from seeds to located passages."""
+
+from __future__ import annotations
+
+from ibidem.alignment.aligning import Aligned, align_spans
+from ibidem.alignment.words import Words
+
+__all__ = ["Aligned", "Words", "align_spans"]

@@ -1,0 +1,140 @@
+"""Kernels that align two texts: from seeds to clusters, from clusters to the stretches with the most evidence, and what of all
+these is kept.
+
+Both texts lie in one array of words, those of b from `n_a_words` on. A row of `passages` is: start and end in a, start and end
+in b, model, whether it is a summary; `evidence` has that of a and of b.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.alignment.cluster_kernels import next_cluster, put_task
+from ibidem.alignment.evidence_kernels import best_stretch, count_stretch, forget_stretch, grade_words
+from ibidem.compiling import inner_kernel
+
+PASSAGE = 6
+_NO_SCORE = -1e18
+_MODELS_REFINED = 3
+_ROUNDS = 4
+_MARGIN_WORDS = 60  # looked at beyond a cluster, and half of its length more
+
+
+@inner_kernel
+def grade_against(text, other_start, other_end, low, high, room, limits):
+    """Grade the words [low, high) against a stretch of the other text."""
+    count_stretch(
+        text.words, text.pairs, text.runs, other_start, other_end, room.counts, room.pair_counts, room.run_counts
+    )  # fmt: skip
+    grade_words(
+        text.words, text.pairs, text.runs, low, high, room.counts, room.pair_counts, room.run_counts,
+        other_end - other_start, room.total, text.n_words, limits.unseen, limits.least_chance, room.used, room.grades,
+    )  # fmt: skip
+    forget_stretch(
+        text.words, text.pairs, text.runs, other_start, other_end, room.counts, room.pair_counts, room.run_counts
+    )  # fmt: skip
+
+
+@inner_kernel
+def _grade_side(text, place, side, room, limits):
+    """Grade one side of a passage and what is around it against the other side; return where the graded words start and end."""
+    text_start = text.n_a_words if side else np.int64(0)
+    text_end = text.n_words if side else text.n_a_words
+    margin = (place[2 * side + 1] - place[2 * side]) // 2 + _MARGIN_WORDS
+    low, high = max(text_start, place[2 * side] - margin), min(text_end, place[2 * side + 1] + margin)
+    grade_against(text, place[2 - 2 * side], place[3 - 2 * side], low, high, room, limits)
+    return low, high
+
+
+@inner_kernel
+def refine_side(text, place, side, model, room, limits):
+    """Move the ends of one side of a passage to where the evidence is greatest, given the other side; return the evidence."""
+    low, high = _grade_side(text, place, side, room, limits)
+    evidence = best_stretch(
+        room.grades, text.is_bound, low, high, place[2 * side], place[2 * side + 1], limits.weights, model,
+        limits.within_sentence, room.found,
+    )  # fmt: skip
+    place[2 * side], place[2 * side + 1] = room.found[0], room.found[1]
+    return evidence
+
+
+@inner_kernel
+def _choose_models(text, core, room, limits):
+    """Write the models that give side a the most evidence, as the cluster stands, to `room.chosen`."""
+    low, high = _grade_side(text, core, 0, room, limits)
+    for model in range(limits.n_models):
+        room.model_scores[model] = best_stretch(
+            room.grades, text.is_bound, low, high, core[0], core[1], limits.weights, model, limits.within_sentence, room.found
+        )
+    for i in range(_MODELS_REFINED):
+        best = np.int64(0)
+        for model in range(1, limits.n_models):
+            if room.model_scores[model] > room.model_scores[best]:
+                best = model
+        room.chosen[i] = best
+        room.model_scores[best] = _NO_SCORE
+
+
+@inner_kernel
+def refine(text, core, room, limits, passages, evidence, n):
+    """Write the passage that a cluster makes as row n, under the model that gives both sides the most evidence."""
+    _choose_models(text, core, room, limits)
+    place, most = room.place, _NO_SCORE
+    for i in range(_MODELS_REFINED):
+        model = room.chosen[i]
+        for k in range(4):
+            place[k] = core[k]
+        of_a, of_b = _NO_SCORE, _NO_SCORE
+        for _ in range(_ROUNDS):
+            a_start, a_end, b_start, b_end = place[0], place[1], place[2], place[3]
+            of_a = refine_side(text, place, 0, model, room, limits)
+            of_b = refine_side(text, place, 1, model, room, limits)
+            if of_a < 0.0 or of_b < 0.0:
+                break
+            if a_start == place[0] and a_end == place[1] and b_start == place[2] and b_end == place[3]:
+                break
+        if i == 0 or of_a + of_b > most:
+            most = of_a + of_b
+            for k in range(4):
+                passages[PASSAGE * n + k] = place[k]
+            passages[PASSAGE * n + 4], passages[PASSAGE * n + 5] = model, 0
+            evidence[2 * n], evidence[2 * n + 1] = of_a, of_b
+
+
+@inner_kernel
+def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, evidence):
+    """Write the passages that the seeds lead to; return how many. Each takes its seeds away, so there are never more."""
+    n, height = np.int64(0), np.int64(0)
+    if n_seeds > 0:
+        height = put_task(room.tasks, height, 0, n_seeds, 0, 0, limits.max_gap_sentences)
+    while True:
+        height = next_cluster(room.seeds, room.tasks, height, room.span)
+        if height < 0:
+            return n
+        start, end, gap = room.span[0], room.span[1], room.span[2]
+        core = room.core
+        core[0] = core[2] = text.n_words
+        core[1] = core[3] = np.int64(0)
+        for i in range(start, end):
+            a, b = room.seeds[2 * i], room.seeds[2 * i + 1] + n_a
+            core[0], core[1] = min(core[0], firsts[a]), max(core[1], firsts[a + 1])
+            core[2], core[3] = min(core[2], firsts[b]), max(core[3], firsts[b + 1])
+        refine(text, core, room, limits, passages, evidence, n)
+        if min(evidence[2 * n], evidence[2 * n + 1]) >= limits.min_evidence:
+            kept = start
+            for i in range(start, end):
+                a, b = room.seeds[2 * i], room.seeds[2 * i + 1]
+                at = PASSAGE * n
+                meets_a = firsts[a] < passages[at + 1] and firsts[a + 1] > passages[at]
+                meets_b = firsts[b + n_a] < passages[at + 3] and firsts[b + n_a + 1] > passages[at + 2]
+                if not (meets_a and meets_b):
+                    room.seeds[2 * kept], room.seeds[2 * kept + 1] = a, b
+                    kept += 1
+            if start < kept < end:
+                height = put_task(room.tasks, height, start, kept, 0, 0, gap)
+            if kept < end:
+                n += 1
+        elif gap > 0 and end - start > 1:
+            height = put_task(room.tasks, height, start, end, 0, 0, gap - 1)

@@ -1,0 +1,21 @@
+"""The words of a collection, as the alignment sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Words:
+    """All words in reading order: hashes of stems, first bytes counted from the document's start, and sentence starts.
+
+    Document d has the words [document_first[d], document_first[d + 1]).
+    """
+
+    stem: NDArray[np.uint32]
+    start_byte: NDArray[np.uint32]
+    is_start: NDArray[np.bool_]
+    document_first: NDArray[np.int64]
