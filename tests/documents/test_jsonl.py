@@ -117,6 +117,15 @@ def test_ordinary_records_take_the_fast_way(monkeypatch: pytest.MonkeyPatch, tmp
             assert not skipped
 
 
+def test_a_stray_nul_does_not_cost_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "docs.jsonl"
+    text = "The ferry\0 was late on Monday."
+    path.write_text(json.dumps({"id": "1", "text": text}), encoding="utf-8")
+    rows, skipped = collect(path)
+    assert [row["text"] for row in rows] == [text]
+    assert not skipped
+
+
 def test_every_record_that_is_left_out_has_its_line_and_reason(tmp_path: Path) -> None:
     path = tmp_path / "docs.jsonl"
     cases = [
@@ -124,7 +133,7 @@ def test_every_record_that_is_left_out_has_its_line_and_reason(tmp_path: Path) -
         (b"", ""),
         (b'{"id": "2"}', "no field 'text'"),
         (b'{"id": "3", "text": "  \\n"}', "empty text"),
-        (b'{"id": "4", "text": "a\\u0000b"}', "NUL character at character 1"),
+        (b'{"id": "4", "text": "a\\u0000b"}', "NUL characters, the first at character 1"),
         (b'{"id": "5", "text": "\\ud800"}', "lone surrogate \\ud800 in field 'text'"),
         (b'{"id": "6", "text": "\xff"}', "invalid UTF-8 at byte 22"),
         (b'{"id": "7", "text": 5}', "field 'text' holds a number, not text"),

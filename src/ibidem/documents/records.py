@@ -22,6 +22,7 @@ from ibidem.model import DOCUMENT_BATCH, Skipped
 
 MAX_BATCH_BYTES = 16 << 20
 # Made once: Arrow takes a tenth of a millisecond to convert a Python value, which single documents would notice.
+_CHARACTERS_A_NUL = 20  # at least, in text
 _ZERO, _FALSE, _NO_ID = pa.scalar(0, pa.int64()), pa.scalar(False), pa.scalar("", pa.large_string())
 
 
@@ -215,10 +216,11 @@ def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str]) ->
             problems.setdefault(row, "empty text")
     # The smallest byte of all texts together is far cheaper to find than a substring in each row.
     if len(text) and (data := _text_bytes(text)).size and data.min() == 0:
-        for row, place in enumerate(pc.find_substring(text, "\0").to_pylist()):
-            if place is not None and place >= 0:
-                where = len(text[row].as_py().split("\0", 1)[0])
-                problems.setdefault(row, nul_reason(where))
+        # A stray one is a mark between words like any other; of text in a wrong encoding every other character is one.
+        counts, lengths = (column.fill_null(0).to_pylist() for column in (pc.count_substring(text, "\0"), pc.utf8_length(text)))
+        for row, (count, length) in enumerate(zip(counts, lengths, strict=True)):
+            if count * _CHARACTERS_A_NUL > length:
+                problems.setdefault(row, nul_reason(text[row].as_py().index("\0")))
 
 
 def _text_bytes(text: Any) -> Any:
@@ -232,8 +234,8 @@ def _text_offsets(text: Any) -> Any:
 
 
 def nul_reason(where: int) -> str:
-    """Return the reason for a text with a NUL character in it."""
-    return f"NUL character at character {where}: probably binary data or UTF-16"
+    """Return the reason for a text with many NUL characters in it."""
+    return f"NUL characters, the first at character {where}: probably binary data or UTF-16"
 
 
 def _make_missing_ids(doc_ids: Any, records: Records) -> Any:
