@@ -11,14 +11,14 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "ibidem"
 STAGES = ["documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "reports"]
 # What stages may use besides one another, and what may use stages.
-GROUND = {"blocks", "compiling", "config", "errors", "model", "parts", "quantities", "spilling", "version"}
+GROUND = {"blocks", "compiling", "config", "differences", "errors", "model", "parts", "quantities", "spilling", "version"}
 ABOVE = {
     "api", "checking", "classifying", "cleaned", "collection", "distributed", "pipeline", "progress", "removals", "result",
     "running", "shingled",
 }  # fmt: skip
 CLI_MAY_USE = {
-    "api", "cleaned", "cleaning", "cli", "config", "distributed", "documents", "engines", "errors", "index", "model",
-    "progress", "reports", "resemblance", "spilling", "version", "warmup",
+    "api", "cleaned", "cleaning", "cli", "config", "distributed", "documents", "engines", "errors", "evaluation", "index",
+    "model", "progress", "reports", "resemblance", "spilling", "version", "warmup",
 }
 INDEX_MAY_USE = {*STAGES, *GROUND, "classifying", "collection", "engines", "index", "progress"}  # fmt: skip
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -94,12 +94,17 @@ def test_what_runs_on_many_machines_is_built_of_stages() -> None:
     assert [(i, m) for i, m in IMPORTS if part(m) == "distributed" and part(i) not in allowed] == []
 
 
+def test_measures_know_nothing_of_what_they_measure() -> None:
+    assert [(i, m) for i, m in IMPORTS if part(i) == "evaluation" and part(m) not in {*GROUND, "evaluation"}] == []
+    assert [(i, m) for i, m in IMPORTS if part(m) == "evaluation" and part(i) not in {"api", "cli", "evaluation"}] == []
+
+
 def test_the_command_line_uses_the_public_api_and_little_else() -> None:
     assert [(i, m) for i, m in IMPORTS if part(i) == "cli" and part(m) not in CLI_MAY_USE] == []
 
 
 def test_every_part_of_the_package_has_its_place() -> None:
-    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "index", "submit", "warmup", "__init__", "__main__"}
+    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "evaluation", "index", "submit", "warmup", "__init__", "__main__"}
     assert sorted({part(name_of(path)) for path in MODULES} - known) == []
 
 

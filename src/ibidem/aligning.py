@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
-from ibidem.alignment.place_kernels import locate_words
+from ibidem.alignment.place_kernels import locate_words, place_sentences
 from ibidem.collection import NO_TIME, Collection, text_buffers
 from ibidem.model import DIRECTIONS, KINDS
 from ibidem.parts import MapParts
@@ -27,6 +27,7 @@ class AlignedPassages:
 
     documents: NDArray[np.int32]  # two rows: a and b
     places: Numbers  # four rows
+    sentences: Numbers  # four rows: those of which at least half is covered, start and end in a and in b
     n_sentences: NDArray[np.int32]
     similarity: NDArray[np.float64]
     is_equal: NDArray[np.bool_]
@@ -39,23 +40,28 @@ class AlignedPassages:
 def words_of(collection: Collection, map_parts: MapParts) -> Words:
     """Return the words of all documents, and which of them begin sentences."""
 
-    def stem(number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.bool_], Numbers]:
+    def stem(number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Numbers, Numbers]:
         stems, starts, first = stem_words(collection.batches[number].column("text"))
         low, high = collection.batch_first[number], collection.batch_first[number + 1]
         sentences = slice(collection.document_first[low], collection.document_first[high])
-        keys = _keys(np.repeat(np.arange(len(first) - 1), np.diff(first)), starts)
-        begins = np.searchsorted(keys, _keys(collection.document[sentences] - low, collection.start_byte[sentences]))
-        is_start = np.zeros(len(stems) + 1, np.bool_)
-        is_start[begins] = True
-        return stems, starts, is_start[:-1], np.diff(first)
+        begins = np.empty(sentences.stop - sentences.start, np.int64)
+        place_sentences(starts, first, collection.document[sentences], low, collection.start_byte[sentences], begins)
+        return stems, starts, begins, np.diff(first)
 
     parts = list(map_parts(stem, range(len(collection.batches))))
-    counts = np.concatenate([np.zeros(1, np.int64), *(part[3] for part in parts)])
+    document_first = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part[3] for part in parts)]))
+    words_before = document_first[collection.batch_first]
+    n_words = int(document_first[-1])
+    begins = [part[2] + before for part, before in zip(parts, words_before, strict=False)]
+    sentence_first = np.concatenate([np.empty(0, np.int64), *begins, [n_words]]).astype(np.int64)
+    is_start = np.zeros(n_words + 1, np.bool_)
+    is_start[sentence_first] = True
     return Words(
         stem=np.concatenate([np.empty(0, np.uint32), *(part[0] for part in parts)]),
         start_byte=np.concatenate([np.empty(0, np.uint32), *(part[1] for part in parts)]),
-        is_start=np.concatenate([np.empty(0, np.bool_), *(part[2] for part in parts)]),
-        document_first=np.cumsum(counts),
+        is_start=is_start,
+        document_first=document_first,
+        sentence_first=sentence_first,
     )
 
 
@@ -96,7 +102,9 @@ def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPas
             aligned.table[:, 2 + 2 * side] == first[documents[side] + 1]
         )
     n_sentences = (sentences[1] - sentences[0] + 1).astype(np.int32)
-    return AlignedPassages(documents, places, n_sentences, similarity, is_equal, is_whole)
+    middles = (words.sentence_first[:-1] + words.sentence_first[1:]) // 2
+    covered = np.searchsorted(middles, aligned.table[:, 1:5].T)
+    return AlignedPassages(documents, places, covered, n_sentences, similarity, is_equal, is_whole)
 
 
 def aligned_table(passages: AlignedPassages, collection: Collection, min_sentences: int) -> pa.Table:
@@ -120,9 +128,8 @@ def _keys(documents: NDArray[np.integer], start_bytes: NDArray[np.integer]) -> N
 
 def _ends_sentence(words: Words, document: Numbers, last_word: Numbers) -> NDArray[np.bool_]:
     """Tell whether words are the last ones of their sentences."""
-    is_last = last_word + 1 == words.document_first[document + 1]
-    following = np.minimum(last_word + 1, len(words.is_start) - 1)
-    return is_last | words.is_start[following]
+    is_last: NDArray[np.bool_] = (last_word + 1 == words.document_first[document + 1]) | words.is_start[last_word + 1]
+    return is_last
 
 
 def _locate_end(

@@ -30,6 +30,20 @@ class Span(NamedTuple):
     text: str
 
 
+class Difference(NamedTuple):
+    """A stretch of a passage whose words are the same on both sides, or are not.
+
+    `operation` says how to get from a to b: equal, replace, delete (only in a) or insert (only in b). `start` and `end` count
+    characters from the beginning of the passage's own text on each side.
+    """
+
+    operation: str
+    a_start: int
+    a_end: int
+    b_start: int
+    b_end: int
+
+
 @dataclass(frozen=True)
 class Passage:
     """One text that stands in two documents, located in both."""
@@ -40,6 +54,24 @@ class Passage:
     similarity: float
     kind: str
     direction: str
+
+    @property
+    def differences(self) -> list[Difference]:
+        """Where the two texts have the same words and where not, in reading order; all of both texts is covered.
+
+        Upper and lower case, punctuation, blanks and line breaks make no difference. It is computed anew at every call.
+
+        >>> from ibidem import Passage, Span
+        >>> a, b = Span("a", 0, 24, "The bridge stays closed."), Span("b", 5, 27, "the bridge is closed !")
+        >>> for difference in Passage(a, b, 1, 0.6, "near", "unknown").differences:
+        ...     print(difference.operation, repr(a.text[difference.a_start : difference.a_end]))
+        equal 'The bridge '
+        replace 'stays '
+        equal 'closed.'
+        """
+        from ibidem.differences import word_differences
+
+        return word_differences(self.a.text, self.b.text)
 
 
 class Similarity(NamedTuple):

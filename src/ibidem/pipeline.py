@@ -22,7 +22,8 @@ from ibidem.parts import MapParts
 from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.progress import Progress
 from ibidem.removals import Clustered, duplicate_removals, passage_removals
-from ibidem.reports import clusters_table, documents_table, duplicates_table, passages_table, repeats_table
+from ibidem.refining import align_passages, as_rows
+from ibidem.reports import clusters_table, documents_table, duplicates_table, in_reading_order, passages_table, repeats_table
 from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
 from ibidem.result import ClusterResult, Comparison, Result, Tuning
 from ibidem.running import Run
@@ -51,10 +52,16 @@ def passages_of(
         groups = [group for group in verify_places(groups, cells) if pairs.allows(rows.document[group.starts])]
         del diagonals, cells
         pa.default_memory_pool().release_unused()  # what was freed in small pieces goes back to the system
+    aligned = None
+    if config.alignment.align:
+        with progress.stage("alignment"):
+            parts, aligned = align_passages(parts, rows, collection, pairs, config, map_parts, progress)
     with progress.stage("tables"):
-        documents = documents_table(parts, groups, rows, collection)
+        documents = documents_table(parts if aligned is None else [*parts, as_rows(aligned, rows)], groups, rows, collection)
         repeats = repeats_table(groups, rows, collection)
         passages = passages_table(parts, rows, collection, limits.min_sentences, map_parts)
+        if aligned is not None:
+            passages = in_reading_order([passages, aligned_table(aligned, collection, limits.min_sentences)])
         pa.default_memory_pool().release_unused()
         return passages, documents, repeats
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ibidem.alignment.aligning import Aligned, align_spans
+from ibidem.alignment.candidates import find_rectangles
 from ibidem.alignment.words import Words
 
-__all__ = ["Aligned", "Words", "align_spans"]
+__all__ = ["Aligned", "Words", "align_spans", "find_rectangles"]

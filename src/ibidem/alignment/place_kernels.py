@@ -22,3 +22,15 @@ def locate_words(data, text_starts, text_ends, word_bytes, sentence_bytes, sente
             at = end_of_word(data, at, text_ends[i], code_points)
         end_bytes[i] = at - start
         places[i] = sentence_chars[i] + count_chars(data, start + sentence_bytes[i], at)
+
+
+@outer_kernel
+def place_sentences(word_bytes, first, documents, first_document, sentence_bytes, begins):
+    """Write the first word of every sentence, or of what comes after it if it has none. Sentences are in reading order."""
+    word = 0
+    for s in range(len(begins)):
+        text = documents[s] - first_document
+        word = max(word, first[text])
+        while word < first[text + 1] and word_bytes[word] < sentence_bytes[s]:
+            word += 1
+        begins[s] = word

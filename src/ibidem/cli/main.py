@@ -15,11 +15,13 @@ from ibidem.version import __version__
 # Verb → module in this folder and the line that `ibidem --help` shows, kept here so that help loads no verb.
 VERBS = {
     "find": "Find passages that stand in two documents, located to the character.",
+    "compare": "Align two texts closely, or many listed pairs, and show what differs.",
     "cluster": "Find documents that are duplicates as wholes, and the clusters they form.",
     "dedup": "Write a cleaned copy of a collection, without duplicates or repeated passages.",
     "index": "Keep documents on disk, add to them, and look up what new ones share with them.",
     "watch": "Answer documents as they arrive, and add them to an index.",
     "tune": "Measure how far shingles may be sampled for a wanted precision.",
+    "eval": "Measure found passages against a truth file.",
 }
 
 

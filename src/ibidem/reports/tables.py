@@ -66,6 +66,24 @@ def passage_columns(
     return pa.Table.from_arrays(columns, schema=PASSAGES)
 
 
+def in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return tables of passages of one collection as one: by document a, place in a, document b, place in b."""
+    table = pa.concat_tables(tables)
+    a, b = (np.concatenate([np.empty(0, np.int64), *(chunk.indices.to_numpy() for chunk in table[f"{side}_id"].chunks)]) for side in "ab")
+    order = np.lexsort((table["b_start"].to_numpy(), b, table["a_start"].to_numpy(), a))
+    codes = {"a_id": a, "b_id": b}
+    columns = []
+    for field in table.schema:
+        if field.name in codes:
+            # The ids are the dictionary of every chunk: `take` would put them together anew.
+            ids = tables[0][field.name].type
+            dictionary = next((c.dictionary for t in tables for c in t[field.name].chunks), pa.array([], ids.value_type))
+            columns.append(pa.DictionaryArray.from_arrays(pa.array(codes[field.name][order].astype(np.int32)), dictionary))
+        else:
+            columns.append(table[field.name].combine_chunks().take(pa.array(order)))
+    return pa.Table.from_arrays(columns, schema=table.schema)
+
+
 def repeats_table(groups: Sequence[PlaceGroup], rows: Rows, collection: Collection) -> pa.Table:
     """Return the repeat groups in the schema REPEATS: those in most documents first, then the longest, by text and place."""
     texts, counts, sizes, places = [], [], [], []

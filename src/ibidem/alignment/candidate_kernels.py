@@ -1,0 +1,162 @@
+"""Kernels that find places of two documents worth aligning: rare words beside one another, in whatever order, in both.
+
+A *bond* is two rare words in a row, common ones between them left out. Edited, reordered and translated text keeps some of its
+bonds; by chance two texts have hardly any, and not close together.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.alignment.cluster_kernels import next_cluster, put_task
+from ibidem.compiling import inner_kernel, outer_kernel
+
+STEM_SLOTS = 1 << 24
+_SLOT_BITS = np.uint32(8)
+_SPREAD = np.uint64(0xD6E8FEB86659FD93)
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+RECTANGLE = 4
+
+
+@outer_kernel
+def count_stems(stems, counts):
+    """Count stems by the first bits of their hashes; two that share them are taken for one."""
+    for k in range(len(stems)):
+        counts[stems[k] >> _SLOT_BITS] += 1
+
+
+@outer_kernel
+def list_bonds(stems, is_open, first, begin, end, counts, most, reach, keys, words, documents):
+    """List the bonds of documents [begin, end): key, first word, document. Only words that are open make bonds.
+
+    A word is rare if it is counted at most `most` times. The two words of a bond are at most `reach` words apart.
+    """
+    n = np.int64(0)
+    for document in range(begin, end):
+        last = np.int64(-1)
+        for k in range(first[document], first[document + 1]):
+            if not is_open[k] or counts[stems[k] >> _SLOT_BITS] > most:
+                continue
+            if last >= 0 and k - last <= reach and stems[k] != stems[last]:
+                low, high = min(stems[k], stems[last]), max(stems[k], stems[last])
+                key = (np.uint64(low) << _HALF | np.uint64(high)) * _SPREAD
+                keys[n] = key >> _HALF
+                words[n] = last
+                documents[n] = document
+                n += 1
+            last = k
+    return n
+
+
+@outer_kernel
+def count_meetings(keys, sizes):
+    """Count the groups of equal keys (upper half of each entry, sorted) by size, up to the last size there is room for."""
+    start = 0
+    while start < len(keys):
+        end = start + 1
+        while end < len(keys) and keys[end] >> _HALF == keys[start] >> _HALF:
+            end += 1
+        if end - start < len(sizes):
+            sizes[end - start] += 1
+        start = end
+
+
+@outer_kernel
+def list_meetings(keys, most_places, documents, side, kin, counting, first, meetings):
+    """List the bonds that meet in two documents, by the first one's document; of document d [first[d], first[d + 1]).
+
+    Called twice: `counting` fills `first`, then the meetings (bond of a, bond of b) are written.
+    """
+    start = 0
+    while start < len(keys):
+        end = start + 1
+        while end < len(keys) and keys[end] >> _HALF == keys[start] >> _HALF:
+            end += 1
+        if 2 <= end - start <= most_places:
+            for i in range(start, end):
+                a = np.int64(keys[i] & _LOW)
+                for j in range(i + 1, end):
+                    b = np.int64(keys[j] & _LOW)
+                    left, right = documents[a], documents[b]
+                    if left == right:
+                        continue
+                    if len(side) > 0 and side[left] == side[right]:
+                        continue
+                    if len(kin) > 0 and kin[left] >= 0 and kin[left] == kin[right]:
+                        continue
+                    if counting:
+                        first[left + 1] += 1
+                    else:
+                        meetings[2 * first[left]], meetings[2 * first[left] + 1] = a, b
+                        first[left] += 1
+        start = end
+    if counting:
+        for d in range(len(first) - 1):
+            first[d + 1] += first[d]
+    else:
+        for d in range(len(first) - 1, 0, -1):
+            first[d] = first[d - 1]
+        first[0] = 0
+
+
+@inner_kernel
+def _sort_by_document(meetings, documents, start, end):
+    """Shell sort of meetings by document b, then by bond of a: in place."""
+    n = end - start
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(start + gap, end):
+            a, b = meetings[2 * i], meetings[2 * i + 1]
+            document = documents[b]
+            j = i
+            while j >= start + gap and (
+                documents[meetings[2 * (j - gap) + 1]] > document
+                or (documents[meetings[2 * (j - gap) + 1]] == document and meetings[2 * (j - gap)] > a)
+            ):
+                meetings[2 * j], meetings[2 * j + 1] = meetings[2 * (j - gap)], meetings[2 * (j - gap) + 1]
+                j -= gap
+            meetings[2 * j], meetings[2 * j + 1] = a, b
+        gap //= 3
+
+
+@outer_kernel
+def list_rectangles(
+    begin, end, first, meetings, words, documents, least_bonds, max_gap, margin, document_first, places, tasks, span, rectangles
+):  # fmt: skip
+    """List the rectangles (words of a, words of b) of documents a [begin, end) where enough bonds meet close to one another."""
+    n = np.int64(0)
+    for document in range(begin, end):
+        start, stop = first[document], first[document + 1]
+        _sort_by_document(meetings, documents, start, stop)
+        while start < stop:
+            other = documents[meetings[2 * start + 1]]
+            after = start + 1
+            while after < stop and documents[meetings[2 * after + 1]] == other:
+                after += 1
+            if after - start >= least_bonds:
+                for i in range(start, after):
+                    at = 2 * (i - start)
+                    places[at], places[at + 1] = words[meetings[2 * i]], words[meetings[2 * i + 1]]
+                height = put_task(tasks, 0, 0, after - start, 0, 0, max_gap)
+                while True:
+                    height = next_cluster(places, tasks, height, span)
+                    if height < 0:
+                        break
+                    if span[1] - span[0] < least_bonds:
+                        continue
+                    # Sorted by one side now; a bond that repeats on one side only says nothing new.
+                    for side in range(2):
+                        low = high = places[2 * span[0] + side]
+                        for i in range(span[0], span[1]):
+                            low, high = min(low, places[2 * i + side]), max(high, places[2 * i + side])
+                        of = other if side else document
+                        rectangles[RECTANGLE * n + 2 * side] = max(low - margin, document_first[of])
+                        rectangles[RECTANGLE * n + 2 * side + 1] = min(high + 2 + margin, document_first[of + 1])
+                    n += 1
+            start = after
+    return n

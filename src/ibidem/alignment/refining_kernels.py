@@ -1,0 +1,76 @@
+"""Kernels that bring found and aligned passages together: ends moved word by word, and which of two that overlap stays."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
+
+from __future__ import annotations
+
+from ibidem.compiling import inner_kernel, outer_kernel
+
+_EQUAL = 1
+
+
+@outer_kernel
+def word_spans(passages, sentence, sentence_first, spans):
+    """Write the spans of words that passages (first row and end in a, first row and end in b) cover, flat."""
+    for i in range(len(passages)):
+        for side in range(2):
+            spans[4 * i + 2 * side] = sentence_first[sentence[passages[i, 2 * side]]]
+            spans[4 * i + 2 * side + 1] = sentence_first[sentence[passages[i, 2 * side + 1] - 1] + 1]
+
+
+@outer_kernel
+def extend_equal(spans, flags, documents, stems, document_first, least_words, is_extended):
+    """Move the ends of passages of equal sentences outwards as long as the words are the same on both sides.
+
+    Fewer than `least_words` on one end may be chance, and are left out.
+    """
+    for i in range(len(flags)):
+        is_extended[i] = False
+        if not flags[i] & _EQUAL:
+            continue
+        low_a, high_a = document_first[documents[2 * i]], document_first[documents[2 * i] + 1]
+        low_b, high_b = document_first[documents[2 * i + 1]], document_first[documents[2 * i + 1] + 1]
+        a, b, n = spans[4 * i + 1], spans[4 * i + 3], 0
+        while a + n < high_a and b + n < high_b and stems[a + n] == stems[b + n]:
+            n += 1
+        if n >= least_words:
+            spans[4 * i + 1], spans[4 * i + 3] = a + n, b + n
+            is_extended[i] = True
+        a, b, n = spans[4 * i], spans[4 * i + 2], 0
+        while a - n > low_a and b - n > low_b and stems[a - n - 1] == stems[b - n - 1]:
+            n += 1
+        if n >= least_words:
+            spans[4 * i], spans[4 * i + 2] = a - n, b - n
+            is_extended[i] = True
+
+
+@inner_kernel
+def _covers(spans, i, j):
+    """Tell whether passage i covers at least half of passage j on both sides."""
+    for side in range(2):
+        start, end = spans[4 * j + 2 * side], spans[4 * j + 2 * side + 1]
+        low, high = max(start, spans[4 * i + 2 * side]), min(end, spans[4 * i + 2 * side + 1])
+        if 2 * (high - low) < end - start:
+            return False
+    return True
+
+
+@outer_kernel
+def choose_passages(pairs, spans, ranks, is_kept):
+    """Decide which passages stay: one goes if another of its pair that ranks higher covers half of it on both sides.
+
+    Passages come pair by pair.
+    """
+    start = 0
+    while start < len(pairs):
+        end = start + 1
+        while end < len(pairs) and pairs[end] == pairs[start]:
+            end += 1
+        for i in range(start, end):
+            is_kept[i] = True
+            for j in range(start, end):
+                higher = ranks[j] > ranks[i] or (ranks[j] == ranks[i] and j < i)
+                if j != i and higher and _covers(spans, j, i):
+                    is_kept[i] = False
+                    break
+        start = end

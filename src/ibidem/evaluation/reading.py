@@ -1,0 +1,200 @@
+"""Tables of passages and lists of pairs from files: Parquet, JSON lines or CSV, as ibidem writes them or made by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.config import FORMATS
+from ibidem.errors import InputError
+from ibidem.evaluation.numbering import PLACES, misplaced_rows
+
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_KNOWN_FORMATS = "Give a table as .parquet, .jsonl or .csv, the last two also .gz or .zst, or a folder of results."
+_MAX_CELL_CHARS = (1 << 31) - 1  # texts of passages may stand beside the places
+_READ_ERRORS = (OSError, EOFError, ValueError, csv.Error, pa.ArrowException)
+
+
+def read_passages(path: Path) -> pa.Table:
+    """Return the places of passages, and their categories if there are any, from a table or from a folder of results.
+
+    Other columns are left out. Whatever cannot be a passage raises, with its file and line.
+    """
+    return _read(path, PLACES)
+
+
+def read_pairs(path: Path) -> pa.Table:
+    """Return pairs of documents (a_id, b_id), and their categories if there are any."""
+    return _read(path, ("a_id", "b_id"))
+
+
+def _read(path: Path, columns: Sequence[str]) -> pa.Table:
+    table_path = _table_in(path)
+    table_format = _format_of(table_path)
+    if table_format is None:
+        raise InputError(f"{table_path} is no table of a known format", _KNOWN_FORMATS)
+    read = {"parquet": _read_parquet, "jsonl": _read_jsonl, "csv": _read_csv}[table_format]
+    parts = [table_path]
+    if table_path.is_dir():  # as Spark writes tables
+        parts = sorted(part for part in table_path.iterdir() if part.is_file() and part.name[0] not in "._")
+    tables = []
+    for part in parts:
+        try:
+            tables.append(read(part, columns))
+        except _READ_ERRORS as error:
+            raise InputError(f"{part} cannot be read as {table_format}: {error}", _KNOWN_FORMATS) from error
+    if not tables:
+        raise InputError(f"{path} holds no part of a table", _KNOWN_FORMATS)
+    return pa.concat_tables(tables, promote_options="default")
+
+
+def _table_in(path: Path) -> Path:
+    """Return the path itself, or the table of passages if it is a folder of results."""
+    if not path.exists():
+        raise InputError(f"there is no file or folder {path}", f"Check the spelling; the current folder is {Path.cwd()}.")
+    if not path.is_dir() or path.suffix.removeprefix(".") in FORMATS:
+        return path
+    found = sorted(entry for entry in path.iterdir() if entry.name.startswith("passages.") and _format_of(entry))
+    if not found:
+        raise InputError(f"{path} holds no table of passages", "Give a folder that `ibidem find` wrote, or the table itself.")
+    if len(found) > 1:
+        raise InputError(f"{path} holds more than one table of passages", f"Give one of them: {found[0]}")
+    return found[0]
+
+
+def _format_of(path: Path) -> str | None:
+    """Return the format that the name of a table says, None if it is not known."""
+    compressed = path.suffix.lower() in _COMPRESSIONS
+    table_format = (path.with_suffix("") if compressed else path).suffix.lower().removeprefix(".")
+    return table_format if table_format in FORMATS and not (compressed and table_format == "parquet") else None
+
+
+def _read_parquet(path: Path, columns: Sequence[str]) -> pa.Table:
+    import pyarrow.parquet
+
+    # A file, and not a path: parts of folders may look like partitions.
+    with pyarrow.parquet.ParquetFile(path) as file:
+        names = set(file.schema_arrow.names)
+        _check_columns(path, columns, names)
+        table = file.read([*columns, *({"category"} & names)])
+    for k, name in enumerate(table.column_names):
+        try:
+            column = table[name].cast(_type_of(name))
+        except pa.ArrowException as error:
+            raise InputError(f"{path}: column {name} does not hold {_wanted(name)}: {error}", _how(columns)) from error
+        if column.null_count and name != "category":
+            row = column.is_null().index(True).as_py()
+            raise InputError(f"{path}, row {row + 1}: no {name}", _how(columns))
+        table = table.set_column(k, name, column)
+    _check_places(path, table, "row", range(1, table.num_rows + 1))
+    return table
+
+
+def _read_jsonl(path: Path, columns: Sequence[str]) -> pa.Table:
+    with _open_text(path, newline="\n") as text:
+        return _table_of(path, _json_records(path, text, columns), columns)
+
+
+def _read_csv(path: Path, columns: Sequence[str]) -> pa.Table:
+    with _open_text(path, newline="") as text:
+        return _table_of(path, _csv_records(path, text, columns), columns)
+
+
+def _open_text(path: Path, newline: str) -> io.TextIOWrapper:
+    stream = pa.input_stream(path, compression=_COMPRESSIONS.get(path.suffix.lower()))
+    return io.TextIOWrapper(stream, encoding="utf-8-sig", newline=newline)
+
+
+def _table_of(path: Path, records: Iterator[tuple[int, dict[str, Any]]], columns: Sequence[str]) -> pa.Table:
+    """Return records as columns, each value checked."""
+    values: dict[str, list[Any]] = {name: [] for name in (*columns, "category")}
+    lines = []
+    for line, record in records:
+        lines.append(line)
+        for name in columns:
+            value = _offset(record[name]) if _is_offset(name) else _name(record[name])
+            if value is None:
+                raise InputError(f"{path}, line {line}: {name} is {record[name]!r}, not {_wanted(name)}", _how(columns))
+            values[name].append(value)
+        values["category"].append(_name(record.get("category")))
+    if not any(values["category"]):
+        del values["category"]
+    table = pa.table({name: pa.array(column, _type_of(name)) for name, column in values.items()})
+    _check_places(path, table, "line", lines)
+    return table
+
+
+def _json_records(path: Path, text: io.TextIOWrapper, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line, written in enumerate(text, start=1):
+        if not written.strip():
+            continue
+        try:
+            record = json.loads(written)
+        except ValueError as error:
+            raise InputError(f"{path}, line {line} is no JSON: {error}", _how(columns)) from error
+        if not isinstance(record, dict):
+            raise InputError(f"{path}, line {line} is no JSON object", _how(columns))
+        _check_columns(f"{path}, line {line}", columns, record)
+        yield line, record
+
+
+def _csv_records(path: Path, text: io.TextIOWrapper, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    csv.field_size_limit(max(csv.field_size_limit(), _MAX_CELL_CHARS))
+    reader = csv.reader(text)
+    header = next(reader, [])
+    _check_columns(path, columns, header)
+    for cells in reader:
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            raise InputError(f"{path}, line {reader.line_num} has {len(cells)} cells, the header {len(header)}", _how(columns))
+        yield reader.line_num, dict(zip(header, cells, strict=True))
+
+
+def _check_columns(where: Path | str, columns: Sequence[str], present: Any) -> None:
+    if missing := [name for name in columns if name not in present]:
+        word = "columns" if len(missing) > 1 else "column"
+        raise InputError(f"{where}: missing {word} {', '.join(missing)}", _how(columns))
+
+
+def _check_places(path: Path, table: pa.Table, unit: str, numbers: Sequence[int]) -> None:
+    if "a_start" not in table.column_names or not len(rows := misplaced_rows(table)):
+        return
+    (row,) = table.slice(rows[0], 1).to_pylist()
+    places = " and ".join(f"{side} [{row[f'{side}_start']}:{row[f'{side}_end']}]" for side in "ab")
+    message = f"{path}, {unit} {numbers[rows[0]]}: {places} are not places in two texts"
+    raise InputError(message, "Offsets are characters from 0, the end not included.")
+
+
+def _offset(value: Any) -> int | None:
+    """Return a whole number of at most 18 digits, also one that is written as text; None for anything else."""
+    if type(value) is int:
+        return value if abs(value) < 10**18 else None
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 18 else None
+
+
+def _name(value: Any) -> str | None:
+    """Return text, or a number as text; None for anything else and for an empty text."""
+    return str(value) if type(value) is int else value if isinstance(value, str) and value else None
+
+
+def _is_offset(name: str) -> bool:
+    return name.endswith(("_start", "_end"))
+
+
+def _type_of(name: str) -> pa.DataType:
+    return pa.int64() if _is_offset(name) else pa.large_string()
+
+
+def _wanted(name: str) -> str:
+    return "a whole number" if _is_offset(name) else "an id"
+
+
+def _how(columns: Sequence[str]) -> str:
+    return f"Needed are the columns {' '.join(columns)}; a column category is used if it is there."
