@@ -30,7 +30,7 @@ def grade_against(text, other_start, other_end, low, high, room, limits):
     )  # fmt: skip
     grade_words(
         text.words, text.pairs, text.runs, low, high, room.counts, room.pair_counts, room.run_counts,
-        other_end - other_start, room.total, text.n_words, limits.unseen, limits.least_chance, room.used, room.grades,
+        other_end - other_start, room.rates, limits.levels, limits.highest_chance_level, room.used, room.grades,
     )  # fmt: skip
     forget_stretch(
         text.words, text.pairs, text.runs, other_start, other_end, room.counts, room.pair_counts, room.run_counts
@@ -91,7 +91,7 @@ def refine(text, core, room, limits, passages, evidence, n):
             a_start, a_end, b_start, b_end = place[0], place[1], place[2], place[3]
             of_a = refine_side(text, place, 0, model, room, limits)
             of_b = refine_side(text, place, 1, model, room, limits)
-            if of_a < 0.0 or of_b < 0.0:
+            if min(of_a, of_b) < limits.min_evidence / 2.0:  # hopeless
                 break
             if a_start == place[0] and a_end == place[1] and b_start == place[2] and b_end == place[3]:
                 break

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import kernels
-from ibidem.alignment.models import MODELS, SUMMARY_MODEL, word_weights
+from ibidem.alignment.models import MODELS, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
 from ibidem.alignment.room import Limits, make_room
 from ibidem.alignment.words import Words
 from ibidem.config import AlignmentConfig
@@ -54,7 +54,8 @@ def align_spans(
         least_dice=LEAST_DICE,
         least_share=LEAST_SHARE,
         unseen=UNSEEN_WORDS,
-        least_chance=LEAST_CHANCE,
+        highest_chance_level=chance_level(LEAST_CHANCE),
+        levels=rarity_levels(),
         within_sentence=WITHIN_SENTENCE,
         min_summary_evidence=SUMMARY_EVIDENCE,
         beside_verbatim=BESIDE_VERBATIM,

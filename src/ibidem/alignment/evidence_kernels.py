@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from ibidem.compiling import inner_kernel
+from ibidem.compiling import inlined_kernel, inner_kernel
 
 RUN_WORDS = 4
 N_LEVELS = 48
@@ -27,7 +27,17 @@ IN_ORDER = N_LEVELS  # grades: 0 to 47 loose, 48 to 95 in order, by rarity
 NOT_THERE = 2 * N_LEVELS
 N_GRADES = NOT_THERE + 1
 
+# Levels by expected number: its logarithm from -14 to 2, in steps of a sixteenth.
+LOWEST_EXPECTED, HIGHEST_EXPECTED, STEPS_PER_UNIT = -14.0, 2.0, 16.0
+N_EXPECTED = int((HIGHEST_EXPECTED - LOWEST_EXPECTED) * STEPS_PER_UNIT)
 _NO_SCORE = -1e18
+
+
+@inlined_kernel
+def _place_of_level(expected):
+    """Return where `levels` has the level of a word that is expected so often (a logarithm)."""
+    place = np.int64((expected - LOWEST_EXPECTED) * STEPS_PER_UNIT)
+    return max(np.int64(0), min(place, np.int64(N_EXPECTED - 1)))
 
 
 @inner_kernel
@@ -49,14 +59,24 @@ def forget_stretch(words, pairs, runs, start, end, counts, pair_counts, run_coun
 
 
 @inner_kernel
+def measure_rates(n_words, n_different, total, unseen, rates):
+    """Write the logarithm of how often a word is expected, of each of the words to come.
+
+    `total` counts words in both texts; the two that a copy and its source would be are left out.
+    """
+    for word in range(n_different):
+        rates[word] = math.log((max(np.float64(total[word]) - 2.0, 0.0) + unseen) / n_words)
+
+
+@inner_kernel
 def grade_words(
-    words, pairs, runs, low, high, counts, pair_counts, run_counts, n_other, total, n_words, unseen, least_chance, used, grades
+    words, pairs, runs, low, high, counts, pair_counts, run_counts, n_other, rates, levels, highest_chance_level, used, grades
 ):  # fmt: skip
     """Grade the words [low, high) against the stretch that was counted, of `n_other` words.
 
-    `total` counts words in both texts, less the two that a copy and its source would be. Words in common runs use up their
-    counterparts: other words are there only as far as there are counterparts left, so that a verbatim copy ends where it ends
-    although the text goes on about the same things.
+    Words in common runs use up their counterparts: other words are there only as far as there are counterparts left, so that a
+    verbatim copy ends where it ends although the text goes on about the same things. `levels` gives the level of rarity of a
+    word by the logarithm of how often it is expected. A neighbour gives no more than `highest_chance_level`.
     """
     for k in range(low, high):
         grades[k] = NOT_THERE
@@ -67,13 +87,13 @@ def grade_words(
     for k in range(low, high):
         if grades[k] == IN_ORDER:
             used[words[k]] += 1
+    expected = math.log(n_other)
     for k in range(low, high):
         word = words[k]
         if counts[word] == 0 or (grades[k] == NOT_THERE and used[word] >= counts[word]):
             grades[k] = NOT_THERE
             continue
-        rate = (max(np.float64(total[word]) - 2.0, 0.0) + unseen) / n_words
-        rarity = -math.log(1.0 - math.exp(-rate * n_other))
+        level = np.int64(levels[_place_of_level(rates[word] + expected)])
         neighbours = 0
         if k > low and pair_counts[pairs[k - 1]] > 0:
             neighbours = counts[words[k - 1]]
@@ -81,12 +101,11 @@ def grade_words(
             following = counts[words[k + 1]]
             neighbours = following if neighbours == 0 or following < neighbours else neighbours
         if neighbours == 0:
-            grades[k] = min(np.int64(rarity * LEVELS_PER_UNIT), N_LEVELS - 1)
+            grades[k] = level
             continue
         # By chance, a word follows one of its neighbours as often as the neighbour stands there times its own rate.
-        chance = max(min(rate * neighbours, 1.0), least_chance)
-        rarity = max(rarity, -math.log(chance))
-        grades[k] = IN_ORDER + min(np.int64(rarity * LEVELS_PER_UNIT), N_LEVELS - 1)
+        by_order = np.int64(-(rates[word] + math.log(neighbours)) * LEVELS_PER_UNIT)
+        grades[k] = IN_ORDER + max(level, max(0, min(by_order, highest_chance_level)))
     for k in range(low, high):
         used[words[k]] = 0
 

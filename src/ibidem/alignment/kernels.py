@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.alignment.align_kernels import PASSAGE, grade_against, passages_of_seeds, refine_side
-from ibidem.alignment.evidence_kernels import best_stretch
+from ibidem.alignment.evidence_kernels import best_stretch, measure_rates
 from ibidem.alignment.numbering_kernels import number_runs, number_words
 from ibidem.alignment.seed_kernels import common_octets, merge_short, similar_sentences, weigh_sentences
 from ibidem.alignment.room import Text
@@ -20,7 +20,7 @@ _SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of
 
 
 @inner_kernel
-def number_text(stems, is_start, starts, ends, text, room, stamp):
+def number_text(stems, is_start, starts, ends, text, room, stamp, unseen):
     """Bring two spans of words into one array: numbers of words and of their runs, and where sentences start."""
     n_words = text.n_words
     mask = np.int64(len(room.keys) - 1)
@@ -39,6 +39,7 @@ def number_text(stems, is_start, starts, ends, text, room, stamp):
         room.sentence_counts[k] = 0
     for k in range(n_words):
         room.total[text.words[k]] += 1
+    measure_rates(n_words, n_different, room.total, unseen, room.rates)
 
 
 @inner_kernel
@@ -175,7 +176,7 @@ def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes,
         n_words = n_a_words + room.ends[1] - room.starts[1]
         text = Text(room.words, room.pairs, room.runs, room.is_bound, n_a_words, n_words)
         room.stamp[0] += 1
-        number_text(stems, is_start, room.starts, room.ends, text, room, room.stamp[0])
+        number_text(stems, is_start, room.starts, room.ends, text, room, room.stamp[0], limits.unseen)
         n = np.int64(0)
         if n_a_words > 0 and n_words > n_a_words:
             n_seeds, n_a = find_seeds(text, room, limits)

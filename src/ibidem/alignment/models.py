@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.alignment.evidence_kernels import IN_ORDER, LEVELS_PER_UNIT, N_GRADES, N_LEVELS, NOT_THERE
+from ibidem.alignment.evidence_kernels import (
+    IN_ORDER,
+    LEVELS_PER_UNIT,
+    LOWEST_EXPECTED,
+    N_EXPECTED,
+    N_GRADES,
+    N_LEVELS,
+    NOT_THERE,
+    STEPS_PER_UNIT,
+)
 
 # From word for word to loose: the shares of words that were taken over in order, and loosely.
 MODELS: tuple[tuple[float, float], ...] = (
@@ -31,3 +40,15 @@ def word_weights(models: tuple[tuple[float, float], ...] = MODELS) -> NDArray[np
         weights[model, IN_ORDER:NOT_THERE] = np.log(new + in_order * rarest)
         weights[model, NOT_THERE] = np.log(new)
     return np.minimum(weights, MOST_EVIDENCE).reshape(-1)
+
+
+def rarity_levels() -> NDArray[np.int8]:
+    """Return the level of a word by how often it is expected in a stretch: four times the logarithm of one over its chance."""
+    expected = np.exp(LOWEST_EXPECTED + (np.arange(N_EXPECTED) + 0.5) / STEPS_PER_UNIT)
+    rarity = -np.log(-np.expm1(-expected))
+    return np.minimum(rarity * LEVELS_PER_UNIT, N_LEVELS - 1).astype(np.int8)
+
+
+def chance_level(least_chance: float) -> int:
+    """Return the highest level that a word gets for following its neighbour."""
+    return int(-np.log(least_chance) * LEVELS_PER_UNIT)

@@ -32,7 +32,8 @@ class Limits(NamedTuple):
     least_dice: float
     least_share: float
     unseen: float
-    least_chance: float
+    highest_chance_level: int
+    levels: Numbers
     within_sentence: float
     min_summary_evidence: float
     beside_verbatim: float
@@ -59,6 +60,7 @@ class Room(NamedTuple):
     pair_counts: Numbers
     run_counts: Numbers
     used: Numbers
+    rates: Numbers
     grades: Numbers
     sentence_counts: Numbers
     seen: Numbers
@@ -100,7 +102,7 @@ def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
         "stamp": (1, np.int64), "starts": (2, np.int64), "ends": (2, np.int64), "keys": (n_slots, np.uint64),
         "stamps": (n_slots, np.int64), "numbers": (n_slots, np.int32), "is_bound": (n_words + 1, np.bool_),
         "firsts": (n_words + 3, np.int64), "entry_first": (n_words + 3, np.int64), "entry_weights": (n_words + 1, np.float64),
-        "norms": (n_words + 2, np.float64), "dots": (n_words + 2, np.float64), "best": (SEEDS_A_SENTENCE + 1, np.float64),
+        "norms": (n_words + 2, np.float64), "rates": (n_words + 2, np.float64), "dots": (n_words + 2, np.float64), "best": (SEEDS_A_SENTENCE + 1, np.float64),
         "seeds": (2 * n_seeds, np.int64), "tasks": (TASK * (n_seeds + 2), np.int64), "span": (3, np.int64),
         "core": (4, np.int64), "place": (4, np.int64), "found": (2, np.int64), "chosen": (n_models, np.int64),
         "model_scores": (n_models, np.float64), "passages": (PASSAGE * (n_seeds + 3), np.int64),

@@ -22,7 +22,7 @@ from ibidem.cli.spark import run_on_spark, spark_option
 @input_arguments
 @output_option("Folder for the results.", required=True)
 @setting_options(
-    "documents", "sentences", "signatures", "matches", "passages", "engine", "output", without=("memory",)
+    "documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output", without=("memory", "summaries")
 )
 @spark_option
 @run_options
