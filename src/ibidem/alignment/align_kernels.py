@@ -62,25 +62,30 @@ def refine_side(text, place, side, model, room, limits):
 
 @inner_kernel
 def _choose_models(text, core, room, limits):
-    """Write the models that give side a the most evidence, as the cluster stands, to `room.chosen`."""
+    """Write the models that give side a the most evidence, as the cluster stands, to `room.chosen`; return how much."""
     low, high = _grade_side(text, core, 0, room, limits)
     for model in range(limits.n_models):
         room.model_scores[model] = best_stretch(
             room.grades, text.is_bound, low, high, core[0], core[1], limits.weights, model, limits.within_sentence, room.found
         )
+    most = _NO_SCORE
     for i in range(_MODELS_REFINED):
         best = np.int64(0)
         for model in range(1, limits.n_models):
             if room.model_scores[model] > room.model_scores[best]:
                 best = model
         room.chosen[i] = best
+        most = max(most, room.model_scores[best])
         room.model_scores[best] = _NO_SCORE
+    return most
 
 
 @inner_kernel
 def refine(text, core, room, limits, passages, evidence, n):
     """Write the passage that a cluster makes as row n, under the model that gives both sides the most evidence."""
-    _choose_models(text, core, room, limits)
+    evidence[2 * n] = evidence[2 * n + 1] = _NO_SCORE
+    if _choose_models(text, core, room, limits) < limits.min_evidence / 2.0:  # hopeless
+        return
     place, most = room.place, _NO_SCORE
     for i in range(_MODELS_REFINED):
         model = room.chosen[i]
@@ -107,6 +112,7 @@ def refine(text, core, room, limits, passages, evidence, n):
 def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, evidence):
     """Write the passages that the seeds lead to; return how many. Each takes its seeds away, so there are never more."""
     n, height = np.int64(0), np.int64(0)
+    failed_start, failed_end = np.int64(-1), np.int64(-1)
     if n_seeds > 0:
         height = put_task(room.tasks, height, 0, n_seeds, 0, 0, limits.max_gap_sentences)
     while True:
@@ -114,6 +120,11 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
         if height < 0:
             return n
         start, end, gap = room.span[0], room.span[1], room.span[2]
+        if start == failed_start and end == failed_end:
+            # A smaller gap has not divided it.
+            if gap > 0:
+                height = put_task(room.tasks, height, start, end, 0, 0, gap - 1)
+            continue
         core = room.core
         core[0] = core[2] = text.n_words
         core[1] = core[3] = np.int64(0)
@@ -132,9 +143,11 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
                 if not (meets_a and meets_b):
                     room.seeds[2 * kept], room.seeds[2 * kept + 1] = a, b
                     kept += 1
+            failed_start = failed_end = np.int64(-1)
             if start < kept < end:
                 height = put_task(room.tasks, height, start, kept, 0, 0, gap)
             if kept < end:
                 n += 1
         elif gap > 0 and end - start > 1:
+            failed_start, failed_end = start, end
             height = put_task(room.tasks, height, start, end, 0, 0, gap - 1)

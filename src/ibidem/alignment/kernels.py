@@ -23,7 +23,10 @@ _SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of
 def number_text(stems, is_start, starts, ends, text, room, stamp, unseen):
     """Bring two spans of words into one array: numbers of words and of their runs, and where sentences start."""
     n_words = text.n_words
-    mask = np.int64(len(room.keys) - 1)
+    # Only as much of the tables as this pair needs, so that they stay in the nearest cache.
+    mask = np.int64(15)
+    while mask < 2 * n_words:
+        mask = 2 * mask + 1
     n_different = number_words(stems, starts, ends, room.keys, room.stamps, room.numbers, mask, 4 * stamp, text.words)
     number_runs(text.words, 1, n_words, room.keys, room.stamps, room.numbers, mask, 4 * stamp + 1, text.pairs)
     number_runs(text.pairs, 2, n_words, room.keys, room.stamps, room.numbers, mask, 4 * stamp + 2, text.runs)
