@@ -50,12 +50,13 @@ def passages_of(
         diagonals, groups = find_diagonals(rows, limits, pairs, map_parts)
         parts = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, map_parts)
         groups = [group for group in verify_places(groups, cells) if pairs.allows(rows.document[group.starts])]
+        types = None if cells is None else cells.types
         del diagonals, cells
         pa.default_memory_pool().release_unused()  # what was freed in small pieces goes back to the system
     aligned = None
     if config.alignment.align:
         with progress.stage("alignment"):
-            parts, aligned = align_passages(parts, rows, collection, pairs, config, map_parts, progress)
+            parts, aligned = align_passages(parts, rows, types, collection, pairs, config, map_parts, progress)
     with progress.stage("tables"):
         documents = documents_table(parts if aligned is None else [*parts, as_rows(aligned, rows)], groups, rows, collection)
         repeats = repeats_table(groups, rows, collection)

@@ -126,7 +126,7 @@ def _sort_by_document(meetings, documents, start, end):
 
 @outer_kernel
 def list_rectangles(
-    begin, end, first, meetings, words, documents, least_bonds, max_gap, margin, document_first, places, tasks, span, rectangles
+    begin, end, first, meetings, words, documents, least_bonds, max_gap, places, tasks, span, rectangles
 ):  # fmt: skip
     """List the rectangles (words of a, words of b) of documents a [begin, end) where enough bonds meet close to one another."""
     n = np.int64(0)
@@ -149,14 +149,11 @@ def list_rectangles(
                         break
                     if span[1] - span[0] < least_bonds:
                         continue
-                    # Sorted by one side now; a bond that repeats on one side only says nothing new.
                     for side in range(2):
                         low = high = places[2 * span[0] + side]
                         for i in range(span[0], span[1]):
                             low, high = min(low, places[2 * i + side]), max(high, places[2 * i + side])
-                        of = other if side else document
-                        rectangles[RECTANGLE * n + 2 * side] = max(low - margin, document_first[of])
-                        rectangles[RECTANGLE * n + 2 * side + 1] = min(high + 2 + margin, document_first[of + 1])
+                        rectangles[RECTANGLE * n + 2 * side], rectangles[RECTANGLE * n + 2 * side + 1] = low, high + 1
                     n += 1
             start = after
     return n

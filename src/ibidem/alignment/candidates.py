@@ -18,7 +18,6 @@ MOST_PLACES = 12  # of a bond; those of more lead nowhere
 MEETINGS_A_BOND = 4  # on average, at most: fewer places are allowed where there would be more
 LEAST_BONDS = 3
 MAX_GAP_WORDS = 100  # between bonds of one place
-MARGIN_WORDS = 100
 _N_PARTS = 64
 
 
@@ -63,7 +62,7 @@ def find_rectangles(
         room = int(meetings_first[part[1]] - meetings_first[part[0]]) // LEAST_BONDS
         rectangles = np.empty(kernels.RECTANGLE * room, np.int64)
         n = kernels.list_rectangles(
-            *part, meetings_first, meetings, places, documents, LEAST_BONDS, MAX_GAP_WORDS, MARGIN_WORDS, first,
+            *part, meetings_first, meetings, places, documents, LEAST_BONDS, MAX_GAP_WORDS,
             np.empty(2 * most_meetings, np.int64), np.empty(TASK * (most_meetings + 2), np.int64), np.empty(3, np.int64), rectangles,
         )  # fmt: skip
         return rectangles.reshape(-1, kernels.RECTANGLE)[:n].copy()

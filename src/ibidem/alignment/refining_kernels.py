@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ibidem.compiling import inner_kernel, outer_kernel
 
-_EQUAL = 1
-
 
 @outer_kernel
 def word_spans(passages, sentence, sentence_first, spans):
@@ -19,29 +17,42 @@ def word_spans(passages, sentence, sentence_first, spans):
 
 
 @outer_kernel
-def extend_equal(spans, flags, documents, stems, document_first, least_words, is_extended):
-    """Move the ends of passages of equal sentences outwards as long as the words are the same on both sides.
+def extend_equal(spans, documents, stems, document_first, least_words, added):
+    """Move the ends of passages outwards as long as the words are the same on both sides; `added` has how many they are.
 
     Fewer than `least_words` on one end may be chance, and are left out.
     """
-    for i in range(len(flags)):
-        is_extended[i] = False
-        if not flags[i] & _EQUAL:
-            continue
+    for i in range(len(added)):
         low_a, high_a = document_first[documents[2 * i]], document_first[documents[2 * i] + 1]
         low_b, high_b = document_first[documents[2 * i + 1]], document_first[documents[2 * i + 1] + 1]
         a, b, n = spans[4 * i + 1], spans[4 * i + 3], 0
         while a + n < high_a and b + n < high_b and stems[a + n] == stems[b + n]:
             n += 1
+        added[i] = 0
         if n >= least_words:
             spans[4 * i + 1], spans[4 * i + 3] = a + n, b + n
-            is_extended[i] = True
+            added[i] = n
         a, b, n = spans[4 * i], spans[4 * i + 2], 0
         while a - n > low_a and b - n > low_b and stems[a - n - 1] == stems[b - n - 1]:
             n += 1
         if n >= least_words:
             spans[4 * i], spans[4 * i + 2] = a - n, b - n
-            is_extended[i] = True
+            added[i] += n
+
+
+@outer_kernel
+def mark_covered(rectangles, first, last, spans, slack, is_covered):
+    """Mark the rectangles that lie in a passage on both sides, all but `slack` words; those of its pair are [first, last)."""
+    for i in range(len(is_covered)):
+        is_covered[i] = False
+        for j in range(first[i], last[i]):
+            inside = True
+            for k in range(0, 4, 2):
+                inside &= rectangles[4 * i + k] >= spans[4 * j + k] - slack
+                inside &= rectangles[4 * i + k + 1] <= spans[4 * j + k + 1] + slack
+            if inside:
+                is_covered[i] = True
+                break
 
 
 @inner_kernel
