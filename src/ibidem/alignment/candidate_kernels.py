@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.alignment.cluster_kernels import next_cluster, put_task
+from ibidem.alignment.cluster_kernels import next_cluster, put_task, sort_seeds
 from ibidem.compiling import inner_kernel, outer_kernel
 
 STEM_SLOTS = 1 << 24
@@ -149,11 +149,16 @@ def list_rectangles(
                         break
                     if span[1] - span[0] < least_bonds:
                         continue
+                    # One bond that repeats on the other side is no more than one.
+                    is_enough = True
                     for side in range(2):
-                        low = high = places[2 * span[0] + side]
-                        for i in range(span[0], span[1]):
-                            low, high = min(low, places[2 * i + side]), max(high, places[2 * i + side])
-                        rectangles[RECTANGLE * n + 2 * side], rectangles[RECTANGLE * n + 2 * side + 1] = low, high + 1
-                    n += 1
+                        sort_seeds(places, span[0], span[1], side)
+                        n_different = 1
+                        for i in range(span[0] + 1, span[1]):
+                            n_different += places[2 * i + side] != places[2 * i - 2 + side]
+                        is_enough &= n_different >= least_bonds
+                        rectangles[RECTANGLE * n + 2 * side] = places[2 * span[0] + side]
+                        rectangles[RECTANGLE * n + 2 * side + 1] = places[2 * span[1] - 2 + side] + 1
+                    n += is_enough
             start = after
     return n

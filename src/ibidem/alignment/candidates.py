@@ -59,7 +59,7 @@ def find_rectangles(
 
     def list_rectangles(part: tuple[int, int]) -> NDArray[np.int64]:
         most_meetings = int(np.diff(meetings_first)[slice(*part)].max())
-        room = int(meetings_first[part[1]] - meetings_first[part[0]]) // LEAST_BONDS
+        room = int(meetings_first[part[1]] - meetings_first[part[0]]) // LEAST_BONDS + 1
         rectangles = np.empty(kernels.RECTANGLE * room, np.int64)
         n = kernels.list_rectangles(
             *part, meetings_first, meetings, places, documents, LEAST_BONDS, MAX_GAP_WORDS,
