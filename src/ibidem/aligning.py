@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
-from ibidem.alignment.place_kernels import locate_words, place_sentences
+from ibidem.alignment.place_kernels import locate_words
 from ibidem.collection import NO_TIME, Collection, text_buffers
 from ibidem.model import DIRECTIONS, KINDS
 from ibidem.parts import MapParts
@@ -18,7 +18,6 @@ from ibidem.sentences import digest_tokens, stem_words, tokenise_spans
 from ibidem.sentences.code_points import load_code_points
 
 Numbers = NDArray[np.int64]
-_PLACE_BITS = np.uint64(32)
 
 
 @dataclass(frozen=True)
@@ -40,29 +39,28 @@ class AlignedPassages:
 def words_of(collection: Collection, map_parts: MapParts) -> Words:
     """Return the words of all documents, and which of them begin sentences."""
 
-    def stem(number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Numbers, Numbers]:
-        stems, starts, first = stem_words(collection.batches[number].column("text"))
+    def stem(number: int) -> tuple[NDArray[np.uint32], Numbers, Numbers]:
         low, high = collection.batch_first[number], collection.batch_first[number + 1]
         sentences = slice(collection.document_first[low], collection.document_first[high])
-        begins = np.empty(sentences.stop - sentences.start, np.int64)
-        place_sentences(starts, first, collection.document[sentences], low, collection.start_byte[sentences], begins)
-        return stems, starts, begins, np.diff(first)
+        documents = collection.document[sentences] - low
+        return stem_words(collection.batches[number].column("text"), documents, collection.start_byte[sentences].astype(np.int64))
 
-    parts = list(map_parts(stem, range(len(collection.batches))))
-    document_first = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part[3] for part in parts)]))
-    words_before = document_first[collection.batch_first]
-    n_words = int(document_first[-1])
-    begins = [part[2] + before for part, before in zip(parts, words_before, strict=False)]
-    sentence_first = np.concatenate([np.empty(0, np.int64), *begins, [n_words]]).astype(np.int64)
+    # Two letters are a word and what separates it. Room that stays unused is never touched.
+    stems = np.empty(sum(batch.column("text").nbytes for batch in collection.batches) // 2 + collection.n_documents, np.uint32)
+    document_first = np.zeros(collection.n_documents + 1, np.int64)
+    sentence_first = np.empty(len(collection.document) + 1, np.int64)
+    n_words = n_documents = n_sentences = 0
+    for part, first, begins in map_parts(stem, range(len(collection.batches))):
+        if n_words + len(part) > len(stems):  # unspaced scripts in two bytes, if there are any
+            stems.resize(2 * (n_words + len(part)), refcheck=False)
+        stems[n_words : n_words + len(part)] = part
+        document_first[n_documents + 1 : n_documents + len(first)] = n_words + first[1:]
+        sentence_first[n_sentences : n_sentences + len(begins)] = n_words + begins
+        n_words, n_documents, n_sentences = n_words + len(part), n_documents + len(first) - 1, n_sentences + len(begins)
+    sentence_first[n_sentences] = n_words
     is_start = np.zeros(n_words + 1, np.bool_)
     is_start[sentence_first] = True
-    return Words(
-        stem=np.concatenate([np.empty(0, np.uint32), *(part[0] for part in parts)]),
-        start_byte=np.concatenate([np.empty(0, np.uint32), *(part[1] for part in parts)]),
-        is_start=is_start,
-        document_first=document_first,
-        sentence_first=sentence_first,
-    )
+    return Words(stems[:n_words], is_start, document_first, sentence_first)
 
 
 def whole_documents(words: Words, pairs: NDArray[np.int64]) -> Numbers:
@@ -76,17 +74,16 @@ def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPas
     n = len(aligned)
     documents, places = np.empty((2, n), np.int32), np.empty((4, n), np.int64)
     bytes_of, sentences = np.empty((4, n), np.int64), np.empty((4, n), np.int64)
-    keys = _keys(collection.document, collection.start_byte)
     for side in range(2):
-        first_word, last_word = aligned.table[:, 1 + 2 * side], aligned.table[:, 2 + 2 * side] - 1
-        document = np.searchsorted(words.document_first, first_word, side="right") - 1
-        documents[side] = document
-        for end, word in enumerate((first_word, last_word)):
+        for end in range(2):
             row = 2 * side + end
-            sentence = np.searchsorted(keys, _keys(document, words.start_byte[word]), side="right") - 1
+            word = aligned.table[:, 1 + row] - end
+            # Sentences without words begin where the next one does: the last of them is meant.
+            sentence = np.searchsorted(words.sentence_first, word, side="right") - 1
             sentences[row] = sentence
-            _locate_end(collection, document, words.start_byte[word], sentence, bool(end), places[row], bytes_of[row])
-            at_edge = words.is_start[word] if end == 0 else _ends_sentence(words, document, word)
+            documents[side] = collection.document[sentence]
+            _locate_words(collection, sentence, word - words.sentence_first[sentence], bool(end), places[row], bytes_of[row])
+            at_edge = words.is_start[word + end]
             edge = collection.end_char if end else collection.start_char
             edge_byte = collection.end_byte if end else collection.start_byte
             places[row] = np.where(at_edge, edge[sentence], places[row])
@@ -121,34 +118,23 @@ def aligned_table(passages: AlignedPassages, collection: Collection, min_sentenc
     )  # fmt: skip
 
 
-def _keys(documents: NDArray[np.integer], start_bytes: NDArray[np.integer]) -> NDArray[np.uint64]:
-    """Return numbers that are in reading order."""
-    return (documents.astype(np.uint64) << _PLACE_BITS) | start_bytes.astype(np.uint64)
-
-
-def _ends_sentence(words: Words, document: Numbers, last_word: Numbers) -> NDArray[np.bool_]:
-    """Tell whether words are the last ones of their sentences."""
-    is_last: NDArray[np.bool_] = (last_word + 1 == words.document_first[document + 1]) | words.is_start[last_word + 1]
-    return is_last
-
-
-def _locate_end(
-    collection: Collection, document: Numbers, word_bytes: NDArray[np.uint32], sentence: Numbers, at_end: bool, places: Numbers,
-    end_bytes: Numbers,
-) -> None:  # fmt: skip
-    """Write the places in characters, and in bytes, of the starts or ends of words."""
+def _locate_words(
+    collection: Collection, sentence: Numbers, number: Numbers, at_end: bool, places: Numbers, word_bytes: Numbers
+) -> None:
+    """Write where words of sentences begin or end, in characters and in bytes."""
+    document = collection.document[sentence]
     batch_of = np.searchsorted(collection.batch_first, document, side="right") - 1
-    for number in np.unique(batch_of):
-        chosen = np.flatnonzero(batch_of == number)
-        data, offsets = text_buffers(collection.batches[number].column("text"))
-        row = document[chosen] - collection.batch_first[number]
+    for batch in np.unique(batch_of):
+        chosen = np.flatnonzero(batch_of == batch)
+        data, offsets = text_buffers(collection.batches[batch].column("text"))
+        row = document[chosen] - collection.batch_first[batch]
         found, found_bytes = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.int64)
         locate_words(
-            data, offsets[row], offsets[row + 1], word_bytes[chosen].astype(np.int64),
-            collection.start_byte[sentence[chosen]].astype(np.int64), collection.start_char[sentence[chosen]].astype(np.int64),
-            load_code_points(), at_end, found_bytes, found,
+            data, offsets[row], offsets[row + 1], collection.start_byte[sentence[chosen]].astype(np.int64),
+            collection.start_char[sentence[chosen]].astype(np.int64), number[chosen], load_code_points(), at_end, found_bytes,
+            found,
         )  # fmt: skip
-        places[chosen], end_bytes[chosen] = found, found_bytes
+        places[chosen], word_bytes[chosen] = found, found_bytes
 
 
 def _digests(collection: Collection, documents: NDArray[np.int32], starts: Numbers, ends: Numbers) -> NDArray[np.uint64]:

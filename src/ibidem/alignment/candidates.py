@@ -12,7 +12,7 @@ from ibidem.parts import MapParts, in_turn, split_by_cost
 from ibidem.passages import Pairing
 
 LEAST_RARE = 100  # a word may stand this often and is still rare, however few documents there are
-RARE_SHARE = 4  # or once in so many documents
+RARE_SHARE = 3  # or once in so many documents
 BOND_REACH_WORDS = 8
 MOST_PLACES = 12  # of a bond; those of more lead nowhere
 MEETINGS_A_BOND = 4  # on average, at most: fewer places are allowed where there would be more

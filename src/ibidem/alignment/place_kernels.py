@@ -6,31 +6,17 @@ from __future__ import annotations
 
 from ibidem.compiling import outer_kernel
 from ibidem.sentences.char_kernels import count_chars
-from ibidem.sentences.stem_kernels import end_of_word
+from ibidem.sentences.stem_kernels import find_word
 
 
 @outer_kernel
-def locate_words(data, text_starts, text_ends, word_bytes, sentence_bytes, sentence_chars, code_points, at_end, end_bytes, places):
-    """Write the place of every word's start, or end, in characters of its text, and the byte after it.
+def locate_words(data, text_starts, text_ends, sentence_bytes, sentence_chars, numbers, code_points, at_end, word_bytes, places):
+    """Write where words begin, or end, in characters of their texts, and in bytes.
 
-    Bytes and characters of a word's sentence count from the text's start; characters are counted from there.
+    A word is given by its number in its sentence, which begins at a byte and character of the text.
     """
     for i in range(len(places)):
-        start = text_starts[i]
-        at = start + word_bytes[i]
-        if at_end:
-            at = end_of_word(data, at, text_ends[i], code_points)
-        end_bytes[i] = at - start
-        places[i] = sentence_chars[i] + count_chars(data, start + sentence_bytes[i], at)
-
-
-@outer_kernel
-def place_sentences(word_bytes, first, documents, first_document, sentence_bytes, begins):
-    """Write the first word of every sentence, or of what comes after it if it has none. Sentences are in reading order."""
-    word = 0
-    for s in range(len(begins)):
-        text = documents[s] - first_document
-        word = max(word, first[text])
-        while word < first[text + 1] and word_bytes[word] < sentence_bytes[s]:
-            word += 1
-        begins[s] = word
+        start = text_starts[i] + sentence_bytes[i]
+        at = find_word(data, start, text_ends[i], code_points, numbers[i], at_end)
+        word_bytes[i] = at - text_starts[i]
+        places[i] = sentence_chars[i] + count_chars(data, start, at)

@@ -76,19 +76,23 @@ def tokenise_texts(texts: pa.LargeStringArray) -> tuple[Hashes, Offsets]:
     return tokenise_spans(data, offsets[:-1], offsets[1:])
 
 
-def stem_words(texts: pa.LargeStringArray) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Offsets]:
-    """Return the words of texts: hashes of their stems, their first bytes, and `first`: text i has [first[i], first[i + 1])."""
+def stem_words(texts: pa.LargeStringArray, documents: Offsets, start_bytes: Offsets) -> tuple[NDArray[np.uint32], Offsets, Offsets]:
+    """Return the hashes of the stems of all words, and the first words of texts and of sentences.
+
+    Text i has the words [first[i], first[i + 1]). Sentences are given in reading order, by text and first byte in it.
+    """
     data, offsets = _buffers(texts)
     code_points = load_code_points()
     kinds = np.empty(len(data) + WORD_BYTES, dtype=np.uint8)
     scan_kernels.mark_kinds(data, code_points, kinds)
-    # No more words than characters that start or continue one.
-    most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))
-    stems, starts = np.empty(most, np.uint32), np.empty(most, np.uint32)
-    first: Offsets = np.zeros(len(texts) + 1, np.int64)
+    most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))  # a word has a letter at least
+    stems = np.empty(most, np.uint32)
+    first, sentence_first = np.zeros(len(texts) + 1, np.int64), np.empty(len(documents), np.int64)
     room = np.empty(stem_kernels.STEM_BYTES + 1, np.uint64)
-    n = stem_kernels.stem_words(data, _read_only(kinds), offsets, code_points, room, stems, starts, first)
-    return stems[:n].copy(), starts[:n].copy(), first
+    n = stem_kernels.stem_words(
+        data, _read_only(kinds), offsets, code_points, offsets[documents] + start_bytes, room, stems, first, sentence_first
+    )
+    return stems[:n], first, sentence_first
 
 
 def digest_tokens(tokens: Hashes, first: Offsets) -> Hashes:

@@ -6,70 +6,122 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.compiling import inner_kernel, outer_kernel
+from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.code_points import KIND_PAGES
+from ibidem.sentences.hashing import SEED, mix
 from ibidem.sentences.kinds import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
-from ibidem.sentences.token_kernels import decode, look_up_page, tokenise_span
+from ibidem.sentences.token_kernels import WORD_END, decode, look_up_page, tokenise_span
+from ibidem.sentences.word_kernels import count_low_bytes, load_bytes, mark_others
 
 # A stem is the beginning of a word: endings differ between languages, that they stand at the end does not. Characters of
 # three bytes and more (syllables of Hangul, letters of India) say more than letters do, and count twice.
 STEM_LETTERS = 6
 STEM_BYTES = 64  # however many marks a word carries
-
-
-@outer_kernel
-def stem_words(data, kinds, offsets, code_points, room, stems, starts, first):
-    """Write the stem's hash and the first byte (from its text's start) of every word; text i has [first[i], first[i + 1]).
-
-    A character of an unspaced script is a word. `room` holds the tokens of a stem: STEM_BYTES + 1 of them.
-    """
-    n = np.int64(0)
-    for text in range(len(offsets) - 1):
-        i, end = offsets[text], offsets[text + 1]
-        while i < end:
-            kind = kinds[i]
-            if kind < FIRST_TOKEN_KIND:
-                i += 1
-                continue
-            start = i
-            alone = kind == UNSPACED or kind == CLUSTER
-            letters = 2 if data[i] >= 0xE0 else 1
-            stem_end = np.int64(-1)
-            i += 1
-            while i < end:
-                kind = kinds[i]
-                if kind == CONTINUATION or kind == MARK or kind == IGNORED:
-                    i += 1
-                    continue
-                if kind < FIRST_TOKEN_KIND or alone or kind == UNSPACED or kind == CLUSTER:
-                    break
-                if stem_end < 0 and letters >= STEM_LETTERS:
-                    stem_end = i
-                letters += 2 if data[i] >= 0xE0 else 1
-                i += 1
-            if stem_end < 0:
-                stem_end = i
-            if stem_end - start > STEM_BYTES:
-                stem_end = start + STEM_BYTES
-            tokenise_span(data, start, stem_end, code_points, room, 0)
-            stems[n] = np.uint32(room[0] >> np.uint64(32))
-            starts[n] = start - offsets[text]
-            n += 1
-        first[text + 1] = n
-    return n
+_CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
+_ONE, _HALF = np.uint64(1), np.uint64(32)
 
 
 @inner_kernel
-def end_of_word(data, start, end, code_points):
-    """Return where the word that starts at a byte ends, before `end`; the rules are those of `stem_words`."""
-    decoded = decode(data, start, end)
-    kind = look_up_page(code_points, KIND_PAGES, decoded >> 3)
-    alone = kind == UNSPACED or kind == CLUSTER
-    i = start + (decoded & 7)
+def _find_word_end(data, kinds, i, end):
+    """Return where the word that starts at `i` ends, and where its stem does."""
+    alone = kinds[i] == UNSPACED or kinds[i] == CLUSTER
+    letters = 2 if data[i] >= 0xE0 else 1
+    stem_end = np.int64(-1)
+    i += 1
+    while i < end:
+        kind = kinds[i]
+        if kind == CONTINUATION or kind == MARK or kind == IGNORED:
+            i += 1
+            continue
+        if kind < FIRST_TOKEN_KIND or alone or kind == UNSPACED or kind == CLUSTER:
+            break
+        if stem_end < 0 and letters >= STEM_LETTERS:
+            stem_end = i
+        letters += 2 if data[i] >= 0xE0 else 1
+        i += 1
+    return i, stem_end if stem_end >= 0 else i
+
+
+@outer_kernel
+def stem_words(data, kinds, offsets, code_points, sentence_bytes, room, stems, first, sentence_first):
+    """Write the hash of every word's stem, and the first words of texts and sentences; text i has [first[i], first[i + 1]).
+
+    Sentences are given by their first bytes, in reading order. A character of an unspaced script is a word. `room` holds the
+    tokens of a stem: STEM_BYTES + 1 of them.
+    """
+    n, sentence = np.int64(0), np.int64(0)
+    for text in range(len(offsets) - 1):
+        i, end = offsets[text], offsets[text + 1]
+        while i < end:
+            if kinds[i] < FIRST_TOKEN_KIND:
+                i += 1
+                continue
+            while sentence < len(sentence_bytes) and sentence_bytes[sentence] <= i:
+                sentence_first[sentence] = n
+                sentence += 1
+            # Words of a few letters of ASCII, which most are, are hashed as `tokenise_span` hashes them.
+            word = load_bytes(data, i, end)
+            n_letters = count_low_bytes(mark_others(word))
+            if n_letters >= STEM_LETTERS or (n_letters > 0 and _ends_word(kinds, i + n_letters, end)):
+                n_letters = min(n_letters, STEM_LETTERS)
+                letters = (word | _CASE_BITS) & ((_ONE << np.uint64(8 * n_letters)) - _ONE)
+                token = mix(mix(SEED, letters), WORD_END)
+                i += n_letters
+                while i < end and not _ends_word(kinds, i, end):
+                    i += 1
+            else:
+                start = i
+                i, stem_end = _find_word_end(data, kinds, i, end)
+                tokenise_span(data, start, min(stem_end, start + STEM_BYTES), code_points, room, 0)
+                token = room[0]
+            stems[n] = np.uint32(token >> _HALF)
+            n += 1
+        first[text + 1] = n
+        # Sentences without words begin where what comes after them does.
+        while sentence < len(sentence_bytes) and sentence_bytes[sentence] < end:
+            sentence_first[sentence] = n
+            sentence += 1
+    while sentence < len(sentence_bytes):
+        sentence_first[sentence] = n
+        sentence += 1
+    return n
+
+
+@inlined_kernel
+def _ends_word(kinds, i, end):
+    """Tell whether the word before `i` ends there: no letter, no mark on it, nor a part of a character follows."""
+    if i >= end:
+        return True
+    kind = kinds[i]
+    if kind == CONTINUATION or kind == MARK or kind == IGNORED:
+        return False
+    return kind < FIRST_TOKEN_KIND or kind == UNSPACED or kind == CLUSTER
+
+
+@inner_kernel
+def find_word(data, start, end, code_points, number, at_end):
+    """Return the byte where the word of this number, counted from the one at or after `start`, begins or ends.
+
+    The rules are those of `stem_words`.
+    """
+    i, n = start, np.int64(-1)
+    open_word, alone = False, False
     while i < end:
         decoded = decode(data, i, end)
         kind = look_up_page(code_points, KIND_PAGES, decoded >> 3)
-        if kind != MARK and kind != IGNORED and (kind < FIRST_TOKEN_KIND or alone or kind == UNSPACED or kind == CLUSTER):
-            break
+        if open_word and (kind == MARK or kind == IGNORED):
+            i += decoded & 7
+            continue
+        is_letter = kind >= FIRST_TOKEN_KIND
+        is_single = kind == UNSPACED or kind == CLUSTER
+        if open_word and (not is_letter or alone or is_single):
+            if at_end and n == number:
+                return i
+            open_word = False
+        if is_letter and not open_word:
+            n += 1
+            open_word, alone = True, is_single
+            if not at_end and n == number:
+                return i
         i += decoded & 7
-    return i
+    return end

@@ -21,7 +21,7 @@ _ONE = np.uint64(1)
 _SEVEN = np.uint64(7)
 _CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
 _NOT_ASCII = np.uint64(1 << 63)  # no eight letters of ASCII look like a code point with this
-_WORD_END = np.uint64(0x2545F4914F6CDD1D)
+WORD_END = np.uint64(0x2545F4914F6CDD1D)
 # What the scan is in the middle of.
 _NOTHING, _WORD, _RUN_OF_TWOS, _RUN_OF_THREES = 0, 1, 2, 3
 
@@ -61,7 +61,7 @@ def _end_token(mode, units, before, previous, h, letters, marks):
         h = mix(h, marks)
     if mode == _WORD:
         # One more step, for the last of eight letters has hardly stirred the low bits.
-        return mix(h, _WORD_END)
+        return mix(h, WORD_END)
     token = SEED
     if mode == _RUN_OF_THREES and units >= 3:
         token = mix(token, before)
@@ -104,7 +104,7 @@ def tokenise_span(data, start, end, code_points, tokens, n):
                 token = mix(token, next_packed) if next_packed != _NONE else token
             if other & ~word == _NONE or i + n_letters > end:
                 break
-            tokens[n] = mix(token, _WORD_END)
+            tokens[n] = mix(token, WORD_END)
             n += n_letters != 0
             i += n_letters + 1
         if i >= end and expansion == expansion_end:
