@@ -46,11 +46,13 @@ def test_every_setting_has_one_home_a_help_text_and_a_default_that_holds() -> No
 
 
 def test_a_flag_is_the_name_of_its_setting() -> None:
+    from ibidem.cli.compare import compare
     from ibidem.cli.dedup import dedup
     from ibidem.cli.find import find
     from ibidem.cli.watch import watch
 
-    flags = {option: parameter.name for verb in (watch, find, dedup) for parameter in verb.params for option in parameter.opts}
+    verbs = (compare, watch, find, dedup)
+    flags = {option: parameter.name for verb in verbs for parameter in verb.params for option in parameter.opts}
     for name in FIELDS:
         assert flag(name) == "--" + name.replace("_", "-")
         assert flags[flag(name)] == name

@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "ibidem"
-STAGES = ["documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "reports"]
+STAGES = [
+    "documents", "sentences", "signatures", "matches", "passages", "alignment", "resemblance", "clusters", "cleaning",
+    "reports",
+]  # fmt: skip
 # What stages may use besides one another, and what may use stages.
 GROUND = {"blocks", "compiling", "config", "differences", "errors", "model", "parts", "quantities", "spilling", "version"}
 ABOVE = {
-    "api", "checking", "classifying", "cleaned", "collection", "distributed", "pipeline", "progress", "removals", "result",
-    "running", "shingled",
+    "aligning", "api", "checking", "classifying", "cleaned", "collection", "distributed", "pipeline", "progress", "refining",
+    "removals", "result", "running", "shingled",
 }  # fmt: skip
 CLI_MAY_USE = {
     "api", "cleaned", "cleaning", "cli", "config", "distributed", "documents", "engines", "errors", "evaluation", "index",

@@ -16,11 +16,11 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
     assert len(set(ibidem.__all__)) == len(ibidem.__all__)
     assert dir(ibidem) == list(ibidem.__all__)
     assert set(ibidem.__all__) == {
-        "Arrival", "CleaningResult", "ClusterResult", "Config", "Document", "Hit", "IbidemError", "Index", "IndexStoreError",
-        "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan", "Similarity", "Skipped", "Span",
+        "Arrival", "CleaningResult", "ClusterResult", "Comparison", "Config", "Difference", "Document", "Hit", "IbidemError",
+        "Index", "IndexStoreError", "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan", "Similarity", "Skipped", "Span",
         "SparkCleaningResult", "SparkClusterResult", "SparkEngine", "SparkResult",
-        "Tuning", "UsageError", "Verdict", "__version__", "cluster", "dedup", "find", "read", "similarity", "split_sentences",
-        "tune",
+        "Tuning", "UsageError", "Verdict", "__version__", "cluster", "compare", "compare_pairs", "dedup", "find", "read",
+        "similarity", "split_sentences", "tune",
     }  # fmt: skip
 
 

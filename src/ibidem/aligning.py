@@ -43,7 +43,9 @@ def words_of(collection: Collection, map_parts: MapParts) -> Words:
         low, high = collection.batch_first[number], collection.batch_first[number + 1]
         sentences = slice(collection.document_first[low], collection.document_first[high])
         documents = collection.document[sentences] - low
-        return stem_words(collection.batches[number].column("text"), documents, collection.start_byte[sentences].astype(np.int64))
+        return stem_words(
+            collection.batches[number].column("text"), documents, collection.start_byte[sentences].astype(np.int64)
+        )
 
     # Two letters are a word and what separates it. Room that stays unused is never touched.
     stems = np.empty(sum(batch.column("text").nbytes for batch in collection.batches) // 2 + collection.n_documents, np.uint32)

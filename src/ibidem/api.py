@@ -68,7 +68,7 @@ def compare(text_a: str, text_b: str, *, config: Config | None = None, **setting
     >>> edited = text.replace("Monday", "Tuesday").replace("asked everyone", "begged people")
     >>> for p in ibidem.compare("It was loud. " + text, edited):
     ...     print(p.a.start, p.a.end, p.b.start, p.b.end, p.kind, round(p.similarity, 2))
-    13 182 0 169 quote 0.9
+    13 181 0 168 quote 0.91
     """
     if not (text_a.strip() and text_b.strip()):
         return []

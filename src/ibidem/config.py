@@ -126,7 +126,7 @@ class AlignmentConfig:
 
     align: bool = _setting(False, "Align what is found word by word, and look for edited copies and half sentences too.")
     min_evidence: float = _setting(
-        25.0, "Evidence that an aligned passage needs: the logarithm of how much likelier a copy is than chance.", at_least=1
+        25.0, "Evidence that an aligned passage needs: the logarithm of how much likelier a copy is than chance.", at_least=0
     )
     min_aligned_words: int = _setting(25, "Words that an aligned passage needs on each side.", at_least=1)
     summaries: bool = _setting(True, "Two texts aligned: also report a stretch that sums up the whole of the other text.")
@@ -421,6 +421,8 @@ def _problems(config: Config) -> Iterator[str]:
         yield f"permutations = {config.resemblance.permutations} cannot be grouped in {config.resemblance.bands} equal bands"
     if memory_bytes(config.engine.memory) is None:
         yield f"memory = {config.engine.memory!r} is neither auto nor a size like 500MB or 4GB"
+    if config.alignment.align and config.engine.engine == "spark":
+        yield "align is done by the local engine only; leave it out, or compare the pairs that were found"
     keep = config.clusters.keep
     if keep not in _KEEP_RULES and not (keep.partition(":")[0] and keep.rpartition(":")[2] in ("max", "min") and ":" in keep):
         yield f"keep = {keep!r} is none of first, longest, earliest, FIELD:max, FIELD:min"

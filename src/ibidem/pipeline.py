@@ -21,8 +21,8 @@ from ibidem.config import Config, passage_limits
 from ibidem.parts import MapParts
 from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.progress import Progress
-from ibidem.removals import Clustered, duplicate_removals, passage_removals
 from ibidem.refining import align_passages, as_rows
+from ibidem.removals import Clustered, duplicate_removals, passage_removals
 from ibidem.reports import clusters_table, documents_table, duplicates_table, in_reading_order, passages_table, repeats_table
 from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
 from ibidem.result import ClusterResult, Comparison, Result, Tuning

@@ -67,9 +67,7 @@ def align_passages(
     rectangles = rectangles[~_covered(rectangles, found, words)]
     progress.count(aligned_places=len(rectangles))
     settings = replace(config.alignment, summaries=False)
-    aligned = align_spans(
-        words, _with_margin(rectangles, words), settings, passage_limits(config).max_gap_sentences, map_parts
-    )
+    aligned = align_spans(words, _with_margin(rectangles, words), settings, passage_limits(config).max_gap_sentences, map_parts)
     aligned = _with_extended(aligned, found, added)
     stays, is_kept = _choose(aligned, found, added > 0, words)
     aligned = Aligned(aligned.table[is_kept], aligned.evidence[is_kept])
@@ -101,13 +99,14 @@ def _found(parts: list[PassageRows], rows: Rows, words: Words) -> Found:
 
 def _documents_of(spans: Numbers, words: Words) -> Numbers:
     """Return the documents of spans of words, a and b."""
-    return np.searchsorted(words.document_first, spans[:, [0, 2]], side="right") - 1
+    documents: Numbers = np.searchsorted(words.document_first, spans[:, [0, 2]], side="right") - 1
+    return documents
 
 
 def _with_margin(spans: Numbers, words: Words) -> Numbers:
     """Return spans with what is around them in their documents."""
     documents = _documents_of(spans, words)
-    wider = spans + np.array([-MARGIN_WORDS, MARGIN_WORDS] * 2)
+    wider: Numbers = spans + np.array([-MARGIN_WORDS, MARGIN_WORDS] * 2)
     for side in range(2):
         first, end = words.document_first[documents[:, side]], words.document_first[documents[:, side] + 1]
         wider[:, 2 * side] = np.maximum(wider[:, 2 * side], first)
@@ -140,7 +139,9 @@ def _with_extended(aligned: Aligned, found: Found, added: Numbers) -> Aligned:
     extended[:, 1:5] = spans
     length = (spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2]) // 2
     extended[:, 7] = np.rint(similarity * (length - more)) + more
-    return Aligned(np.concatenate([aligned.table, extended]), np.concatenate([aligned.evidence, extended[:, 7].astype(np.float64)]))
+    return Aligned(
+        np.concatenate([aligned.table, extended]), np.concatenate([aligned.evidence, extended[:, 7].astype(np.float64)])
+    )
 
 
 def _choose(

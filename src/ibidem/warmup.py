@@ -11,22 +11,27 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ibidem.config import Config
 
 
 @contextmanager
-def later_stages_compiled_aside(config: Config) -> Iterator[bool]:
+def later_stages_compiled_aside(config: Config, comparing: bool = False) -> Iterator[bool]:
     """Let a second process compile the kernels after the sentences stage; yields False if they are compiled already.
 
-    The process ends with the block at the latest: by then the run has compiled whatever it needed.
+    `comparing` says that pairs are aligned and nothing is searched for. The process ends with the block at the latest: by then
+    the run has compiled whatever it needed.
     """
+    from ibidem.alignment.kernels import align_pairs
     from ibidem.passages.chaining_kernels import assemble
 
-    if any(Path(assemble.stats.cache_path).glob("chaining_kernels.assemble-*.nbi")):
+    searched = comparing or _is_compiled(assemble)
+    if searched and (_is_compiled(align_pairs) or not (comparing or config.alignment.align)):
         yield False
         return
-    command = [sys.executable, "-m", "ibidem.warmup", config.signatures.signature]
+    aligned = "compare" if comparing else "align" if config.alignment.align else "find"
+    command = [sys.executable, "-m", "ibidem.warmup", config.signatures.signature, aligned]
     nowhere = subprocess.DEVNULL
     # Not from the current folder: a folder of the user's named ibidem must not be taken for this package.
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
@@ -43,12 +48,16 @@ def is_index_compiled(searching: bool) -> bool:
     from ibidem.index.search_kernels import search_overlap
     from ibidem.index.segment_kernels import write_postings
 
-    kernel = search_overlap if searching else write_postings
+    return _is_compiled(search_overlap if searching else write_postings)
+
+
+def _is_compiled(kernel: Any) -> bool:
+    """Tell whether an earlier run has left a compiled kernel in the cache."""
     name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}"
     return any(Path(kernel.stats.cache_path).glob(f"{name}-*.nbi"))
 
 
-def run_later_stages(config: Config) -> int:
+def run_later_stages(config: Config, comparing: bool = False) -> int:
     """Run everything after the sentences stage on a few words; return the number of passages, which is one."""
     import numpy as np
     import pyarrow as pa
@@ -56,7 +65,7 @@ def run_later_stages(config: Config) -> int:
     from ibidem.collection import Collection
     from ibidem.engines import LocalEngine
     from ibidem.model import DOCUMENT_BATCH
-    from ibidem.pipeline import passages_of
+    from ibidem.pipeline import passages_of, passages_of_pairs
     from ibidem.progress import Progress
 
     sentences = [f"{a} one two three four five six seven eight nine ten" for a in ("here", "then", "there")]
@@ -80,11 +89,18 @@ def run_later_stages(config: Config) -> int:
         digest=np.array([11, 12, 13, 11, 12, 13], np.uint64) << np.uint64(40),
     )
     with LocalEngine(1) as engine:
-        passages, _, _ = passages_of(collection, config, engine.map_parts, Progress())
+        if comparing:
+            passages = passages_of_pairs(collection, np.array([[0, 1]]), config, engine.map_parts)
+        else:
+            passages, _, _ = passages_of(collection, config, engine.map_parts, Progress())
     return passages.num_rows  # type: ignore[no-any-return]
 
 
 if __name__ == "__main__":
-    # The last stages first (exact sentences need no join): the run itself comes from the other end.
-    for signature in ("exact", sys.argv[1]):
-        run_later_stages(Config.of(signature=signature))
+    signature, aligned = sys.argv[1:]
+    if aligned == "compare":
+        run_later_stages(Config(), comparing=True)
+    else:
+        # The last stages first (exact sentences need no join): the run itself comes from the other end.
+        for each in ("exact", signature):
+            run_later_stages(Config.of(signature=each, align=aligned == "align"))

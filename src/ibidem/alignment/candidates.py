@@ -63,7 +63,8 @@ def find_rectangles(
         rectangles = np.empty(kernels.RECTANGLE * room, np.int64)
         n = kernels.list_rectangles(
             *part, meetings_first, meetings, places, documents, LEAST_BONDS, MAX_GAP_WORDS,
-            np.empty(2 * most_meetings, np.int64), np.empty(TASK * (most_meetings + 2), np.int64), np.empty(3, np.int64), rectangles,
+            np.empty(2 * most_meetings, np.int64), np.empty(TASK * (most_meetings + 2), np.int64), np.empty(3, np.int64),
+            rectangles,
         )  # fmt: skip
         return rectangles.reshape(-1, kernels.RECTANGLE)[:n].copy()
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.alignment.align_kernels import PASSAGE, grade_against, passages_of_seeds, refine_side
+from ibidem.alignment.align_kernels import PASSAGE, grade_against, passages_of_seeds
 from ibidem.alignment.evidence_kernels import best_stretch, measure_rates
 from ibidem.alignment.numbering_kernels import number_runs, number_words
-from ibidem.alignment.seed_kernels import common_octets, merge_short, similar_sentences, weigh_sentences
 from ibidem.alignment.room import Text
+from ibidem.alignment.seed_kernels import common_octets, merge_short, similar_sentences, weigh_sentences
 from ibidem.compiling import inner_kernel, outer_kernel
 
 OUTCOME = 8  # pair, start and end in a, start and end in b, model, whether it is a summary, words in common
@@ -62,7 +62,9 @@ def find_seeds(text, room, limits):
         room.following, room.entry_sentence, room.dots, room.shared, room.touched, room.best, limits.least_cosine,
         limits.least_dice, limits.least_share, room.seeds,
     )  # fmt: skip
-    n = common_octets(room.octets, text.n_a_words, text.n_words, room.sentence_of, n_a, room.head, room.following, room.seeds, n)
+    n = common_octets(
+        room.octets, text.n_a_words, text.n_words, room.sentence_of, n_a, room.head, room.following, room.seeds, n
+    )
     return n, n_a
 
 
@@ -132,7 +134,9 @@ def _resolve(text, room, limits, n):
     for i in range(n):
         at, strength = PASSAGE * i, min(evidence[2 * i], evidence[2 * i + 1])
         is_short = min(passages[at + 1] - passages[at], passages[at + 3] - passages[at + 2]) < limits.min_words
-        is_weak = strength < limits.min_evidence * (limits.beside_verbatim if has_verbatim and passages[at + 4] >= _VERBATIM_MODELS else 1)
+        is_weak = strength < limits.min_evidence * (
+            limits.beside_verbatim if has_verbatim and passages[at + 4] >= _VERBATIM_MODELS else 1
+        )
         if is_short or is_weak:
             evidence[2 * i] = evidence[2 * i + 1] = 0.0
     for i in range(n):

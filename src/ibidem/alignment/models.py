@@ -46,7 +46,8 @@ def rarity_levels() -> NDArray[np.int8]:
     """Return the level of a word by how often it is expected in a stretch: four times the logarithm of one over its chance."""
     expected = np.exp(LOWEST_EXPECTED + (np.arange(N_EXPECTED) + 0.5) / STEPS_PER_UNIT)
     rarity = -np.log(-np.expm1(-expected))
-    return np.minimum(rarity * LEVELS_PER_UNIT, N_LEVELS - 1).astype(np.int8)
+    levels: NDArray[np.int8] = np.minimum(rarity * LEVELS_PER_UNIT, N_LEVELS - 1).astype(np.int8)
+    return levels
 
 
 def chance_level(least_chance: float) -> int:

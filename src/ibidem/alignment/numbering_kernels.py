@@ -52,7 +52,9 @@ def number_runs(shorter, step, n_words, keys, stamps, numbers, mask, stamp, runs
     n = np.int64(0)
     for k in range(n_words):
         later = np.uint64(shorter[k + step] if k + step < n_words else -1)
-        number = _number(keys, stamps, numbers, mask, stamp, np.uint64(shorter[k]) << _HALF ^ (later & np.uint64(0xFFFFFFFF)), n)
+        number = _number(
+            keys, stamps, numbers, mask, stamp, np.uint64(shorter[k]) << _HALF ^ (later & np.uint64(0xFFFFFFFF)), n
+        )
         if number == n:
             n += 1
         runs[k] = number

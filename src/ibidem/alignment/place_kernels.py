@@ -10,7 +10,9 @@ from ibidem.sentences.stem_kernels import find_word
 
 
 @outer_kernel
-def locate_words(data, text_starts, text_ends, sentence_bytes, sentence_chars, numbers, code_points, at_end, word_bytes, places):
+def locate_words(
+    data, text_starts, text_ends, sentence_bytes, sentence_chars, numbers, code_points, at_end, word_bytes, places
+):
     """Write where words begin, or end, in characters of their texts, and in bytes.
 
     A word is given by its number in its sentence, which begins at a byte and character of the text.

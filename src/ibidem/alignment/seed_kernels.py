@@ -43,7 +43,9 @@ def merge_short(is_bound, start, end, least_words, firsts, at):
 
 
 @inner_kernel
-def weigh_sentences(words, n_words, firsts, n_sentences, seen, slot, sentence_counts, entry_words, entry_weights, entry_first, norms):
+def weigh_sentences(
+    words, n_words, firsts, n_sentences, seen, slot, sentence_counts, entry_words, entry_weights, entry_first, norms
+):
     """Write the different words of every sentence with their weights, and the norms; return the number of entries."""
     n = np.int64(0)
     entry_first[0] = 0

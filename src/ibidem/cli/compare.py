@@ -44,6 +44,7 @@ _PLAIN_WIDTH = 100
 @setting_options(
     "documents", "sentences", "alignment", "engine", "output",
     without=("html", "align", "format", "engine", "memory", "tmp_dir", "partitions"),
+    also=("min_sentences", "max_gap_sentences"),
 )  # fmt: skip
 @run_options
 def compare(
@@ -72,11 +73,17 @@ def compare(
     """
     _check_usage(inputs, pairs, output, page, full, form)
     settings = given_settings(config_file, flags)
-    if pairs is not None:
-        settings |= {} if form is None else {"format": form}
-        _compare_listed(inputs, pairs, output, Config.of(**settings), progress, quiet)
-    else:
-        _compare_two(inputs, Config.of(**settings), page, form, full, quiet)
+    settings |= {} if pairs is None or form is None else {"format": form}
+    config = Config.of(**settings)
+    from ibidem.warmup import later_stages_compiled_aside
+
+    with later_stages_compiled_aside(config, comparing=True) as is_first_run:
+        if is_first_run and not quiet:
+            click.echo("ibidem: the first run compiles its kernels, once; it takes some twenty seconds longer", err=True)
+        if pairs is not None:
+            _compare_listed(inputs, pairs, output, config, progress, quiet)
+        else:
+            _compare_two(inputs, config, page, form, full, quiet)
 
 
 def _check_usage(

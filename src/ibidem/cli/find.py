@@ -22,8 +22,9 @@ from ibidem.cli.spark import run_on_spark, spark_option
 @input_arguments
 @output_option("Folder for the results.", required=True)
 @setting_options(
-    "documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output", without=("memory", "summaries")
-)
+    "documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
+    without=("memory", "summaries"),
+)  # fmt: skip
 @spark_option
 @run_options
 def find(

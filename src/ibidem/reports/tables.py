@@ -69,7 +69,10 @@ def passage_columns(
 def in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
     """Return tables of passages of one collection as one: by document a, place in a, document b, place in b."""
     table = pa.concat_tables(tables)
-    a, b = (np.concatenate([np.empty(0, np.int64), *(chunk.indices.to_numpy() for chunk in table[f"{side}_id"].chunks)]) for side in "ab")
+    a, b = (
+        np.concatenate([np.empty(0, np.int64), *(chunk.indices.to_numpy() for chunk in table[f"{side}_id"].chunks)])
+        for side in "ab"
+    )
     order = np.lexsort((table["b_start"].to_numpy(), b, table["a_start"].to_numpy(), a))
     codes = {"a_id": a, "b_id": b}
     columns = []

@@ -76,7 +76,9 @@ def tokenise_texts(texts: pa.LargeStringArray) -> tuple[Hashes, Offsets]:
     return tokenise_spans(data, offsets[:-1], offsets[1:])
 
 
-def stem_words(texts: pa.LargeStringArray, documents: Offsets, start_bytes: Offsets) -> tuple[NDArray[np.uint32], Offsets, Offsets]:
+def stem_words(
+    texts: pa.LargeStringArray, documents: Offsets, start_bytes: Offsets
+) -> tuple[NDArray[np.uint32], Offsets, Offsets]:
     """Return the hashes of the stems of all words, and the first words of texts and of sentences.
 
     Text i has the words [first[i], first[i + 1]). Sentences are given in reading order, by text and first byte in it.

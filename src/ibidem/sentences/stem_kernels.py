@@ -30,10 +30,10 @@ def _find_word_end(data, kinds, i, end):
     i += 1
     while i < end:
         kind = kinds[i]
-        if kind == CONTINUATION or kind == MARK or kind == IGNORED:
+        if kind in (CONTINUATION, MARK, IGNORED):
             i += 1
             continue
-        if kind < FIRST_TOKEN_KIND or alone or kind == UNSPACED or kind == CLUSTER:
+        if kind < FIRST_TOKEN_KIND or alone or kind in (UNSPACED, CLUSTER):
             break
         if stem_end < 0 and letters >= STEM_LETTERS:
             stem_end = i
@@ -93,9 +93,9 @@ def _ends_word(kinds, i, end):
     if i >= end:
         return True
     kind = kinds[i]
-    if kind == CONTINUATION or kind == MARK or kind == IGNORED:
+    if kind in (CONTINUATION, MARK, IGNORED):
         return False
-    return kind < FIRST_TOKEN_KIND or kind == UNSPACED or kind == CLUSTER
+    return kind < FIRST_TOKEN_KIND or kind in (UNSPACED, CLUSTER)
 
 
 @inner_kernel
@@ -109,11 +109,11 @@ def find_word(data, start, end, code_points, number, at_end):
     while i < end:
         decoded = decode(data, i, end)
         kind = look_up_page(code_points, KIND_PAGES, decoded >> 3)
-        if open_word and (kind == MARK or kind == IGNORED):
+        if open_word and (kind in (MARK, IGNORED)):
             i += decoded & 7
             continue
         is_letter = kind >= FIRST_TOKEN_KIND
-        is_single = kind == UNSPACED or kind == CLUSTER
+        is_single = kind in (UNSPACED, CLUSTER)
         if open_word and (not is_letter or alone or is_single):
             if at_end and n == number:
                 return i
