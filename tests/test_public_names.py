@@ -17,7 +17,8 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
     assert dir(ibidem) == list(ibidem.__all__)
     assert set(ibidem.__all__) == {
         "Arrival", "CleaningResult", "ClusterResult", "Comparison", "Config", "Difference", "Document", "Hit", "IbidemError",
-        "Index", "IndexStoreError", "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan", "Similarity", "Skipped", "Span",
+        "Index", "IndexStoreError", "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan",
+        "Similarity", "Skipped", "Span",
         "SparkCleaningResult", "SparkClusterResult", "SparkEngine", "SparkResult",
         "Tuning", "UsageError", "Verdict", "__version__", "cluster", "compare", "compare_pairs", "dedup", "find", "read",
         "similarity", "split_sentences", "tune",

@@ -1,7 +1,9 @@
-"""Kernels that find places of two documents worth aligning: rare words beside one another, in whatever order, in both.
+"""Kernels that find places of two documents worth aligning: rare words beside one another, in whatever order, in both; or
+sixteen words in a row.
 
 A *bond* is two rare words in a row, common ones between them left out. Edited, reordered and translated text keeps some of its
-bonds; by chance two texts have hardly any, and not close together.
+bonds; by chance two texts have hardly any, and not close together. Bonds and runs of eight words (octets) are *marks* of a text:
+equal ones meet.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -11,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.alignment.cluster_kernels import next_cluster, put_task, sort_seeds
+from ibidem.alignment.seed_kernels import OCTET_WORDS
 from ibidem.compiling import inner_kernel, outer_kernel
 
 STEM_SLOTS = 1 << 24
@@ -19,6 +22,7 @@ _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 RECTANGLE = 4
+WINDOW = 9
 
 
 @outer_kernel
@@ -48,6 +52,70 @@ def list_bonds(stems, is_open, first, begin, end, counts, most, reach, keys, wor
                 documents[n] = document
                 n += 1
             last = k
+    return n
+
+
+@outer_kernel
+def list_octets(stems, is_open, first, begin, end, hashes, keys, words, documents):
+    """List runs of eight words of documents [begin, end), winnowed: key, first word, document.
+
+    Of every WINDOW that follow one another the one with the smallest hash is listed, so of a run of OCTET_WORDS + WINDOW - 1
+    words that stands in two texts the same ones are listed in both. Runs that no open word begins or ends are left out.
+    """
+    n = np.int64(0)
+    for document in range(begin, end):
+        low, n_octets = first[document], first[document + 1] - first[document] - OCTET_WORDS + 1
+        smallest = listed = np.int64(-1)
+        for k in range(n_octets):
+            h = np.uint64(0)
+            for i in range(OCTET_WORDS):
+                h = (h ^ np.uint64(stems[low + k + i])) * _SPREAD
+                h ^= h >> _HALF
+            hashes[k % WINDOW] = h
+            if smallest < 0 or h <= hashes[smallest % WINDOW]:
+                smallest = k
+            elif smallest <= k - WINDOW:
+                smallest = k - WINDOW + 1
+                for i in range(k - WINDOW + 2, k + 1):
+                    if hashes[i % WINDOW] <= hashes[smallest % WINDOW]:
+                        smallest = i
+            # Texts shorter than a window have one too.
+            if smallest != listed and (k >= WINDOW - 1 or k == n_octets - 1):
+                listed = smallest
+                at = low + smallest
+                if is_open[at] or is_open[at + OCTET_WORDS - 1]:
+                    keys[n] = hashes[smallest % WINDOW] >> _HALF
+                    words[n] = at
+                    documents[n] = document
+                    n += 1
+    return n
+
+
+@outer_kernel
+def list_runs(begin, end, first, meetings, words, documents, stems, document_first, least_words, rectangles):
+    """List the runs of at least `least_words` equal words around meetings of documents a [begin, end), as rectangles."""
+    n = np.int64(0)
+    for i in range(first[begin], first[end]):
+        a, b = np.int64(words[meetings[2 * i]]), np.int64(words[meetings[2 * i + 1]])
+        left, right = documents[meetings[2 * i]], documents[meetings[2 * i + 1]]
+        before, after = 0, 0
+        while (
+            a - before > document_first[left]
+            and b - before > document_first[right]
+            and stems[a - before - 1] == stems[b - before - 1]
+        ):
+            before += 1
+        while (
+            a + after < document_first[left + 1]
+            and b + after < document_first[right + 1]
+            and stems[a + after] == stems[b + after]
+        ):
+            after += 1
+        if before + after >= least_words:
+            at = RECTANGLE * n
+            rectangles[at], rectangles[at + 1] = a - before, a + after
+            rectangles[at + 2], rectangles[at + 3] = b - before, b + after
+            n += 1
     return n
 
 

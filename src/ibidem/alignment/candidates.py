@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import candidate_kernels as kernels
 from ibidem.alignment.cluster_kernels import TASK
+from ibidem.alignment.seed_kernels import OCTET_WORDS
 from ibidem.alignment.words import Words
 from ibidem.parts import MapParts, in_turn, split_by_cost
 from ibidem.passages import Pairing
@@ -14,68 +19,118 @@ from ibidem.passages import Pairing
 LEAST_RARE = 100  # a word may stand this often and is still rare, however few documents there are
 RARE_SHARE = 3  # or once in so many documents
 BOND_REACH_WORDS = 8
-MOST_PLACES = 12  # of a bond; those of more lead nowhere
-MEETINGS_A_BOND = 4  # on average, at most: fewer places are allowed where there would be more
+MOST_PLACES = 12  # of a mark; those of more lead nowhere
+MEETINGS_A_MARK = 4  # on average, at most: fewer places are allowed where there would be more
 LEAST_BONDS = 3
 MAX_GAP_WORDS = 100  # between bonds of one place
+LEAST_RUN = kernels.WINDOW + OCTET_WORDS - 1
 _N_PARTS = 64
+Column = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Marks in reading order: their keys (upper half) and numbers (lower half), sorted; their words and documents."""
+
+    keys: NDArray[np.uint64]
+    words: NDArray[np.uint32]
+    documents: NDArray[np.int32]
 
 
 def find_rectangles(
     words: Words, is_open: NDArray[np.bool_], pairing: Pairing, map_parts: MapParts = in_turn
 ) -> NDArray[np.int64]:
-    """Return pairs of spans of words in two documents that share rare words close to one another, in reading order.
+    """Return pairs of spans of words in two documents that share rare words close to one another, or LEAST_RUN words in a row.
 
     `is_open` says by word whether it may lead to a pair. A row is start and end in a, start and end in b.
     """
-    first = words.document_first
-    n_documents = len(first) - 1
     counts = np.zeros(kernels.STEM_SLOTS, np.int32)
     kernels.count_stems(words.stem, counts)
-    most = max(LEAST_RARE, n_documents // RARE_SHARE)
+    most = max(LEAST_RARE, (len(words.document_first) - 1) // RARE_SHARE)
 
-    def list_bonds(part: tuple[int, int]) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int32]]:
+    def list_bonds(part: tuple[int, int], *columns: Column) -> int:
+        given = words.stem, is_open, words.document_first, *part, counts, most, BOND_REACH_WORDS
+        return kernels.list_bonds(*given, *columns)  # type: ignore[no-any-return]
+
+    def list_octets(part: tuple[int, int], *columns: Column) -> int:
+        hashes = np.empty(kernels.WINDOW, np.uint64)
+        return kernels.list_octets(  # type: ignore[no-any-return]
+            words.stem, is_open, words.document_first, *part, hashes, *columns
+        )
+
+    bonds = _marks(list_bonds, words, map_parts)
+    met = _rectangles_of_bonds(bonds, words, pairing, map_parts)
+    del bonds
+    octets = _marks(list_octets, words, map_parts)
+    return np.unique(np.concatenate([met, _rectangles_of_runs(octets, words, pairing, map_parts)]), axis=0)
+
+
+def _marks(list_marks: Callable[..., int], words: Words, map_parts: MapParts) -> Marks:
+    first = words.document_first
+
+    def listed(part: tuple[int, int]) -> tuple[Column, Column, Column]:
         room = int(first[part[1]] - first[part[0]])
         keys, places, documents = np.empty(room, np.uint64), np.empty(room, np.uint32), np.empty(room, np.int32)
-        n = kernels.list_bonds(words.stem, is_open, first, *part, counts, most, BOND_REACH_WORDS, keys, places, documents)
+        n = list_marks(part, keys, places, documents)
         return keys[:n].copy(), places[:n].copy(), documents[:n].copy()
 
-    parts = list(map_parts(list_bonds, split_by_cost(np.diff(first) + 1, _N_PARTS)))
-    places = np.concatenate([np.empty(0, np.uint32), *(part[1] for part in parts)])
-    documents = np.concatenate([np.empty(0, np.int32), *(part[2] for part in parts)])
+    parts = list(map_parts(listed, split_by_cost(np.diff(first) + 1, _N_PARTS)))
     keys = np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)])
-    del parts
     keys <<= np.uint64(32)
     keys |= np.arange(len(keys), dtype=np.uint64)
     keys.sort()
-    meetings_first = np.zeros(n_documents + 1, np.int64)
-    most_places = _most_places(keys)
-    nothing = np.empty(0, np.int64)
-    for_meetings = keys, most_places, documents, pairing.side, pairing.kin
-    kernels.list_meetings(*for_meetings, True, meetings_first, nothing)
-    meetings = np.empty(2 * int(meetings_first[-1]), np.int64)
-    kernels.list_meetings(*for_meetings, False, meetings_first, meetings)
-    del keys
+    places = np.concatenate([np.empty(0, np.uint32), *(part[1] for part in parts)])
+    return Marks(keys, places, np.concatenate([np.empty(0, np.int32), *(part[2] for part in parts)]))
 
-    def list_rectangles(part: tuple[int, int]) -> NDArray[np.int64]:
-        most_meetings = int(np.diff(meetings_first)[slice(*part)].max())
-        room = int(meetings_first[part[1]] - meetings_first[part[0]]) // LEAST_BONDS + 1
+
+def _meetings(marks: Marks, words: Words, pairing: Pairing) -> tuple[Column, Column]:
+    """Return the marks that meet in two documents, pair by pair, and where those of each first document begin."""
+    first = np.zeros(len(words.document_first), np.int64)
+    given = marks.keys, _most_places(marks.keys), marks.documents, pairing.side, pairing.kin
+    kernels.list_meetings(*given, True, first, np.empty(0, np.int64))
+    meetings = np.empty(2 * int(first[-1]), np.int64)
+    kernels.list_meetings(*given, False, first, meetings)
+    return meetings, first
+
+
+def _rectangles_of_bonds(marks: Marks, words: Words, pairing: Pairing, map_parts: MapParts) -> NDArray[np.int64]:
+    meetings, first = _meetings(marks, words, pairing)
+
+    def rectangles_of(part: tuple[int, int]) -> NDArray[np.int64]:
+        most_meetings = int(np.diff(first)[slice(*part)].max())
+        room = int(first[part[1]] - first[part[0]]) // LEAST_BONDS + 1
         rectangles = np.empty(kernels.RECTANGLE * room, np.int64)
         n = kernels.list_rectangles(
-            *part, meetings_first, meetings, places, documents, LEAST_BONDS, MAX_GAP_WORDS,
+            *part, first, meetings, marks.words, marks.documents, LEAST_BONDS, MAX_GAP_WORDS,
             np.empty(2 * most_meetings, np.int64), np.empty(TASK * (most_meetings + 2), np.int64), np.empty(3, np.int64),
             rectangles,
         )  # fmt: skip
         return rectangles.reshape(-1, kernels.RECTANGLE)[:n].copy()
 
-    found = list(map_parts(list_rectangles, split_by_cost(np.diff(meetings_first) + 1, _N_PARTS)))
-    return np.concatenate([np.empty((0, kernels.RECTANGLE), np.int64), *found])
+    return _joined(map_parts(rectangles_of, split_by_cost(np.diff(first) + 1, _N_PARTS)))
+
+
+def _rectangles_of_runs(marks: Marks, words: Words, pairing: Pairing, map_parts: MapParts) -> NDArray[np.int64]:
+    meetings, first = _meetings(marks, words, pairing)
+
+    def rectangles_of(part: tuple[int, int]) -> NDArray[np.int64]:
+        rectangles = np.empty(kernels.RECTANGLE * int(first[part[1]] - first[part[0]]), np.int64)
+        n = kernels.list_runs(
+            *part, first, meetings, marks.words, marks.documents, words.stem, words.document_first, LEAST_RUN, rectangles
+        )
+        return np.unique(rectangles.reshape(-1, kernels.RECTANGLE)[:n], axis=0)
+
+    return _joined(map_parts(rectangles_of, split_by_cost(np.diff(first) + 1, _N_PARTS)))
+
+
+def _joined(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate([np.empty((0, kernels.RECTANGLE), np.int64), *parts])
 
 
 def _most_places(keys: NDArray[np.uint64]) -> int:
-    """Return how many places a bond may have so that there are not too many meetings."""
+    """Return how many places a mark may have so that there are not too many meetings."""
     sizes = np.zeros(MOST_PLACES + 1, np.int64)
     kernels.count_meetings(keys, sizes)
     numbers = np.arange(MOST_PLACES + 1)
     meetings = np.cumsum(sizes * numbers * (numbers - 1) // 2)
-    return int(max(2, np.flatnonzero(meetings <= MEETINGS_A_BOND * len(keys)).max(initial=2)))
+    return int(max(2, np.flatnonzero(meetings <= MEETINGS_A_MARK * len(keys)).max(initial=2)))
