@@ -2,8 +2,8 @@
 sixteen words in a row.
 
 A *bond* is two rare words in a row, common ones between them left out. Edited, reordered and translated text keeps some of its
-bonds; by chance two texts have hardly any, and not close together. Bonds and runs of eight words (octets) are *marks* of a text:
-equal ones meet.
+bonds; by chance two texts have hardly any, and not close together. Bonds and runs of eight words (octets) are *marks* of a
+text: equal ones meet.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
