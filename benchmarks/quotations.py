@@ -1,4 +1,5 @@
-"""How well `find` locates quotations: characters found of the known ones, and how many reported ones can be accounted for.
+"""How well `find` locates quotations, without and with `--align`: characters found of the known ones, and how many reported
+ones can be accounted for.
 
 The truth of both collections is sound but incomplete (a quotation also stands in other messages of its thread), so there are
 two precisions: against the truth alone, a lower bound, and counting a passage as right when both messages are of one thread.
@@ -9,7 +10,9 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import time
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import ibidem
@@ -32,7 +35,9 @@ def measure(folder: Path, **settings: object) -> tuple[dict[str, float], ibidem.
     records = [json.loads(line) for line in read_lines(folder / "docs.jsonl.zst")]
     truth = [json.loads(line) for line in read_lines(folder / "truth_passages.jsonl.zst")]
     thread = {r["id"]: r.get("thread") or r.get("subject", "").lower().removeprefix("re: ") or r["id"] for r in records}
+    begin = time.perf_counter()
     result = ibidem.find(records, **settings)
+    seconds = time.perf_counter() - begin
     found: dict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
     columns = ("a_id", "b_id", "a_start", "a_end", "b_start", "b_end")
     for a, b, *span in zip(*(result.passages[c].to_pylist() for c in columns), strict=True):
@@ -64,26 +69,60 @@ def measure(folder: Path, **settings: object) -> tuple[dict[str, float], ibidem.
         "precision_truth": true / reported,
         "precision_thread": plausible / reported,
         "passages": len(result),
+        "seconds": seconds,
     }
     return figures, result
+
+
+def shown(figures: dict[str, float]) -> str:
+    """Return figures by name: shares, counts and seconds."""
+    form = {"passages": ",", "seconds": ".1f"}
+    return "  ".join(f"{name} {value:{form.get(name, '.3f')}}" for name, value in figures.items())
+
+
+def only_in(result: ibidem.Result, other: ibidem.Result) -> Iterator[ibidem.Passage]:
+    """Yield the passages that meet none of another result of the same documents."""
+    found: dict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
+    columns = ("a_id", "b_id", "a_start", "a_end", "b_start", "b_end")
+    for a, b, *span in zip(*(other.passages[c].to_pylist() for c in columns), strict=True):
+        found[a, b].append(tuple(span))
+    for passage in result:
+        a, b = passage.a, passage.b
+        spans = found.get((a.id, b.id), [])
+        if not any(s[0] < a.end and s[1] > a.start and s[2] < b.end and s[3] > b.start for s in spans):
+            yield passage
+
+
+def show(title: str, passages: list[ibidem.Passage], count: int) -> None:
+    """Print some passages, chosen at random."""
+    for number, passage in enumerate(random.Random(2).sample(passages, min(count, len(passages))), start=1):
+        print(f"\n{title}, {number} of {len(passages):,}", end=" ")
+        print(f"[{passage.kind} {passage.similarity:.2f} {passage.n_sentences}] {passage.a.id} | {passage.b.id}")
+        print("  A:", " ".join(passage.a.text.split())[:400])
+        print("  B:", " ".join(passage.b.text.split())[:400])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="folder with the collections mail_list and newsgroups20")
-    parser.add_argument("--show", type=int, default=0, help="print that many random passages, to be read by eye")
+    parser.add_argument(
+        "--show", type=int, default=0, help="print that many random passages, and as many that only --align finds, to be read"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of find")
+    parser.add_argument("--only", default="mail_list,newsgroups20", help="names of the collections, separated by commas")
     options = parser.parse_args()
     data = require_data(options.data)
     settings = {name: (int(value) if value.isdecimal() else value) for name, value in (s.split("=") for s in options.set)}
-    for name in ("mail_list", "newsgroups20"):
+    for name in options.only.split(","):
+        results = {}
         for signature in ("exact", "words"):
-            figures, result = measure(data / name, **{"signature": signature, **settings})
-            print(f"{name:13} {signature:6}", "  ".join(f"{k} {v:.3f}" if v <= 1 else f"{k} {v:,}" for k, v in figures.items()))
-        for passage in random.Random(2).sample(list(result), min(options.show, len(result))):
-            print(f"\n[{passage.kind} {passage.similarity:.2f} {passage.n_sentences}] {passage.a.id} | {passage.b.id}")
-            print("  A:", " ".join(passage.a.text.split())[:400])
-            print("  B:", " ".join(passage.b.text.split())[:400])
+            for align in (False, True):
+                figures, results[align] = measure(data / name, **{"signature": signature, "align": align, **settings})
+                row = signature + " --align" * align
+                print(f"{name:13} {row:14} {shown(figures)}", flush=True)
+        show("found", list(results[False]), options.show)
+        if options.show:
+            show("found only with --align", list(only_in(results[True], results[False])), options.show)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Speed, memory and growth of `find`, `cluster` and `dedup` against `wc -w` on the same file in the same run, best of three."""
+"""Speed, memory and growth of `find`, `cluster` and `dedup` against `wc -w` on the same file in the same run, best of three.
+
+`--only align --share 0.7` measures `find --align` on some 300 MB of text, for which its goal is set.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,15 @@ SHARES = (1.0, 0.5, 0.25, 0.125, 0.0625)
 VERBS = {
     "exact": ("find", "--signature", "exact"),
     "words": ("find", "--signature", "words"),
+    "align": ("find", "--align"),
     "cluster": ("cluster",),
     "dedup document": ("dedup",),
     "dedup passage": ("dedup", "--level", "passage"),
 }
+COUNTS = (
+    "sentences", "aligned_places", "passages", "repeats", "shingles", "duplicates", "clusters", "removed_documents", "removals",
+)  # fmt: skip
+GOALS = {"align": 15.0}  # times W, at some 300 MB
 IBIDEM = str(Path(sys.executable).parent / "ibidem")
 
 
@@ -57,14 +65,16 @@ def main() -> None:
     )
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--only", help="names of the measurements, separated by commas: " + ", ".join(VERBS))
+    parser.add_argument("--share", type=float, default=1.0, help="share of the collection")
     parser.add_argument("--growth", action="store_true", help="also measure 1/16, 1/8, 1/4 and 1/2 of the collection")
     options = parser.parse_args()
     work = Path(options.work)
-    paths = make_collection(require_data(options.data), work, SHARES)
+    shares = tuple(options.share * share for share in SHARES) if options.growth else (options.share,)
+    paths = make_collection(require_data(options.data), work, shares)
     wc = shutil.which("wc") or "wc"
     out = work / "out"
     times: dict[str, list[tuple[int, float]]] = {}
-    for path in paths if options.growth else paths[:1]:
+    for path in paths:
         size = text_bytes(path)
         base, _ = run_timed([wc, "-w", str(path)], options.repeats)
         print(f"{path.name}: file {path.stat().st_size / 1e6:.0f} MB, text {size / 1e6:.0f} MB, wc -w {base:.2f} s", flush=True)
@@ -73,11 +83,11 @@ def main() -> None:
             seconds, peak = run_timed(command, options.repeats, out)
             run = json.loads((out / "run.json").read_text())
             counts = run["counts"]
-            wanted = ("sentences", "passages", "repeats", "shingles", "duplicates", "clusters", "removed_documents", "removals")
+            goal = f" (goal {GOALS[name]:g} W)" if name in GOALS else ""
             print(
-                f"  {name:14} {seconds:6.2f} s = {seconds / base:5.2f} W   memory {peak / 1e6:6.0f} MB = "
+                f"  {name:14} {seconds:6.2f} s = {seconds / base:5.2f} W{goal}   memory {peak / 1e6:6.0f} MB = "
                 f"{peak / size:4.2f} x text   "
-                + ", ".join(f"{counts[what]:,} {what}" for what in wanted if counts.get(what)) + "   "
+                + ", ".join(f"{counts[what]:,} {what}" for what in COUNTS if counts.get(what)) + "   "
                 + " ".join(f"{name} {value:.1f}" for name, value in run["timings_seconds"].items()),
                 flush=True,
             )

@@ -92,13 +92,15 @@ def refine(text, core, room, limits, passages, evidence, n):
         for k in range(4):
             place[k] = core[k]
         of_a, of_b = _NO_SCORE, _NO_SCORE
-        for _ in range(_ROUNDS):
+        for turn in range(_ROUNDS):
             a_start, a_end, b_start, b_end = place[0], place[1], place[2], place[3]
             of_a = refine_side(text, place, 0, model, room, limits)
+            if turn > 0 and a_start == place[0] and a_end == place[1]:
+                break  # and so b would stay as it is
             of_b = refine_side(text, place, 1, model, room, limits)
             if min(of_a, of_b) < limits.min_evidence / 2.0:  # hopeless
                 break
-            if a_start == place[0] and a_end == place[1] and b_start == place[2] and b_end == place[3]:
+            if b_start == place[2] and b_end == place[3]:
                 break
         if i == 0 or of_a + of_b > most:
             most = of_a + of_b
