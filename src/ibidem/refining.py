@@ -19,7 +19,7 @@ from ibidem.progress import Progress
 from ibidem.signatures import collapse_sentences
 
 LEAST_EXTENSION_WORDS = 4
-MARGIN_WORDS = 100
+MARGIN_WORDS = 80
 _SLACK_WORDS = 2
 _EQUAL = 1
 _DOCUMENT_BITS = 32

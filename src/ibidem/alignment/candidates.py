@@ -19,7 +19,7 @@ from ibidem.passages import Pairing
 LEAST_RARE = 100  # a word may stand this often and is still rare, however few documents there are
 RARE_SHARE = 3  # or once in so many documents
 BOND_REACH_WORDS = 8
-MOST_PLACES = 12  # of a mark; those of more lead nowhere
+MOST_PLACES = 8  # of a mark; those of more lead nowhere
 MEETINGS_A_MARK = 4  # on average, at most: fewer places are allowed where there would be more
 LEAST_BONDS = 3
 MAX_GAP_WORDS = 100  # between bonds of one place
