@@ -158,7 +158,8 @@ def _choose(
     ranks[len(aligned) :][found.is_near[concerned]] = 0
     order = np.lexsort((spans[:, 2], spans[:, 0], pairs))
     is_kept = np.empty(len(order), np.bool_)
-    choose_passages(pairs[order], np.ascontiguousarray(spans[order]).reshape(-1), ranks[order], is_kept)
+    is_found = order >= len(aligned)
+    choose_passages(pairs[order], np.ascontiguousarray(spans[order]).reshape(-1), ranks[order], is_found, is_kept)
     kept = np.empty(len(order), np.bool_)
     kept[order] = is_kept
     stays[concerned[~kept[len(aligned) :]]] = False

@@ -71,10 +71,13 @@ def list_octets(stems, is_open, first, begin, end, hashes, keys, words, document
             for i in range(OCTET_WORDS):
                 h = (h ^ np.uint64(stems[low + k + i])) * _SPREAD
                 h ^= h >> _HALF
+            # Told before the new hash takes the place of the one that leaves the window.
+            is_gone = smallest <= k - WINDOW
+            is_least = smallest < 0 or (not is_gone and h <= hashes[smallest % WINDOW])
             hashes[k % WINDOW] = h
-            if smallest < 0 or h <= hashes[smallest % WINDOW]:
+            if is_least:
                 smallest = k
-            elif smallest <= k - WINDOW:
+            elif is_gone:
                 smallest = k - WINDOW + 1
                 for i in range(k - WINDOW + 2, k + 1):
                     if hashes[i % WINDOW] <= hashes[smallest % WINDOW]:

@@ -42,10 +42,12 @@ def _place_of_level(expected):
 
 @inner_kernel
 def count_stretch(words, pairs, runs, start, end, counts, pair_counts, run_counts):
-    """Count what stands in a stretch."""
+    """Count the words of a stretch, and the pairs and runs that lie in it whole."""
     for k in range(start, end):
         counts[words[k]] += 1
+    for k in range(start, end - 1):
         pair_counts[pairs[k]] += 1
+    for k in range(start, end - RUN_WORDS + 1):
         run_counts[runs[k]] += 1
 
 
@@ -128,7 +130,7 @@ def best_stretch(grades, is_bound, low, high, core_start, core_end, weights, mod
         if k == high:
             break
         value = -total - (0.0 if is_bound[k] else within)
-        if value > opened:
+        if value > opened and k < core_end:
             opened, opened_at = value, k
         total += weights[base + grades[k]]
     return best

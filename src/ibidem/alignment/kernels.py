@@ -98,7 +98,7 @@ def _put_summary(text, room, limits, n):
     of_b = _best_summary(text, 1, room, limits, room.place)
     side = 1 if of_b > of_a else 0
     most = max(of_a, of_b)
-    if most < limits.min_summary_evidence:
+    if most < max(limits.min_summary_evidence, limits.min_evidence):
         return n
     start, end = (room.place[2], room.place[3]) if side else (room.core[0], room.core[1])
     inside = 0.0

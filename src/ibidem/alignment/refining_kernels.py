@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from ibidem.compiling import inner_kernel, outer_kernel
 
+_HALF, _NEARLY_ALL = 0.5, 0.9
+
 
 @outer_kernel
 def word_spans(passages, sentence, sentence_first, spans):
@@ -25,6 +27,9 @@ def extend_equal(spans, documents, stems, document_first, least_words, added):
     for i in range(len(added)):
         low_a, high_a = document_first[documents[2 * i]], document_first[documents[2 * i] + 1]
         low_b, high_b = document_first[documents[2 * i + 1]], document_first[documents[2 * i + 1] + 1]
+        is_one = documents[2 * i] == documents[2 * i + 1]
+        if is_one:  # a text and its copy do not run into one another
+            high_a = spans[4 * i + 2]
         a, b, n = spans[4 * i + 1], spans[4 * i + 3], 0
         while a + n < high_a and b + n < high_b and stems[a + n] == stems[b + n]:
             n += 1
@@ -32,6 +37,8 @@ def extend_equal(spans, documents, stems, document_first, least_words, added):
         if n >= least_words:
             spans[4 * i + 1], spans[4 * i + 3] = a + n, b + n
             added[i] = n
+        if is_one:
+            low_b = spans[4 * i + 1]
         a, b, n = spans[4 * i], spans[4 * i + 2], 0
         while a - n > low_a and b - n > low_b and stems[a - n - 1] == stems[b - n - 1]:
             n += 1
@@ -56,21 +63,21 @@ def mark_covered(rectangles, first, last, spans, slack, is_covered):
 
 
 @inner_kernel
-def _covers(spans, i, j):
-    """Tell whether passage i covers at least half of passage j on both sides."""
+def _covers(spans, i, j, share):
+    """Tell whether passage i covers at least a share of passage j on both sides."""
     for side in range(2):
         start, end = spans[4 * j + 2 * side], spans[4 * j + 2 * side + 1]
         low, high = max(start, spans[4 * i + 2 * side]), min(end, spans[4 * i + 2 * side + 1])
-        if 2 * (high - low) < end - start:
+        if high - low < share * (end - start):
             return False
     return True
 
 
 @outer_kernel
-def choose_passages(pairs, spans, ranks, is_kept):
-    """Decide which passages stay: one goes if another of its pair that ranks higher covers half of it on both sides.
+def choose_passages(pairs, spans, ranks, is_found, is_kept):
+    """Decide which passages stay: an aligned one goes if another of its pair that ranks higher covers half of it on both sides.
 
-    Passages come pair by pair.
+    One that was found by sentences goes only if nearly all of it lies in an aligned one. Passages come pair by pair.
     """
     start = 0
     while start < len(pairs):
@@ -79,9 +86,10 @@ def choose_passages(pairs, spans, ranks, is_kept):
             end += 1
         for i in range(start, end):
             is_kept[i] = True
+            share = _NEARLY_ALL if is_found[i] else _HALF
             for j in range(start, end):
                 higher = ranks[j] > ranks[i] or (ranks[j] == ranks[i] and j < i)
-                if j != i and higher and _covers(spans, j, i):
+                if j != i and higher and not (is_found[i] and is_found[j]) and _covers(spans, j, i, share):
                     is_kept[i] = False
                     break
         start = end

@@ -68,6 +68,7 @@ def passage_columns(
 
 def in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
     """Return tables of passages of one collection as one: by document a, place in a, document b, place in b."""
+    tables = [table for table in tables if table.num_rows] or list(tables[:1])
     table = pa.concat_tables(tables)
     a, b = (
         np.concatenate([np.empty(0, np.int64), *(chunk.indices.to_numpy() for chunk in table[f"{side}_id"].chunks)])

@@ -13,19 +13,40 @@ from ibidem.sentences.kinds import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND, IGNO
 from ibidem.sentences.token_kernels import WORD_END, decode, look_up_page, tokenise_span
 from ibidem.sentences.word_kernels import count_low_bytes, load_bytes, mark_others
 
-# A stem is the beginning of a word: endings differ between languages, that they stand at the end does not. Characters of
-# three bytes and more (syllables of Hangul, letters of India) say more than letters do, and count twice.
+# A stem is the beginning of a word: endings differ between languages, that they stand at the end does not. Characters that say
+# more than letters do (syllables of Hangul, letters of India) count twice.
 STEM_LETTERS = 6
 STEM_BYTES = 64  # however many marks a word carries
 _CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
 _ONE, _HALF = np.uint64(1), np.uint64(32)
 
 
+@inlined_kernel
+def _letters(data, i):
+    """Return how many letters the character at `i` counts for, alike in all normal forms.
+
+    Those of three bytes count twice, but for letters of Latin and Greek with marks and full-width ones; sharp s does, for it is
+    folded to two. Of a syllable of Hangul that is written in its parts the first one counts for all.
+    """
+    lead = data[i]
+    if lead < 0xE0:
+        return 2 if lead == 0xC3 and data[i + 1] == 0x9F else 1
+    if lead == 0xE1:
+        second, third = data[i + 1], data[i + 2]
+        if 0xB8 <= second <= 0xBF:
+            return 2 if second == 0xBA and third == 0x9E else 1
+        if second == 0x86 or second == 0x87 or (second == 0x85 and third >= 0xA0):
+            return 0
+    if lead == 0xEF and (data[i + 1] == 0xBC or data[i + 1] == 0xBD):
+        return 1
+    return 2
+
+
 @inner_kernel
 def _find_word_end(data, kinds, i, end):
     """Return where the word that starts at `i` ends, and where its stem does."""
     alone = kinds[i] == UNSPACED or kinds[i] == CLUSTER
-    letters = 2 if data[i] >= 0xE0 else 1
+    letters = _letters(data, i)
     stem_end = np.int64(-1)
     i += 1
     while i < end:
@@ -35,9 +56,10 @@ def _find_word_end(data, kinds, i, end):
             continue
         if kind < FIRST_TOKEN_KIND or alone or kind in (UNSPACED, CLUSTER):
             break
-        if stem_end < 0 and letters >= STEM_LETTERS:
+        more = _letters(data, i)
+        if stem_end < 0 and letters >= STEM_LETTERS and more > 0:
             stem_end = i
-        letters += 2 if data[i] >= 0xE0 else 1
+        letters += more
         i += 1
     return i, stem_end if stem_end >= 0 else i
 
@@ -62,7 +84,7 @@ def stem_words(data, kinds, offsets, code_points, sentence_bytes, room, stems, f
             # Words of a few letters of ASCII, which most are, are hashed as `tokenise_span` hashes them.
             word = load_bytes(data, i, end)
             n_letters = count_low_bytes(mark_others(word))
-            if n_letters >= STEM_LETTERS or (n_letters > 0 and _ends_word(kinds, i + n_letters, end)):
+            if n_letters > STEM_LETTERS or (n_letters > 0 and _ends_word(kinds, i + n_letters, end)):
                 n_letters = min(n_letters, STEM_LETTERS)
                 letters = (word | _CASE_BITS) & ((_ONE << np.uint64(8 * n_letters)) - _ONE)
                 token = mix(mix(SEED, letters), WORD_END)
@@ -72,8 +94,8 @@ def stem_words(data, kinds, offsets, code_points, sentence_bytes, room, stems, f
             else:
                 start = i
                 i, stem_end = _find_word_end(data, kinds, i, end)
-                tokenise_span(data, start, min(stem_end, start + STEM_BYTES), code_points, room, 0)
-                token = room[0]
+                n_tokens = tokenise_span(data, start, min(stem_end, start + STEM_BYTES), code_points, room, 0)
+                token = room[0] if n_tokens > 0 else SEED  # a few characters fold to nothing
             stems[n] = np.uint32(token >> _HALF)
             n += 1
         first[text + 1] = n

@@ -1,0 +1,154 @@
+"""Evidence: grades by definition, the best of all stretches, and the tables against their formulas."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibidem.alignment import models
+from ibidem.alignment.evidence_kernels import (
+    IN_ORDER,
+    LEVELS_PER_UNIT,
+    LOWEST_EXPECTED,
+    N_EXPECTED,
+    N_GRADES,
+    N_LEVELS,
+    NOT_THERE,
+    STEPS_PER_UNIT,
+)
+from ibidem.alignment.models import MODELS, MOST_EVIDENCE, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
+from tests.alignment.twins import expected_grades, stretches
+from tests.alignment.wrapping import Pair, as_array, best_stretch_of, limits_of
+
+Case = tuple[list[int], list[int], tuple[int, int], tuple[int, int]]
+
+
+@st.composite
+def stretches_of_texts(draw: st.DrawFn) -> Case:
+    """Two texts of which the second takes from the first, a stretch of one and the words to be graded of the other."""
+    rng = draw(st.randoms(use_true_random=False))
+    n_words = draw(st.sampled_from([2, 6, 30]))
+    a = [rng.randint(1, n_words) for _ in range(rng.randint(1, 50))]
+    b: list[int] = []
+    while len(b) < rng.randint(1, 50):
+        start = rng.randrange(len(a))
+        b += a[start : start + rng.randint(1, 12)]
+        b += [rng.randint(1, 2 * n_words) for _ in range(rng.randint(0, 5))]
+    spans = [sorted(rng.sample(range(first, last + 1), 2)) for first, last in ((0, len(a)), (len(a), len(a) + len(b)))]
+    if rng.random() < 0.5:
+        spans.reverse()
+    return a, b, (spans[0][0], spans[0][1]), (spans[1][0], spans[1][1])
+
+
+def check_grades(case: Case) -> None:
+    """Compare what stands there, and how rare it is: to the level, whose table has steps of a sixteenth."""
+    a, b, other, (low, high) = case
+    limits = limits_of()
+    pair = Pair(a, b, [False] * len(a), [False] * len(b))
+    found = pair.grade(other, low, high, limits)
+    expected = expected_grades(a + b, other, low, high, limits.unseen, limits.highest_chance_level)
+    step = LEVELS_PER_UNIT / STEPS_PER_UNIT
+    for grade, (state, by_rarity, by_order) in zip(found, expected, strict=True):
+        assert state == ("not there" if grade == NOT_THERE else "in order" if grade >= IN_ORDER else "loose")
+        if state == "not there":
+            continue
+        level = grade - (IN_ORDER if state == "in order" else 0)
+        most = min(max(by_rarity, by_order), N_LEVELS - 1)
+        assert most - 1 - step <= level <= most + step
+    # Nothing is left behind for the next call.
+    assert pair.room is not None
+    for counts in (pair.room.counts, pair.room.pair_counts, pair.room.run_counts, pair.room.used):
+        assert not counts.any()
+
+
+@settings(max_examples=300, deadline=None)
+@given(stretches_of_texts())
+def test_grades_equal_their_definition(case: Case) -> None:
+    check_grades(case)
+
+
+WEIGHTS = st.lists(st.sampled_from([-4.0, -1.5, -0.25, 0.0, 0.5, 2.0, 6.0]) | st.floats(-5, 8), min_size=1, max_size=24)
+
+
+def check_stretch(weights: list[float], bounds: list[bool], core: tuple[int, int], within: float, model: int, low: int) -> None:
+    """Compare the best stretch of [low, low + n) with all there are."""
+    n = len(weights)
+    # Every word has a grade of its own, as there are grades enough.
+    table = np.full((3, N_GRADES), -1e6)
+    table[model, :n] = weights
+    grades = as_array([NOT_THERE] * low + list(range(n)) + [NOT_THERE] * 3, np.int32)
+    is_bound = as_array([False] * low + bounds + [False] * 3, np.bool_)
+    found = np.empty(2, np.int64)
+    evidence = best_stretch_of(
+        grades, is_bound, low, low + n, low + core[0], low + core[1], table.reshape(-1), model, within, found
+    )
+    expected = stretches(weights, bounds, core, within)
+    assert evidence == pytest.approx(max(expected.values()), abs=1e-9)
+    assert expected[int(found[0]) - low, int(found[1]) - low] == pytest.approx(evidence, abs=1e-9)
+
+
+PLACES = (WEIGHTS, st.randoms(use_true_random=False), st.sampled_from([0.0, 1.0, 5.0]), st.integers(0, 2), st.integers(0, 5))
+
+
+@settings(max_examples=300, deadline=None)
+@given(*PLACES)
+def test_the_best_stretch_is_the_best_of_all_from_a_core_to_the_end(weights, random, within, model, low) -> None:  # type: ignore[no-untyped-def]
+    bounds = [random.random() < 0.4 for _ in range(len(weights) + 1)]
+    check_stretch(weights, bounds, (random.randrange(len(weights)), len(weights)), within, model, low)
+
+
+@settings(max_examples=300, deadline=None)
+@given(*PLACES)
+def test_the_best_stretch_is_the_best_of_all_that_meet_the_core(weights, random, within, model, low) -> None:  # type: ignore[no-untyped-def]
+    bounds = [random.random() < 0.4 for _ in range(len(weights) + 1)]
+    start, end = sorted(random.sample(range(len(weights) + 1), 2))
+    check_stretch(weights, bounds, (start, end), within, model, low)
+
+
+def test_weights_are_the_logarithms_that_the_models_say() -> None:
+    """Within half a level of rarity, at which they are rounded."""
+    every = (*MODELS, SUMMARY_MODEL)
+    weights = word_weights(every).reshape(len(every), N_GRADES)
+    for row, (in_order, loose) in zip(weights, every, strict=True):
+        new = 1 - in_order - loose
+        assert row[NOT_THERE] == pytest.approx(math.log(new))
+        for rarity in np.linspace(0, N_LEVELS / LEVELS_PER_UNIT - 1e-6, 500):
+            level = int(rarity * LEVELS_PER_UNIT)
+            chance = math.exp(-rarity)
+            for share, first in ((loose, 0), (in_order, IN_ORDER)):
+                exact = min(math.log(new + share / chance), MOST_EVIDENCE)
+                assert row[first + level] == pytest.approx(exact, abs=0.5 / LEVELS_PER_UNIT + 1e-9)
+    assert (weights <= MOST_EVIDENCE).all()
+
+
+def test_weights_rise_with_rarity_and_order_counts_more_in_closer_copies() -> None:
+    weights = word_weights().reshape(len(MODELS), N_GRADES)
+    assert (np.diff(weights[:, :IN_ORDER], axis=1) >= 0).all()
+    assert (np.diff(weights[:, IN_ORDER:NOT_THERE], axis=1) >= 0).all()
+    assert (weights[:, NOT_THERE] < 0).all()
+    assert (np.diff(weights[:, NOT_THERE]) > 0).all()  # from word for word to loose, a new word speaks less against a copy
+
+
+def test_levels_are_the_logarithms_of_chances() -> None:
+    levels = rarity_levels()
+    assert len(levels) == N_EXPECTED
+    for place in np.arange(0, N_EXPECTED, 0.25):
+        expected = math.exp(LOWEST_EXPECTED + place / STEPS_PER_UNIT)  # how often a word is expected there
+        exact = min(-LEVELS_PER_UNIT * math.log(-math.expm1(-expected)), N_LEVELS - 1)
+        assert exact - 1 - 0.25 <= levels[int(place)] <= exact + 0.25
+
+
+def test_the_chance_of_order_has_a_level() -> None:
+    for chance in (0.5, 0.05, 0.001):
+        assert chance_level(chance) == math.floor(-LEVELS_PER_UNIT * math.log(chance))
+
+
+def test_models_are_shares() -> None:
+    for in_order, loose in (*models.MODELS, models.SUMMARY_MODEL):
+        assert in_order > 0
+        assert loose > 0
+        assert in_order + loose < 1

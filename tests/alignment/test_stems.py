@@ -1,0 +1,129 @@
+"""Words and their stems: where they stand, and which of them are the same."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ibidem.alignment.place_kernels import locate_words
+from ibidem.sentences import split_sentences, stem_words
+from ibidem.sentences.code_points import load_code_points
+from tests.alignment.written import PIECES, TEXTS, is_plain, stem_of, words_of_text
+
+# What is not so yet.
+
+NONE = np.empty(0, np.int64)
+
+
+def stems_of(text: str) -> list[int]:
+    stems, first, _ = stem_words(pa.array([text], pa.large_string()), NONE, NONE)
+    assert first.tolist() == [0, len(stems)]
+    found: list[int] = stems.tolist()
+    return found
+
+
+def places_of(text: str, n_words: int) -> list[tuple[int, int, int, int]]:
+    """Return where words begin and end, in characters and in bytes."""
+    data = np.frombuffer(text.encode() + bytes(8), np.uint8)
+    zeros, ends, numbers = np.zeros(n_words, np.int64), np.full(n_words, len(data) - 8), np.arange(n_words)
+    places, in_bytes = np.empty((2, n_words), np.int64), np.empty((2, n_words), np.int64)
+    for end in range(2):
+        locate_words(
+            data, zeros, ends, zeros, zeros, numbers, load_code_points(), bool(end), in_bytes[end], places[end]
+        )
+    return [(a, b, c, d) for a, b, c, d in np.concatenate([places, in_bytes]).T.tolist()]
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+def test_words_are_where_the_twin_says(text: str) -> None:
+    assume(is_plain(text))
+    expected = words_of_text(text)
+    assert len(stems_of(text)) == len(expected)
+    in_bytes = [(start, end, len(text[:start].encode()), len(text[:end].encode())) for start, end in expected]
+    assert places_of(text, len(expected)) == in_bytes
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(TEXTS, max_size=4))
+def test_texts_and_sentences_begin_with_the_words_that_follow(texts: list[str]) -> None:
+    """Words of several texts are those of each, one after the other; a sentence without words begins with the next one."""
+    assume(all(map(is_plain, texts)))
+    begins = [(d, len(t[:start].encode())) for d, t in enumerate(texts) for start, _ in split_sentences(t)]
+    documents, start_bytes = (np.array([place[k] for place in begins], np.int64) for k in range(2))
+    stems, first, sentence_first = stem_words(pa.array(texts, pa.large_string()), documents, start_bytes)
+    assert stems.tolist() == [stem for text in texts for stem in stems_of(text)]
+    assert first.tolist() == np.cumsum([0, *(len(words_of_text(text)) for text in texts)]).tolist()
+    starts = [[len(text[:start].encode()) for start, _ in words_of_text(text)] for text in texts]
+    expected = [first[d] + sum(place < byte for place in starts[d]) for d, byte in begins]
+    assert sentence_first.tolist() == expected
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        ["a", "b", "B", "e\u0301", "é", "É", "o\u0323\u0302", "ß", "ж", "Ж", "θ", "र", "9", "한", "글", "\u00ad", "i"]
+    ),
+    min_size=1, max_size=9,
+).map("".join)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(WORDS | st.sampled_from(PIECES), max_size=12))
+def test_stems_are_alike_exactly_where_the_twins_are(words: list[str]) -> None:
+    text = " ".join(words)
+    stems, twins = stems_of(text), [stem_of(text[start:end]) for start, end in words_of_text(text)]
+    assert len(stems) == len(twins)
+    assert len(set(stems)) == len(set(twins)) == len(set(zip(stems, twins, strict=True)))
+
+
+@pytest.mark.parametrize("word", [("cliché"), "élégante", "Ünlü", "гавань", "θάλασσα", "éé", "aéééb"])
+def test_normal_forms_and_case_do_not_matter(word: str) -> None:
+    stems = stems_of(word)
+    for form in ("NFC", "NFD"):
+        for variant in (word, word.upper(), word.lower()):
+            assert stems_of(unicodedata.normalize(form, variant)) == stems
+
+
+@pytest.mark.parametrize("word", ["nghiệp", "đường phố nghiệp vụ", "한국어말씀", "ṣaḥīḥ"])
+def test_normal_forms_do_not_matter_to_letters_of_three_bytes(word: str) -> None:
+    assert stems_of(unicodedata.normalize("NFD", word)) == stems_of(unicodedata.normalize("NFC", word))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("international", "internationally"),
+        ("harbour", "harbours"),
+        ("gesprochen", "gesprochenes"),
+        ("пароходом", "пароходами"),
+        ("हिन्दुस्तान", "हिन्दुस्तानी"),
+        ("한국어를", "한국어에"),
+        ("ﬁnished", "finished"),
+        ("ＨＡＲＢＯＵＲ", "harbour"),
+        ("STRASSE", "Straße"),
+        ("co\u00adoperate", "cooperate"),
+    ],
+)
+def test_endings_do_not_matter(a: str, b: str) -> None:
+    assert stems_of(a) == stems_of(b)
+
+
+@pytest.mark.parametrize(("a", "b"), [("harbor", "harbou"), ("ferry", "ferries"), ("한국어", "한국말"), ("漢", "字")])
+def test_beginnings_do(a: str, b: str) -> None:
+    assert stems_of(a) != stems_of(b)
+
+
+def test_a_character_of_an_unspaced_script_is_a_word() -> None:
+    assert [len(stems_of(text)) for text in ("漢字", "カタカナ", "ひらがな", "ภาษา", "한국어", "漢a字b9")] == [2, 4, 4, 4, 1, 4]
+    assert stems_of("漢字") == stems_of("字漢")[::-1]
+
+
+@pytest.mark.parametrize("character", ["\ufe70", "\ufc5e"])
+def test_words_that_fold_to_nothing_are_always_the_same(character: str) -> None:
+    """A mark on a blank, which compatibility forms have for Arabic, is a letter by its category."""
+    assert len({tuple(stems_of(f"{before} {character}")[1:]) for before in ("été", "über", "señor")}) == 1

@@ -1,0 +1,185 @@
+"""Slow and plain twins of the kernels of the alignment: counters, sets, and every possibility tried."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import combinations, groupby, pairwise
+from typing import NamedTuple
+
+Words = Sequence[int]
+Seed = tuple[int, int]
+Rectangle = tuple[int, int, int, int]
+
+FREQUENT = 64
+CLOSE = 1e-9  # sums of logarithms in another order
+
+
+def sentences_of(n_words: int, bounds: Sequence[bool], least_words: int = 3) -> list[list[int]]:
+    """Return the places of each sentence's words: short ones are put to the next one, the last one to the one before."""
+    sentences: list[list[int]] = []
+    current: list[int] = []
+    for k in range(n_words):
+        if bounds[k] and len(current) >= least_words:
+            sentences.append(current)
+            current = []
+        current.append(k)
+    if sentences and len(current) < least_words:
+        sentences[-1] += current
+    else:
+        sentences.append(current)
+    return sentences
+
+
+class Likeness(NamedTuple):
+    """What two sentences have in common."""
+
+    cosine: float
+    is_alike: bool
+
+
+def likenesses(a: list[list[int]], b: list[list[int]], least_dice: float, least_share: float) -> dict[Seed, Likeness]:
+    """Return how alike the sentences of two texts are, given as words: tf-isf over the sentences of both."""
+    bags = [Counter(sentence) for sentence in a + b]
+    n_sentences = Counter(word for bag in bags for word in bag)
+    most = FREQUENT + len(bags) // 8
+    weights = [
+        {word: n * math.log(len(bags) / n_sentences[word]) for word, n in bag.items() if n_sentences[word] <= most}
+        for bag in bags
+    ]
+    found = {}
+    for i in range(len(a)):
+        for j in range(len(a), len(bags)):
+            shared = weights[i].keys() & weights[j].keys()
+            norms = math.hypot(*weights[i].values()) * math.hypot(*weights[j].values())
+            dot = sum(weights[i][word] * weights[j][word] for word in shared)
+            sizes = len(bags[i]), len(bags[j])
+            is_alike = 2 * len(shared) >= least_dice * sum(sizes)
+            is_alike |= len(shared) >= 4 and len(shared) >= least_share * min(sizes)
+            if shared:
+                found[i, j - len(a)] = Likeness(dot / norms if norms > 0 else 0.0, is_alike)
+    return found
+
+
+def octet_places(a: Words, b: Words, most: int = 4) -> list[tuple[int, int]]:
+    """Return where eight words in a row stand in both texts: the first few places in b for each of a, in reading order."""
+    places: dict[tuple[int, ...], list[int]] = {}
+    for j in range(len(b) - 7):
+        places.setdefault(tuple(b[j : j + 8]), []).append(j)
+    return [(i, j) for i in range(len(a) - 7) for j in places.get(tuple(a[i : i + 8]), [])[:most]]
+
+
+def expected_grades(
+    words: Words, other: tuple[int, int], low: int, high: int, unseen: float, highest_chance: int
+) -> list[tuple[str, float, float]]:
+    """Return how words [low, high) stand in a stretch of the other text: not there, loose or in order, and their levels.
+
+    The levels are four times the logarithm of one over the chance, before they are rounded down: by rarity, and by the order.
+    """
+    stretch = list(words[other[0] : other[1]])
+    counts = Counter(stretch)
+    pairs = {tuple(words[k : k + 2]) for k in range(*other) if k + 2 <= other[1]}
+    runs = {tuple(words[k : k + 4]) for k in range(*other) if k + 4 <= other[1]}
+    total = Counter(words)
+    in_run: set[int] = set()
+    for k in range(low, high - 3):
+        if tuple(words[k : k + 4]) in runs:
+            in_run.update(range(k, k + 4))
+    used = Counter(words[k] for k in in_run)
+    grades = []
+    for k in range(low, high):
+        word = words[k]
+        if counts[word] == 0 or (k not in in_run and used[word] >= counts[word]):
+            grades.append(("not there", 0.0, 0.0))
+            continue
+        rate = (max(total[word] - 2, 0) + unseen) / len(words)
+        by_rarity = -4 * math.log(-math.expm1(-rate * len(stretch)))
+        neighbours = [counts[words[k - 1]]] if k > low and tuple(words[k - 1 : k + 1]) in pairs else []
+        neighbours += [counts[words[k + 1]]] if k + 1 < high and tuple(words[k : k + 2]) in pairs else []
+        if 0 in neighbours or not neighbours:
+            grades.append(("loose", by_rarity, 0.0))
+            continue
+        by_order = -4 * math.log(rate * min(neighbours))
+        grades.append(("in order", by_rarity, max(0.0, min(by_order, highest_chance))))
+    return grades
+
+
+def stretches(
+    weights: Sequence[float], bounds: Sequence[bool], core: tuple[int, int], within: float
+) -> dict[tuple[int, int], float]:
+    """Return the evidence of every stretch that meets the core."""
+    found = {}
+    for start, end in combinations(range(len(weights) + 1), 2):
+        if start < core[1] and end > core[0]:
+            found[start, end] = sum(weights[start:end]) - within * ((not bounds[start]) + (not bounds[end]))
+    return found
+
+
+def expected_clusters(seeds: Sequence[Seed], gap: int) -> list[list[Seed]]:
+    """Return clusters of seeds: cut by gaps on one side, then on the other, until nothing is cut."""
+    clusters = [sorted(seeds)]
+    while True:
+        cut = [part for cluster in clusters for half in _cut(cluster, 0, gap) for part in _cut(half, 1, gap)]
+        if len(cut) == len(clusters):
+            return sorted(sorted(cluster) for cluster in cut)
+        clusters = cut
+
+
+def _cut(seeds: list[Seed], side: int, gap: int) -> list[list[Seed]]:
+    parts: list[list[Seed]] = []
+    for seed in sorted(seeds, key=lambda seed: seed[side]):
+        if parts and seed[side] - parts[-1][-1][side] <= gap + 1:
+            parts[-1].append(seed)
+        else:
+            parts.append([seed])
+    return parts
+
+
+class Bond(NamedTuple):
+    """Two rare words in a row, smaller one first, where the first of them stands, and in which document."""
+
+    key: tuple[int, int]
+    place: int
+    document: int
+
+
+def bonds_of(documents: Sequence[Words], is_open: Sequence[Sequence[bool]], most: int, reach: int = 8) -> list[Bond]:
+    """Return the bonds of all documents, in reading order."""
+    counts = Counter(word for words in documents for word in words)
+    bonds, first = [], 0
+    for document, words in enumerate(documents):
+        rare = [k for k, word in enumerate(words) if is_open[document][k] and counts[word] <= most]
+        for k, following in pairwise(rare):
+            pair = words[k], words[following]
+            if following - k <= reach and pair[0] != pair[1]:
+                bonds.append(Bond((min(pair), max(pair)), first + k, document))
+        first += len(words)
+    return bonds
+
+
+def most_places_of(bonds: Sequence[Bond], most: int, meetings_a_bond: int = 4) -> int:
+    """Return how many places a bond may have: as many as make no more meetings than a few for every bond, two at least."""
+    sizes = Counter(Counter(bond.key for bond in bonds).values())
+    meetings = {n: sum(sizes[m] * math.comb(m, 2) for m in range(2, n + 1)) for n in range(2, most + 1)}
+    return max((n for n in meetings if meetings[n] <= meetings_a_bond * len(bonds)), default=2)
+
+
+def expected_rectangles(
+    bonds: Sequence[Bond], most_places: int, comparable: Callable[[int, int], bool], least_bonds: int = 3, max_gap: int = 100
+) -> list[Rectangle]:
+    """Return where enough bonds, different ones on either side, meet close to one another in two documents."""
+    meetings: dict[tuple[int, int], list[Seed]] = {}
+    for _, group in groupby(sorted(bonds), key=lambda bond: bond.key):
+        places = sorted(group, key=lambda bond: bond.place)
+        if 2 <= len(places) <= most_places:
+            for x, y in combinations(places, 2):
+                if x.document != y.document and comparable(x.document, y.document):
+                    meetings.setdefault((x.document, y.document), []).append((x.place, y.place))
+    found = []
+    for seeds in meetings.values():
+        for cluster in expected_clusters(seeds, max_gap):
+            a, b = ({seed[side] for seed in cluster} for side in (0, 1))
+            if len(a) >= least_bonds <= len(b):
+                found.append((min(a), max(a) + 1, min(b), max(b) + 1))
+    return sorted(found)
