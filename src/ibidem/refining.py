@@ -156,10 +156,10 @@ def _choose(
     ranks = 2 * (spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2])
     ranks[len(aligned) :] += 1  # as it was found, if both are equally long
     ranks[len(aligned) :][found.is_near[concerned]] = 0
-    order = np.lexsort((spans[:, 2], spans[:, 0], pairs))
+    order = np.lexsort((spans[:, 2], spans[:, 0], -ranks, pairs))
     is_kept = np.empty(len(order), np.bool_)
     is_found = order >= len(aligned)
-    choose_passages(pairs[order], np.ascontiguousarray(spans[order]).reshape(-1), ranks[order], is_found, is_kept)
+    choose_passages(pairs[order], np.ascontiguousarray(spans[order]).reshape(-1), is_found, is_kept)
     kept = np.empty(len(order), np.bool_)
     kept[order] = is_kept
     stays[concerned[~kept[len(aligned) :]]] = False

@@ -74,10 +74,11 @@ def _covers(spans, i, j, share):
 
 
 @outer_kernel
-def choose_passages(pairs, spans, ranks, is_found, is_kept):
-    """Decide which passages stay: an aligned one goes if another of its pair that ranks higher covers half of it on both sides.
+def choose_passages(pairs, spans, is_found, is_kept):
+    """Decide which passages stay: an aligned one goes if one of its pair that stays covers half of it on both sides.
 
-    One that was found by sentences goes only if nearly all of it lies in an aligned one. Passages come pair by pair.
+    One that was found by sentences goes only if nearly all of it lies in an aligned one. Passages come pair by pair, and those
+    that are to be kept rather than others first.
     """
     start = 0
     while start < len(pairs):
@@ -87,9 +88,8 @@ def choose_passages(pairs, spans, ranks, is_found, is_kept):
         for i in range(start, end):
             is_kept[i] = True
             share = _NEARLY_ALL if is_found[i] else _HALF
-            for j in range(start, end):
-                higher = ranks[j] > ranks[i] or (ranks[j] == ranks[i] and j < i)
-                if j != i and higher and not (is_found[i] and is_found[j]) and _covers(spans, j, i, share):
+            for j in range(start, i):
+                if is_kept[j] and not (is_found[i] and is_found[j]) and _covers(spans, j, i, share):
                     is_kept[i] = False
                     break
         start = end
