@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ibidem.alignment import Aligned, Words
 from ibidem.alignment.place_kernels import locate_words
 from ibidem.collection import NO_TIME, Collection, text_buffers
+from ibidem.errors import ResourceError
 from ibidem.model import DIRECTIONS, KINDS
 from ibidem.parts import MapParts
 from ibidem.reports.tables import passage_columns
@@ -18,6 +19,7 @@ from ibidem.sentences import digest_tokens, stem_words, tokenise_spans
 from ibidem.sentences.code_points import load_code_points
 
 Numbers = NDArray[np.int64]
+MOST_WORDS = 1 << 31  # and as many characters of unspaced scripts at most again: places have 32 bits
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ def words_of(collection: Collection, map_parts: MapParts) -> Words:
             collection.batches[number].column("text"), documents, collection.start_byte[sentences].astype(np.int64)
         )
 
+    if int(collection.n_words.sum(dtype=np.int64)) >= MOST_WORDS:
+        raise ResourceError(f"more than {MOST_WORDS:,} words", "Split the collection, and compare its parts with --against.")
     # Two letters are a word and what separates it. Room that stays unused is never touched.
     stems = np.empty(sum(batch.column("text").nbytes for batch in collection.batches) // 2 + collection.n_documents, np.uint32)
     document_first = np.zeros(collection.n_documents + 1, np.int64)
@@ -100,9 +104,8 @@ def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPas
         is_whole &= (aligned.table[:, 1 + 2 * side] == first[documents[side]]) & (
             aligned.table[:, 2 + 2 * side] == first[documents[side] + 1]
         )
-    n_sentences = (sentences[1] - sentences[0] + 1).astype(np.int32)
-    middles = (words.sentence_first[:-1] + words.sentence_first[1:]) // 2
-    covered = np.searchsorted(middles, aligned.table[:, 1:5].T)
+    n_sentences = np.maximum(sentences[1] - sentences[0], sentences[3] - sentences[2]).astype(np.int32) + 1
+    covered = _covered_sentences(aligned, words, sentences)
     return AlignedPassages(documents, places, covered, n_sentences, similarity, is_equal, is_whole)
 
 
@@ -118,6 +121,19 @@ def aligned_table(passages: AlignedPassages, collection: Collection, min_sentenc
         passages.documents, passages.places, passages.n_sentences, passages.similarity, kinds.astype(np.int8),
         directions.astype(np.int8), collection.ids,
     )  # fmt: skip
+
+
+def _covered_sentences(aligned: Aligned, words: Words, sentences: Numbers) -> Numbers:
+    """Return the sentences of which passages cover at least half: start and end in a and in b, given the first and the last."""
+    first = words.sentence_first
+    covered = sentences + np.array([[0], [1]] * 2)
+    for side in range(2):
+        start, end = aligned.table[:, 1 + 2 * side], aligned.table[:, 2 + 2 * side]
+        for row, step in ((2 * side, 1), (2 * side + 1, -1)):
+            sentence = sentences[row]
+            n_covered = np.minimum(end, first[sentence + 1]) - np.maximum(start, first[sentence])
+            covered[row] += np.where(2 * n_covered < first[sentence + 1] - first[sentence], step, 0)
+    return covered
 
 
 def _locate_words(

@@ -145,11 +145,13 @@ def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, eviden
                 if not (meets_a and meets_b):
                     room.seeds[2 * kept], room.seeds[2 * kept + 1] = a, b
                     kept += 1
-            failed_start = failed_end = np.int64(-1)
-            if start < kept < end:
-                height = put_task(room.tasks, height, start, kept, 0, 0, gap)
             if kept < end:
                 n += 1
-        elif gap > 0 and end - start > 1:
+                failed_start = failed_end = np.int64(-1)
+                if start < kept:
+                    height = put_task(room.tasks, height, start, kept, 0, 0, gap)
+                continue
+            # It has moved away from what led to it.
+        if gap > 0 and end - start > 1:
             failed_start, failed_end = start, end
             height = put_task(room.tasks, height, start, end, 0, 0, gap - 1)

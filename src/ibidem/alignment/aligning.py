@@ -44,7 +44,12 @@ class Aligned:
 def align_spans(
     words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int, map_parts: MapParts = in_turn
 ) -> Aligned:
-    """Align pairs of spans of words, given as rows of start and end in a, start and end in b. A pair depends on no other."""
+    """Align pairs of spans of words, given as rows of start and end in a, start and end in b. A pair depends on no other.
+
+    Which of the two is called a makes no difference: the kernels get the shorter one first.
+    """
+    is_turned = _is_turned(words, spans)
+    spans = np.where(is_turned[:, None], spans[:, [2, 3, 0, 1]], spans)
     limits = Limits(
         min_evidence=config.min_evidence,
         min_words=config.min_aligned_words,
@@ -84,5 +89,19 @@ def align_spans(
     parts = list(map_parts(align, split_by_cost(n_words[0] + n_words[1], _N_PARTS)))
     table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *(table for table, _ in parts)])
     evidence = np.concatenate([np.empty(0), *(strength for _, strength in parts)])
+    rows = is_turned[table[:, 0]]
+    table[rows] = table[rows][:, [0, 3, 4, 1, 2, 5, 6, 7]]
     order = np.lexsort((table[:, 3], table[:, 1], table[:, 0]))
     return Aligned(table[order], evidence[order])
+
+
+def _is_turned(words: Words, spans: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which pairs come to the kernels b first: those whose b is shorter, or of the same length and first by its words."""
+    n_a, n_b = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
+    is_turned: NDArray[np.bool_] = n_b < n_a
+    for pair in np.flatnonzero(n_a == n_b):
+        a_start, a_end, b_start, b_end = spans[pair]
+        a, b = words.stem[a_start:a_end], words.stem[b_start:b_end]
+        different = np.flatnonzero(a != b)[:1]
+        is_turned[pair] = bool(len(different)) and b[different[0]] < a[different[0]]
+    return is_turned

@@ -95,12 +95,17 @@ def list_octets(stems, is_open, first, begin, end, hashes, keys, words, document
 
 
 @outer_kernel
-def list_runs(begin, end, first, meetings, words, documents, stems, document_first, least_words, rectangles):
-    """List the runs of at least `least_words` equal words around meetings of documents a [begin, end), as rectangles."""
-    n = np.int64(0)
-    for i in range(first[begin], first[end]):
-        a, b = np.int64(words[meetings[2 * i]]), np.int64(words[meetings[2 * i + 1]])
-        left, right = documents[meetings[2 * i]], documents[meetings[2 * i + 1]]
+def list_runs(starts_a, starts_b, documents_a, documents_b, stems, document_first, least_words, rectangles):
+    """List the runs of at least `least_words` equal words around meetings, as rectangles.
+
+    Meetings come by diagonal and place, so that those that lie in the run before are passed over: no word is looked at twice.
+    """
+    n, last_diagonal, last_end = np.int64(0), np.int64(0), np.int64(-1)
+    for i in range(len(starts_a)):
+        a, b = starts_a[i], starts_b[i]
+        if b - a == last_diagonal and a < last_end:
+            continue
+        left, right = documents_a[i], documents_b[i]
         before, after = 0, 0
         while (
             a - before > document_first[left]
@@ -114,6 +119,7 @@ def list_runs(begin, end, first, meetings, words, documents, stems, document_fir
             and stems[a + after] == stems[b + after]
         ):
             after += 1
+        last_diagonal, last_end = b - a, a + after
         if before + after >= least_words:
             at = RECTANGLE * n
             rectangles[at], rectangles[at + 1] = a - before, a + after

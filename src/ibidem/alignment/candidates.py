@@ -114,11 +114,13 @@ def _rectangles_of_runs(marks: Marks, words: Words, pairing: Pairing, map_parts:
     meetings, first = _meetings(marks, words, pairing)
 
     def rectangles_of(part: tuple[int, int]) -> NDArray[np.int64]:
-        rectangles = np.empty(kernels.RECTANGLE * int(first[part[1]] - first[part[0]]), np.int64)
-        n = kernels.list_runs(
-            *part, first, meetings, marks.words, marks.documents, words.stem, words.document_first, LEAST_RUN, rectangles
-        )
-        return np.unique(rectangles.reshape(-1, kernels.RECTANGLE)[:n], axis=0)
+        chosen = meetings[2 * first[part[0]] : 2 * first[part[1]]].reshape(-1, 2)
+        starts, documents = marks.words[chosen].astype(np.int64), marks.documents[chosen]
+        order = np.lexsort((starts[:, 0], starts[:, 1] - starts[:, 0]))
+        columns = [np.ascontiguousarray(column[order]) for column in (*starts.T, *documents.T)]
+        rectangles = np.empty(kernels.RECTANGLE * len(order), np.int64)
+        n = kernels.list_runs(*columns, words.stem, words.document_first, LEAST_RUN, rectangles)
+        return rectangles.reshape(-1, kernels.RECTANGLE)[:n].copy()
 
     return _joined(map_parts(rectangles_of, split_by_cost(np.diff(first) + 1, _N_PARTS)))
 

@@ -97,7 +97,7 @@ def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
     from ibidem.alignment.seed_kernels import SEEDS_A_SENTENCE, SEEDS_A_WORD
 
     n_slots = 1 << max(4, int(2 * n_words + 1).bit_length())
-    n_seeds = (SEEDS_A_SENTENCE + SEEDS_A_WORD) * (n_a_words + 1) + SEEDS_A_SENTENCE
+    n_seeds = SEEDS_A_SENTENCE * (n_a_words + 1) + SEEDS_A_WORD * n_words
     sizes: dict[str, tuple[int, Any]] = {
         "stamp": (1, np.int64), "starts": (2, np.int64), "ends": (2, np.int64), "keys": (n_slots, np.uint64),
         "stamps": (n_slots, np.int64), "numbers": (n_slots, np.int32), "is_bound": (n_words + 1, np.bool_),

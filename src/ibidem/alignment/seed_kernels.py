@@ -18,10 +18,11 @@ from ibidem.compiling import inner_kernel
 
 SEEDS_A_SENTENCE = 8
 OCTET_WORDS = 8
-OCTET_PLACES = 4  # of one run of eight words in b that lead to seeds
+OCTET_PLACES = 4  # of one run of eight words in the other text that lead to seeds
 SEEDS_A_WORD = OCTET_PLACES
 _LEAST_SHARED_WORDS = 4
 _FREQUENT = 64  # words of more sentences than this, and of an eighth of all, are no evidence of anything
+_MOST_SENTENCES = 256  # nor those of more than this: work stays linear in the words
 
 
 @inner_kernel
@@ -62,7 +63,7 @@ def weigh_sentences(
             else:
                 entry_weights[slot[word]] += 1.0
         entry_first[s + 1] = n
-    most = _FREQUENT + n_sentences // 8
+    most = min(_FREQUENT + n_sentences // 8, _MOST_SENTENCES)
     for s in range(n_sentences):
         norm = 0.0
         for k in range(entry_first[s], entry_first[s + 1]):
@@ -85,7 +86,7 @@ def similar_sentences(
 
     Sentences are numbered through, those of b from `n_a` on. Of each sentence of a the SEEDS_A_SENTENCE best are kept.
     """
-    most = _FREQUENT + n_sentences // 8
+    most = min(_FREQUENT + n_sentences // 8, _MOST_SENTENCES)
     n = np.int64(0)
     for s in range(n_a, n_sentences):
         for k in range(entry_first[s], entry_first[s + 1]):
@@ -143,22 +144,34 @@ def similar_sentences(
 
 @inner_kernel
 def common_octets(octets, n_a_words, n_words, sentence_of, n_a, head, following, seeds, n):
-    """Write the seeds that runs of eight words in both texts make, after the `n` that are there; return how many there are."""
-    for k in range(n_words - OCTET_WORDS, n_a_words - 1, -1):
+    """Write the seeds that runs of eight words in both texts make, after the `n` that are there; return how many there are.
+
+    Every run of either text is looked up in the other, where its first few places count.
+    """
+    n_b = n_words - OCTET_WORDS + 1
+    n = _octets_of_one(octets, 0, n_a_words - OCTET_WORDS + 1, n_a_words, n_b, False, sentence_of, n_a, head, following, seeds, n)
+    return _octets_of_one(octets, n_a_words, n_b, 0, n_a_words - OCTET_WORDS + 1, True, sentence_of, n_a, head, following, seeds, n)
+
+
+@inner_kernel
+def _octets_of_one(octets, start, end, other_start, other_end, is_turned, sentence_of, n_a, head, following, seeds, n):
+    """Look up the runs [start, end) of one text among those [other_start, other_end) of the other; `is_turned`: it is b."""
+    for k in range(other_end - 1, other_start - 1, -1):
         following[k] = head[octets[k]]
         head[octets[k]] = k
     last_a, last_b = np.int64(-1), np.int64(-1)
-    for k in range(n_a_words - OCTET_WORDS + 1):
+    for k in range(start, end):
         other = head[octets[k]]
         for _ in range(OCTET_PLACES):
             if other < 0:
                 break
-            a, b = np.int64(sentence_of[k]), np.int64(sentence_of[other]) - n_a
-            if a != last_a or b != last_b:
-                seeds[2 * n], seeds[2 * n + 1] = a, b
-                last_a, last_b = a, b
+            a, b = (other, k) if is_turned else (k, other)
+            of_a, of_b = np.int64(sentence_of[a]), np.int64(sentence_of[b]) - n_a
+            if of_a != last_a or of_b != last_b:
+                seeds[2 * n], seeds[2 * n + 1] = of_a, of_b
+                last_a, last_b = of_a, of_b
                 n += 1
             other = following[other]
-    for k in range(n_a_words, n_words - OCTET_WORDS + 1):
+    for k in range(other_start, other_end):
         head[octets[k]] = -1
     return n
