@@ -19,6 +19,7 @@ PASSAGE = 6
 _NO_SCORE = -1e18
 _MODELS_REFINED = 3
 _ROUNDS = 4
+_COMPETITIVE = 0.8  # a model that begins with less of the best one's evidence does not overtake it
 _MARGIN_WORDS = 60  # looked at beyond a cluster, and half of its length more
 
 
@@ -62,21 +63,26 @@ def refine_side(text, place, side, model, room, limits):
 
 @inner_kernel
 def _choose_models(text, core, room, limits):
-    """Write the models that give side a the most evidence, as the cluster stands, to `room.chosen`; return how much."""
+    """Write the models that give side a the most evidence, as the cluster stands, to `room.chosen`; return how much.
+
+    Their stretches and scores stay in the room.
+    """
     low, high = _grade_side(text, core, 0, room, limits)
     for model in range(limits.n_models):
         room.model_scores[model] = best_stretch(
             room.grades, text.is_bound, low, high, core[0], core[1], limits.weights, model, limits.within_sentence, room.found
         )
+        room.model_stretches[2 * model], room.model_stretches[2 * model + 1] = room.found[0], room.found[1]
+        room.model_order[model] = room.model_scores[model]
     most = _NO_SCORE
     for i in range(_MODELS_REFINED):
         best = np.int64(0)
         for model in range(1, limits.n_models):
-            if room.model_scores[model] > room.model_scores[best]:
+            if room.model_order[model] > room.model_order[best]:
                 best = model
         room.chosen[i] = best
-        most = max(most, room.model_scores[best])
-        room.model_scores[best] = _NO_SCORE
+        most = max(most, room.model_order[best])
+        room.model_order[best] = _NO_SCORE
     return most
 
 
@@ -89,14 +95,18 @@ def refine(text, core, room, limits, passages, evidence, n):
     place, most = room.place, _NO_SCORE
     for i in range(_MODELS_REFINED):
         model = room.chosen[i]
-        for k in range(4):
-            place[k] = core[k]
-        of_a, of_b = _NO_SCORE, _NO_SCORE
+        of_a, of_b = room.model_scores[model], _NO_SCORE
+        if 2.0 * of_a < _COMPETITIVE * most:
+            continue
+        # The first turn of side a was taken when models were chosen.
+        place[0], place[1] = room.model_stretches[2 * model], room.model_stretches[2 * model + 1]
+        place[2], place[3] = core[2], core[3]
         for turn in range(_ROUNDS):
             a_start, a_end, b_start, b_end = place[0], place[1], place[2], place[3]
-            of_a = refine_side(text, place, 0, model, room, limits)
-            if turn > 0 and a_start == place[0] and a_end == place[1]:
-                break  # and so b would stay as it is
+            if turn > 0:
+                of_a = refine_side(text, place, 0, model, room, limits)
+                if a_start == place[0] and a_end == place[1]:
+                    break  # and so b would stay as it is
             of_b = refine_side(text, place, 1, model, room, limits)
             if min(of_a, of_b) < limits.min_evidence / 2.0:  # hopeless
                 break

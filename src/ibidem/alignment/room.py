@@ -86,6 +86,8 @@ class Room(NamedTuple):
     found: Numbers
     chosen: Numbers
     model_scores: Numbers
+    model_order: Numbers
+    model_stretches: Numbers
     passages: Numbers
     evidence: Numbers
 
@@ -106,7 +108,8 @@ def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
         "rates": (n_words + 2, np.float64), "dots": (n_words + 2, np.float64), "best": (SEEDS_A_SENTENCE + 1, np.float64),
         "seeds": (2 * n_seeds, np.int64), "tasks": (TASK * (n_seeds + 2), np.int64), "span": (3, np.int64),
         "core": (4, np.int64), "place": (4, np.int64), "found": (2, np.int64), "chosen": (n_models, np.int64),
-        "model_scores": (n_models, np.float64), "passages": (PASSAGE * (n_seeds + 3), np.int64),
+        "model_scores": (n_models, np.float64), "model_order": (n_models, np.float64),
+        "model_stretches": (2 * n_models, np.int64), "passages": (PASSAGE * (n_seeds + 3), np.int64),
         "evidence": (2 * (n_seeds + 3), np.float64),
     }  # fmt: skip
     arrays = {}

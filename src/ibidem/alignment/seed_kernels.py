@@ -148,9 +148,9 @@ def common_octets(octets, n_a_words, n_words, sentence_of, n_a, head, following,
 
     Every run of either text is looked up in the other, where its first few places count.
     """
-    n_b = n_words - OCTET_WORDS + 1
-    n = _octets_of_one(octets, 0, n_a_words - OCTET_WORDS + 1, n_a_words, n_b, False, sentence_of, n_a, head, following, seeds, n)
-    return _octets_of_one(octets, n_a_words, n_b, 0, n_a_words - OCTET_WORDS + 1, True, sentence_of, n_a, head, following, seeds, n)
+    end_a, end_b = n_a_words - OCTET_WORDS + 1, n_words - OCTET_WORDS + 1
+    n = _octets_of_one(octets, 0, end_a, n_a_words, end_b, False, sentence_of, n_a, head, following, seeds, n)
+    return _octets_of_one(octets, n_a_words, end_b, 0, end_a, True, sentence_of, n_a, head, following, seeds, n)
 
 
 @inner_kernel
