@@ -263,11 +263,11 @@ def every_pair() -> list[tuple[str, str]]:
 
 
 def test_a_pair_depends_on_no_other_pair_and_not_on_workers() -> None:
-    pairs = every_pair()
+    pairs = [(a, b) for a, b in every_pair() if a < b]
     together = ibidem.compare_pairs(records(), pairs, workers=1)
     assert tuples(ibidem.compare_pairs(records(), pairs, workers=3)) == tuples(together)
     found = tuples(together)
-    assert len(found) > 20
+    assert len(found) > 5
     alone = [row for pair in pairs for row in tuples(ibidem.compare_pairs(records(), [pair]))]
     assert alone == found
     backwards = tuples(ibidem.compare_pairs(records()[::-1], pairs[::-1]))
@@ -293,15 +293,17 @@ def test_unknown_ids_are_skipped_records() -> None:
         ibidem.compare_pairs(records(), [("x", "y")])
 
 
-def test_a_document_may_be_paired_with_itself() -> None:
-    (passage,) = ibidem.compare_pairs(records(), [("storm", "storm")])
-    assert passage.a == passage.b
-    assert passage.kind == "exact"
-
-
-def test_one_pair_listed_twice_comes_out_twice() -> None:
+def test_a_pair_listed_twice_comes_out_once_and_a_document_is_not_compared_with_itself() -> None:
     once = tuples(ibidem.compare_pairs(records(), [("storm", "edited")]))
-    assert tuples(ibidem.compare_pairs(records(), [("storm", "edited")] * 2)) == once * 2
+    result = ibidem.compare_pairs(records(), [("storm", "edited"), ("edited", "storm"), ("storm", "storm"), ("storm", "edited")])
+    assert tuples(result) == once
+    assert [record.position for record in result.skipped] == [2, 3, 4]
+
+
+@pytest.mark.parametrize("pairs", [[("a", "b", "c")], ["ab"], [(1, 2)], [("a", None)]])
+def test_what_is_no_pair_is_refused(pairs: list[tuple[str, str]]) -> None:
+    with pytest.raises(ibidem.UsageError, match="is not a pair of ids"):
+        ibidem.compare_pairs(records(), pairs)
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
@@ -425,3 +427,35 @@ def test_an_end_that_stands_in_both_is_added_word_by_word() -> None:
     b = f"{joined(STORM)} He added that the lamps were still broken, and nobody knew why."
     (passage,) = ibidem.find([{"id": "a", "text": a}, {"id": "b", "text": b}], align=True)
     assert passage.a.text == passage.b.text == f"{joined(STORM)} He added that the lamps were still"
+
+
+def test_copies_stay_copies_when_one_of_their_passages_is_extended() -> None:
+    """The passages of a pair count together, however each of them was found."""
+    a = joined(STORM, ["Nobody had a word to say about the lamps that burnt all night."], SURVEY)
+    b = joined(STORM, ["Nobody had a word to say about the lamps, which were out of order."], SURVEY)
+    documents = [{"id": "a", "text": a}, {"id": "b", "text": b}]
+    for align in (False, True):
+        clusters = ibidem.find(documents, align=align, max_gap_sentences=0).documents["cluster"].to_pylist()
+        assert clusters == [0, 0]
+
+
+def test_what_is_found_by_sentences_stays_covered() -> None:
+    rng = random.Random(5)
+    words = made_words(60, 9)
+    for _ in range(40):
+        sentences = [" ".join(rng.choices(words, k=rng.randint(4, 14))).capitalize() + "." for _ in range(8)]
+        documents = []
+        for name in "abc":
+            chosen = rng.choices(sentences, k=12)
+            changed = [" ".join(w if rng.random() > 0.1 else rng.choice(words) for w in s[:-1].split()) + "." for s in chosen]
+            documents.append({"id": name, "text": " ".join(changed)})
+        plain, aligned = ibidem.find(documents), ibidem.find(documents, align=True)
+        lost = n_chars = 0
+        for passage in plain:
+            for side in "ab":
+                span = getattr(passage, side)
+                here = [getattr(p, side) for p in aligned if (p.a.id, p.b.id) == (passage.a.id, passage.b.id)]
+                left = set(range(span.start, span.end)) - {k for other in here for k in range(other.start, other.end)}
+                n_chars += span.end - span.start
+                lost += len(left)
+        assert lost <= n_chars // 20, documents

@@ -126,7 +126,7 @@ def aligned_table(passages: AlignedPassages, collection: Collection, min_sentenc
 def _covered_sentences(aligned: Aligned, words: Words, sentences: Numbers) -> Numbers:
     """Return the sentences of which passages cover at least half: start and end in a and in b, given the first and the last."""
     first = words.sentence_first
-    covered = sentences + np.array([[0], [1]] * 2)
+    covered: Numbers = sentences + np.array([[0], [1]] * 2)
     for side in range(2):
         start, end = aligned.table[:, 1 + 2 * side], aligned.table[:, 2 + 2 * side]
         for row, step in ((2 * side, 1), (2 * side + 1, -1)):

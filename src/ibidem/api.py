@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -72,8 +73,10 @@ def compare(text_a: str, text_b: str, *, config: Config | None = None, **setting
     """
     if not (text_a.strip() and text_b.strip()):
         return []
+    # Settings that say how records are read are of no use here.
+    config = dataclasses.replace(Config.of(config, **settings), documents=Config().documents)
     records = [{"id": "a", "text": text_a}, {"id": "b", "text": text_b}]
-    return list(compare_pairs(records, [("a", "b")], config=config, **settings))
+    return list(compare_pairs(records, [("a", "b")], config=config))
 
 
 def compare_pairs(

@@ -14,7 +14,7 @@ from ibidem.collection import NO_TIME, Documents
 from ibidem.config import Config, DocumentsConfig
 from ibidem.documents import find_repeated_id, resolve_inputs
 from ibidem.documents.inputs import FileSource
-from ibidem.errors import InputError, NoDocumentsError
+from ibidem.errors import InputError, NoDocumentsError, UsageError
 from ibidem.model import Skipped
 from ibidem.reports import SkippedRecords
 
@@ -85,13 +85,20 @@ def numbers_of_pairs(
 ) -> NDArray[np.int64]:
     """Return pairs of ids as pairs of document numbers. Pairs of documents that are not there are skipped records."""
     number_of = {name: number for number, name in enumerate(collection.ids.to_pylist())}
-    found = []
+    found: dict[tuple[int, ...], tuple[int, ...]] = {}
     for position, pair in enumerate(pairs, start=1):
+        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+            raise UsageError(f"{source}: {pair!r} is not a pair of ids", "Give pairs of two texts each.")
         missing = [name for name in pair if name not in number_of]
+        numbers = tuple(number_of[name] for name in pair if name in number_of)
         if missing:
             skipped.add(Skipped(source, position, f"there is no document {' and no document '.join(missing)}"))
+        elif numbers[0] == numbers[1]:
+            skipped.add(Skipped(source, position, "a document and itself", id=pair[0]))
+        elif tuple(sorted(numbers)) in found:
+            skipped.add(Skipped(source, position, "the pair stands in the list before"))
         else:
-            found.append([number_of[name] for name in pair])
+            found[tuple(sorted(numbers))] = numbers
     if not found:
-        raise InputError(f"{source} lists no pair of documents that are there", "Check --id-field and the ids in the list.")
-    return np.array(found, np.int64).reshape(-1, 2)
+        raise InputError(f"{source} lists no pair of documents that are there", skipped.explain() or "List pairs of ids.")
+    return np.array(list(found.values()), np.int64)

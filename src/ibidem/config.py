@@ -124,7 +124,7 @@ class PassagesConfig:
 class AlignmentConfig:
     """How two texts are aligned word by word."""
 
-    align: bool = _setting(False, "Align what is found word by word, and look for edited copies and half sentences too.")
+    align: bool = _setting(False, "Extend what is found word by word, and look for edited copies and half sentences too.")
     min_evidence: float = _setting(
         25.0, "Evidence that an aligned passage needs: the logarithm of how much likelier a copy is than chance.", at_least=0
     )

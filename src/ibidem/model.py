@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -55,11 +56,11 @@ class Passage:
     kind: str
     direction: str
 
-    @property
+    @cached_property
     def differences(self) -> list[Difference]:
         """Where the two texts have the same words and where not, in reading order; all of both texts is covered.
 
-        Upper and lower case, punctuation, blanks and line breaks make no difference. It is computed anew at every call.
+        Upper and lower case, punctuation, blanks and line breaks make no difference.
 
         >>> from ibidem import Passage, Span
         >>> a, b = Span("a", 0, 24, "The bridge stays closed."), Span("b", 5, 27, "the bridge is closed !")

@@ -21,7 +21,7 @@ from ibidem.config import Config, passage_limits
 from ibidem.parts import MapParts
 from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.progress import Progress
-from ibidem.refining import align_passages, as_rows
+from ibidem.refining import align_passages, pair_by_pair
 from ibidem.removals import Clustered, duplicate_removals, passage_removals
 from ibidem.reports import clusters_table, documents_table, duplicates_table, in_reading_order, passages_table, repeats_table
 from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
@@ -58,7 +58,7 @@ def passages_of(
         with progress.stage("alignment"):
             parts, aligned = align_passages(parts, rows, types, collection, pairs, config, map_parts, progress)
     with progress.stage("tables"):
-        documents = documents_table(parts if aligned is None else [*parts, as_rows(aligned, rows)], groups, rows, collection)
+        documents = documents_table(parts if aligned is None else pair_by_pair(parts, aligned, rows), groups, rows, collection)
         repeats = repeats_table(groups, rows, collection)
         passages = passages_table(parts, rows, collection, limits.min_sentences, map_parts)
         if aligned is not None:

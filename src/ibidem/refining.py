@@ -68,8 +68,9 @@ def align_passages(
     progress.count(aligned_places=len(rectangles))
     settings = replace(config.alignment, summaries=False)
     aligned = align_spans(words, _with_margin(rectangles, words), settings, passage_limits(config).max_gap_sentences, map_parts)
+    n_aligned = len(aligned)
     aligned = _with_extended(aligned, found, added)
-    stays, is_kept = _choose(aligned, found, added > 0, words)
+    stays, is_kept = _choose(aligned, n_aligned, found, added > 0, words)
     aligned = Aligned(aligned.table[is_kept], aligned.evidence[is_kept])
     kept_parts, first = [], 0
     for part in parts:
@@ -79,7 +80,15 @@ def align_passages(
     return kept_parts, locate(aligned, words, collection)
 
 
-def as_rows(passages: AlignedPassages, rows: Rows) -> PassageRows:
+def pair_by_pair(parts: list[PassageRows], passages: AlignedPassages, rows: Rows) -> list[PassageRows]:
+    """Return found and aligned passages together, pair by pair, as the tables of documents wants them."""
+    everything = [*parts, _as_rows(passages, rows)]
+    table = np.concatenate([part.table for part in everything])
+    order = np.lexsort((table[:, 2], table[:, 0], rows.document[table[:, 2]], rows.document[table[:, 0]]))
+    return [PassageRows(table[order], np.concatenate([part.similarity for part in everything])[order])]
+
+
+def _as_rows(passages: AlignedPassages, rows: Rows) -> PassageRows:
     """Return aligned passages as the rows of the sentences that they cover at least half of; those of none are left out."""
     start, end = (np.searchsorted(rows.sentence, column) for column in (passages.sentences[[0, 2]], passages.sentences[[1, 3]]))
     table = np.zeros((len(passages), 6), np.int32)
@@ -145,9 +154,9 @@ def _with_extended(aligned: Aligned, found: Found, added: Numbers) -> Aligned:
 
 
 def _choose(
-    aligned: Aligned, found: Found, is_extended: NDArray[np.bool_], words: Words
+    aligned: Aligned, n_aligned: int, found: Found, is_extended: NDArray[np.bool_], words: Words
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell which found and which aligned passages stay."""
+    """Tell which found and which aligned passages stay; from `n_aligned` on they are found ones that were extended."""
     aligned_pairs = pair_numbers(_documents_of(aligned.table[:, 1:5], words))
     stays = ~is_extended
     concerned = np.flatnonzero(stays & np.isin(found.pairs, aligned_pairs))
@@ -158,7 +167,7 @@ def _choose(
     ranks[len(aligned) :][found.is_near[concerned]] = 0
     order = np.lexsort((spans[:, 2], spans[:, 0], -ranks, pairs))
     is_kept = np.empty(len(order), np.bool_)
-    is_found = order >= len(aligned)
+    is_found = order >= n_aligned
     choose_passages(pairs[order], np.ascontiguousarray(spans[order]).reshape(-1), is_found, is_kept)
     kept = np.empty(len(order), np.bool_)
     kept[order] = is_kept

@@ -43,8 +43,13 @@ def check_seeds(a: Text, b: Text, pair: Pair) -> None:
     # Runs of eight words come last, in reading order; one after the other they are not the same.
     sentence_a = {k: s for s, places in enumerate(sentences_a) for k in places}
     sentence_b = {k: s for s, places in enumerate(sentences_b) for k in places}
-    octets = [(sentence_a[i], sentence_b[j]) for i, j in octet_places(a[0], b[0], OCTET_PLACES)]
-    octets = [seed for k, seed in enumerate(octets) if k == 0 or octets[k - 1] != seed]
+    # Those of a looked up in b, then those of b in a.
+    octets = []
+    for places in (
+        octet_places(a[0], b[0], OCTET_PLACES), [(i, j) for j, i in octet_places(b[0], a[0], OCTET_PLACES)],
+    ):  # fmt: skip
+        found_here = [(sentence_a[i], sentence_b[j]) for i, j in places]
+        octets += [seed for k, seed in enumerate(found_here) if k == 0 or found_here[k - 1] != seed]
     assert seeds[len(seeds) - len(octets) :] == octets
     # Similar sentences come before. Where cosines are as good as equal, either may be chosen.
     similar = seeds[: len(seeds) - len(octets)]

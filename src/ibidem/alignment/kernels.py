@@ -120,7 +120,7 @@ def _put_summary(text, room, limits, n):
 
 
 @inner_kernel
-def _resolve(text, room, limits, n):
+def _resolve(room, limits, n):
     """Set the evidence of passages that are not kept to 0.
 
     They are too short; or weak where others are word for word, for then what is alike is rather the subject; or others with
@@ -188,7 +188,7 @@ def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes,
         if n_a_words > 0 and n_words > n_a_words:
             n_seeds, n_a = find_seeds(text, room, limits)
             n = passages_of_seeds(text, room.firsts, n_a, n_seeds, room, limits, room.passages, room.evidence)
-            _resolve(text, room, limits, n)
+            _resolve(room, limits, n)
             if limits.summaries:
                 n = _put_summary(text, room, limits, n)
         n_kept = np.int64(0)

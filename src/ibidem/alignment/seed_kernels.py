@@ -47,7 +47,7 @@ def merge_short(is_bound, start, end, least_words, firsts, at):
 def weigh_sentences(
     words, n_words, firsts, n_sentences, seen, slot, sentence_counts, entry_words, entry_weights, entry_first, norms
 ):
-    """Write the different words of every sentence with their weights, and the norms; return the number of entries."""
+    """Write the different words of every sentence with their weights, and the norms."""
     n = np.int64(0)
     entry_first[0] = 0
     for s in range(n_sentences):
@@ -74,7 +74,6 @@ def weigh_sentences(
         norms[s] = math.sqrt(norm)
     for k in range(n_words):
         seen[words[k]] = 0
-    return n
 
 
 @inner_kernel

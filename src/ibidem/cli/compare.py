@@ -43,8 +43,8 @@ _PLAIN_WIDTH = 100
 )  # fmt: skip
 @setting_options(
     "documents", "sentences", "alignment", "engine", "output",
-    without=("html", "align", "format", "engine", "memory", "tmp_dir", "partitions"),
-    also=("min_sentences", "max_gap_sentences"),
+    without=("html", "group_field", "align", "format", "engine", "memory", "tmp_dir", "partitions"),
+    also=("max_gap_sentences",),
 )  # fmt: skip
 @run_options
 def compare(
@@ -147,7 +147,7 @@ def _compare_two(names: Sequence[str], config: Config, page: Path | None, form: 
     ]
     if form == "jsonl":
         for line in _json_lines(passages):
-            click.echo(line)
+            click.echo(_writable(line))
     elif form == "text" or page is None:
         _show(passages, names, (a, b), full)
     if page is not None:
@@ -198,7 +198,13 @@ def _show(passages: Sequence[Passage], names: Sequence[str], documents: Sequence
     n_chars_a, n_chars_b = (len(document.text) for document in documents)
     with console.capture() as shown:  # and not printed by rich, which ends the program if the reader has gone
         print_side_by_side(console, passages, name_a, name_b, n_chars_a, n_chars_b, full)
-    click.echo(shown.get(), nl=False, color=True)
+    click.echo(_writable(shown.get()), nl=False, color=True)
+
+
+def _writable(text: str) -> str:
+    """Return a text with question marks for what standard output cannot hold in its encoding."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)
 
 
 def _json_lines(passages: Sequence[Passage]) -> Iterator[str]:

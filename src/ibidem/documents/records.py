@@ -21,8 +21,8 @@ from ibidem.errors import InputError, SettingsError
 from ibidem.model import DOCUMENT_BATCH, Skipped
 
 MAX_BATCH_BYTES = 16 << 20
-# Made once: Arrow takes a tenth of a millisecond to convert a Python value, which single documents would notice.
 _CHARACTERS_A_NUL = 20  # at least, in text
+# Made once: Arrow takes a tenth of a millisecond to convert a Python value, which single documents would notice.
 _ZERO, _FALSE, _NO_ID = pa.scalar(0, pa.int64()), pa.scalar(False), pa.scalar("", pa.large_string())
 
 

@@ -79,16 +79,18 @@ def number_passages(truth: pa.Table, found: pa.Table, pairs: pa.Table | None) ->
         np.asarray(pair, np.int64).reshape(-1), np.cumsum([table.num_rows for table in tables])[:-1]
     )
     return Numbered(
-        _in_order(truth, of_truth, sides[0] > sides[1]),
-        _in_order(found, of_found, sides[2] > sides[3]),
+        _in_order(truth, of_truth, sides[0] > sides[1], sides[0] == sides[1]),
+        _in_order(found, of_found, sides[2] > sides[3], sides[2] == sides[3]),
         listed[0] if listed else None,
         len(keys),
     )
 
 
-def _in_order(table: pa.Table, pair: Numbers, swapped: NDArray[np.bool_]) -> Passages:
-    """The order of a pair is that of its documents' numbers; two places in one document stay as they are."""
+def _in_order(table: pa.Table, pair: Numbers, swapped: NDArray[np.bool_], is_one: NDArray[np.bool_]) -> Passages:
+    """The order of a pair is that of its documents' numbers; of two places in one document the first one comes first."""
     starts, ends = (np.stack([_offsets(table, f"{side}_{end}") for side in "ab"]) for end in ("start", "end"))
+    is_later = (starts[0] > starts[1]) | ((starts[0] == starts[1]) & (ends[0] > ends[1]))
+    swapped = swapped | (is_one & is_later)
     return Passages(pair, np.where(swapped, starts[::-1], starts), np.where(swapped, ends[::-1], ends))
 
 

@@ -16,7 +16,7 @@ def evaluation_table(evaluation: Evaluation) -> str:
     with_intervals = [name for name in _SCORES if any(name in group.intervals for _, group in groups)]
     header = [cell for name in _SCORES for cell in ([name, "95 %"] if name in with_intervals else [name])]
     rows = [["", *header, "true", "found"]]
-    rows += [[name, *_cells(group, with_intervals)] for name, group in groups]
+    rows += [[_shown(name), *_cells(group, with_intervals)] for name, group in groups]
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return "\n".join(
         "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))])
@@ -32,6 +32,11 @@ def evaluation_record(evaluation: Evaluation) -> dict[str, Any]:
         "n_ignored_truth": evaluation.n_ignored_truth,
         "n_ignored_found": evaluation.n_ignored_found,
     }
+
+
+def _shown(name: str) -> str:
+    """Return a name without what a terminal would obey."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name)
 
 
 def _cells(group: GroupScores, with_intervals: list[str]) -> Iterator[str]:

@@ -60,7 +60,7 @@ def describe_sharing(passages: Sequence[Passage], name_a: str, name_b: str, n_ch
     """Return in one line how much two texts share."""
     name_a, name_b = _one_line(name_a), _one_line(name_b)
     if not passages:
-        return f"{name_a} and {name_b} share no passage"
+        return f"{name_a} and {name_b} share no passage (of 25 words, unless --min-aligned-words says otherwise)"
     share_a, share_b = covered_shares(passages, n_chars_a, n_chars_b)
     return f"{many(len(passages), 'passage')}: {_percent(share_a)} of {name_a}, {_percent(share_b)} of {name_b}"
 

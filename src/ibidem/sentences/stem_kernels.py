@@ -1,4 +1,4 @@
-"""Kernels that find the words of texts, each with its place, and make their stems: what is left of them without endings."""
+"""Kernels that find the words of texts and make their stems: what is left of them without endings."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
