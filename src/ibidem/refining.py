@@ -63,7 +63,8 @@ def align_passages(
     extend_equal(
         found.spans.reshape(-1), found.documents.reshape(-1), words.stem, words.document_first, LEAST_EXTENSION_WORDS, added
     )
-    rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, map_parts)
+    min_words = config.alignment.min_aligned_words
+    rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, map_parts)
     rectangles = rectangles[~_covered(rectangles, found, words)]
     progress.count(aligned_places=len(rectangles))
     settings = replace(config.alignment, summaries=False)
@@ -84,7 +85,8 @@ def pair_by_pair(parts: list[PassageRows], passages: AlignedPassages, rows: Rows
     """Return found and aligned passages together, pair by pair, as the tables of documents wants them."""
     everything = [*parts, _as_rows(passages, rows)]
     table = np.concatenate([part.table for part in everything])
-    order = np.lexsort((table[:, 2], table[:, 0], rows.document[table[:, 2]], rows.document[table[:, 0]]))
+    # They are in order but for the last, so that a stable sort has little to do.
+    order = np.argsort(pair_numbers(rows.document[table[:, [0, 2]]].astype(np.int64)), kind="stable")
     return [PassageRows(table[order], np.concatenate([part.similarity for part in everything])[order])]
 
 

@@ -86,7 +86,7 @@ def paired(documents: Sequence[Any], who: str) -> tuple[Pairing, Callable[[int, 
 def rectangles_of(
     documents: Sequence[Sequence[int]], is_open: Sequence[bool], pairing: Pairing = NO_PAIRING, map_parts: MapParts = in_turn
 ) -> list[tuple[int, ...]]:
-    found = find_rectangles(as_words(documents), np.array(is_open, np.bool_), pairing, map_parts)
+    found = find_rectangles(as_words(documents), np.array(is_open, np.bool_), pairing, map_parts=map_parts)
     return [tuple(row) for row in found.tolist()]
 
 

@@ -16,8 +16,8 @@ from ibidem.alignment.cluster_kernels import next_cluster, put_task, sort_seeds
 from ibidem.alignment.seed_kernels import OCTET_WORDS
 from ibidem.compiling import inner_kernel, outer_kernel
 
-STEM_SLOTS = 1 << 24
-_SLOT_BITS = np.uint32(8)
+STEM_SLOTS = 1 << 22
+_SLOT_BITS = np.uint32(10)
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
@@ -53,6 +53,13 @@ def list_bonds(stems, is_open, first, begin, end, counts, most, reach, keys, wor
                 n += 1
             last = k
     return n
+
+
+@outer_kernel
+def number_marks(keys):
+    """Put the number of every mark below its key."""
+    for i in range(len(keys)):
+        keys[i] = keys[i] << _HALF | np.uint64(i)
 
 
 @outer_kernel

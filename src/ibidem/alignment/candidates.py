@@ -38,11 +38,12 @@ class Marks:
 
 
 def find_rectangles(
-    words: Words, is_open: NDArray[np.bool_], pairing: Pairing, map_parts: MapParts = in_turn
+    words: Words, is_open: NDArray[np.bool_], pairing: Pairing, min_words: int = 0, map_parts: MapParts = in_turn
 ) -> NDArray[np.int64]:
-    """Return pairs of spans of words in two documents that share rare words close to one another, or LEAST_RUN words in a row.
+    """Return pairs of spans of words in two documents that share rare words close to one another, or many words in a row.
 
-    `is_open` says by word whether it may lead to a pair. A row is start and end in a, start and end in b.
+    Many are LEAST_RUN, or as many as `min_words`, which a passage needs. `is_open` says by word whether it may lead to a pair.
+    A row is start and end in a, start and end in b.
     """
     counts = np.zeros(kernels.STEM_SLOTS, np.int32)
     kernels.count_stems(words.stem, counts)
@@ -62,7 +63,9 @@ def find_rectangles(
     met = _rectangles_of_bonds(bonds, words, pairing, map_parts)
     del bonds
     octets = _marks(list_octets, words, map_parts)
-    return np.unique(np.concatenate([met, _rectangles_of_runs(octets, words, pairing, map_parts)]), axis=0)
+    runs = _rectangles_of_runs(octets, words, pairing, max(LEAST_RUN, min_words), map_parts)
+    found = np.concatenate([met, runs])
+    return found[np.lexsort(found.T[::-1])]
 
 
 def _marks(list_marks: Callable[..., int], words: Words, map_parts: MapParts) -> Marks:
@@ -76,8 +79,7 @@ def _marks(list_marks: Callable[..., int], words: Words, map_parts: MapParts) ->
 
     parts = list(map_parts(listed, split_by_cost(np.diff(first) + 1, _N_PARTS)))
     keys = np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)])
-    keys <<= np.uint64(32)
-    keys |= np.arange(len(keys), dtype=np.uint64)
+    kernels.number_marks(keys)
     keys.sort()
     places = np.concatenate([np.empty(0, np.uint32), *(part[1] for part in parts)])
     return Marks(keys, places, np.concatenate([np.empty(0, np.int32), *(part[2] for part in parts)]))
@@ -110,7 +112,9 @@ def _rectangles_of_bonds(marks: Marks, words: Words, pairing: Pairing, map_parts
     return _joined(map_parts(rectangles_of, split_by_cost(np.diff(first) + 1, _N_PARTS)))
 
 
-def _rectangles_of_runs(marks: Marks, words: Words, pairing: Pairing, map_parts: MapParts) -> NDArray[np.int64]:
+def _rectangles_of_runs(
+    marks: Marks, words: Words, pairing: Pairing, least_words: int, map_parts: MapParts
+) -> NDArray[np.int64]:
     meetings, first = _meetings(marks, words, pairing)
 
     def rectangles_of(part: tuple[int, int]) -> NDArray[np.int64]:
@@ -119,7 +123,7 @@ def _rectangles_of_runs(marks: Marks, words: Words, pairing: Pairing, map_parts:
         order = np.lexsort((starts[:, 0], starts[:, 1] - starts[:, 0]))
         columns = [np.ascontiguousarray(column[order]) for column in (*starts.T, *documents.T)]
         rectangles = np.empty(kernels.RECTANGLE * len(order), np.int64)
-        n = kernels.list_runs(*columns, words.stem, words.document_first, LEAST_RUN, rectangles)
+        n = kernels.list_runs(*columns, words.stem, words.document_first, least_words, rectangles)
         return rectangles.reshape(-1, kernels.RECTANGLE)[:n].copy()
 
     return _joined(map_parts(rectangles_of, split_by_cost(np.diff(first) + 1, _N_PARTS)))
