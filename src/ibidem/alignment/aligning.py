@@ -14,7 +14,7 @@ from ibidem.alignment.words import Words
 from ibidem.config import AlignmentConfig
 from ibidem.parts import MapParts, in_turn, split_by_cost
 
-# Chosen on one half of a collection with known passages, by benchmarks/alignment.py --tune.
+# Chosen by hand; benchmarks/alignment.py --tune looks for better ones on half of a collection with known passages.
 LEAST_COSINE = 0.2
 LEAST_DICE = 0.15
 LEAST_SHARE = 0.7
