@@ -14,7 +14,7 @@ import numpy as np
 
 from ibidem.alignment.cluster_kernels import next_cluster, put_task, sort_seeds
 from ibidem.alignment.seed_kernels import OCTET_WORDS
-from ibidem.compiling import inner_kernel, outer_kernel
+from ibidem.compiling import outer_kernel
 
 STEM_SLOTS = 1 << 22
 _SLOT_BITS = np.uint32(10)
@@ -186,28 +186,6 @@ def list_meetings(keys, most_places, documents, side, kin, counting, first, meet
         first[0] = 0
 
 
-@inner_kernel
-def _sort_by_document(meetings, documents, start, end):
-    """Shell sort of meetings by document b, then by bond of a: in place."""
-    n = end - start
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(start + gap, end):
-            a, b = meetings[2 * i], meetings[2 * i + 1]
-            document = documents[b]
-            j = i
-            while j >= start + gap and (
-                documents[meetings[2 * (j - gap) + 1]] > document
-                or (documents[meetings[2 * (j - gap) + 1]] == document and meetings[2 * (j - gap)] > a)
-            ):
-                meetings[2 * j], meetings[2 * j + 1] = meetings[2 * (j - gap)], meetings[2 * (j - gap) + 1]
-                j -= gap
-            meetings[2 * j], meetings[2 * j + 1] = a, b
-        gap //= 3
-
-
 @outer_kernel
 def list_rectangles(
     begin, end, first, meetings, words, documents, least_bonds, max_gap, places, tasks, span, rectangles
@@ -216,7 +194,7 @@ def list_rectangles(
     n = np.int64(0)
     for document in range(begin, end):
         start, stop = first[document], first[document + 1]
-        _sort_by_document(meetings, documents, start, stop)
+        sort_seeds(meetings, start, stop, 1)  # bonds are numbered in reading order, so this is by document b too
         while start < stop:
             other = documents[meetings[2 * start + 1]]
             after = start + 1
