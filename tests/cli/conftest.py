@@ -9,7 +9,7 @@ from ibidem.warmup import is_index_compiled
 from tests.cli.test_find import run
 from tests.texts import documents, text
 
-__all__ = ["compiled_index", "run"]
+__all__ = ["compiled_alignment", "compiled_index", "run"]
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +20,9 @@ def compiled_index(tmp_path_factory: pytest.TempPathFactory) -> None:
         assert index.check(documents(b=text(1, 2, 3))[0]).duplicated
     assert is_index_compiled(searching=True)
     assert is_index_compiled(searching=False)
+
+
+@pytest.fixture(scope="session")
+def compiled_alignment() -> None:
+    """The same for the alignment."""
+    assert ibidem.compare(text(1, 2, 3), text(1, 2, 3), min_aligned_words=1, min_evidence=0)

@@ -19,6 +19,7 @@ from ibidem.model import PASSAGES
 from tests.cli.test_find import COMMAND, Run, rows, said, write_jsonl
 from tests.texts import changed, documents, text
 
+pytestmark = pytest.mark.usefixtures("compiled_alignment")
 SHARED = tuple(range(1, 13))
 OLD = f"{text(30, 31)}\n\n{text(*SHARED)}\n\n{text(32, 33)}"
 NEW = f"{text(*SHARED[:6])} {changed(7, 2)} {text(*SHARED[7:])}"
