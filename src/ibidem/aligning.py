@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,28 +141,31 @@ def _locate_words(
     collection: Collection, sentence: Numbers, number: Numbers, at_end: bool, places: Numbers, word_bytes: Numbers
 ) -> None:
     """Write where words of sentences begin or end, in characters and in bytes."""
-    document = collection.document[sentence]
-    batch_of = np.searchsorted(collection.batch_first, document, side="right") - 1
-    for batch in np.unique(batch_of):
-        chosen = np.flatnonzero(batch_of == batch)
-        data, offsets = text_buffers(collection.batches[batch].column("text"))
-        row = document[chosen] - collection.batch_first[batch]
+    for chosen, data, begins, ends in _by_batch(collection, collection.document[sentence]):
         found, found_bytes = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.int64)
         locate_words(
-            data, offsets[row], offsets[row + 1], collection.start_byte[sentence[chosen]].astype(np.int64),
+            data, begins, ends, collection.start_byte[sentence[chosen]].astype(np.int64),
             collection.start_char[sentence[chosen]].astype(np.int64), number[chosen], load_code_points(), at_end, found_bytes,
             found,
         )  # fmt: skip
         places[chosen], word_bytes[chosen] = found, found_bytes
 
 
-def _digests(collection: Collection, documents: NDArray[np.int32], starts: Numbers, ends: Numbers) -> NDArray[np.uint64]:
-    """Return the digests of stretches: of equal words in equal order they are equal."""
-    digests = np.empty(len(documents), np.uint64)
+def _by_batch(
+    collection: Collection, documents: NDArray[np.int32]
+) -> Iterator[tuple[Numbers, NDArray[np.uint8], Numbers, Numbers]]:
+    """Yield, batch by batch, which of the documents are in it, the bytes of its texts, and where theirs begin and end."""
     batch_of = np.searchsorted(collection.batch_first, documents, side="right") - 1
     for number in np.unique(batch_of):
         chosen = np.flatnonzero(batch_of == number)
         data, offsets = text_buffers(collection.batches[number].column("text"))
-        begins = offsets[documents[chosen] - collection.batch_first[number]]
+        row = documents[chosen] - collection.batch_first[number]
+        yield chosen, data, offsets[row], offsets[row + 1]
+
+
+def _digests(collection: Collection, documents: NDArray[np.int32], starts: Numbers, ends: Numbers) -> NDArray[np.uint64]:
+    """Return the digests of stretches: of equal words in equal order they are equal."""
+    digests = np.empty(len(documents), np.uint64)
+    for chosen, data, begins, _ in _by_batch(collection, documents):
         digests[chosen] = digest_tokens(*tokenise_spans(data, begins + starts[chosen], begins + ends[chosen]))
     return digests

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import kernels
+from ibidem.alignment.equal_kernels import mark_turned
 from ibidem.alignment.models import MODELS, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
 from ibidem.alignment.room import Limits, make_room
 from ibidem.alignment.words import Words
@@ -48,7 +49,8 @@ def align_spans(
 
     Which of the two is called a makes no difference: the kernels get the shorter one first.
     """
-    is_turned = _is_turned(words, spans)
+    is_turned = np.empty(len(spans), np.bool_)
+    mark_turned(words.stem, np.ascontiguousarray(spans, np.int64).reshape(-1), is_turned)
     spans = np.where(is_turned[:, None], spans[:, [2, 3, 0, 1]], spans)
     limits = Limits(
         min_evidence=config.min_evidence,
@@ -93,15 +95,3 @@ def align_spans(
     table[rows] = table[rows][:, [0, 3, 4, 1, 2, 5, 6, 7]]
     order = np.lexsort((table[:, 3], table[:, 1], table[:, 0]))
     return Aligned(table[order], evidence[order])
-
-
-def _is_turned(words: Words, spans: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which pairs come to the kernels b first: those whose b is shorter, or of the same length and first by its words."""
-    n_a, n_b = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
-    is_turned: NDArray[np.bool_] = n_b < n_a
-    for pair in np.flatnonzero(n_a == n_b):
-        a_start, a_end, b_start, b_end = spans[pair]
-        a, b = words.stem[a_start:a_end], words.stem[b_start:b_end]
-        different = np.flatnonzero(a != b)[:1]
-        is_turned[pair] = bool(len(different)) and b[different[0]] < a[different[0]]
-    return is_turned

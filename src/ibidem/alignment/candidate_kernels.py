@@ -13,12 +13,14 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.alignment.cluster_kernels import next_cluster, put_task, sort_seeds
+from ibidem.alignment.equal_kernels import equal_before, equal_from
 from ibidem.alignment.seed_kernels import OCTET_WORDS
-from ibidem.compiling import outer_kernel
+from ibidem.compiling import inlined_kernel, outer_kernel
+from ibidem.sentences.hashing import FACTOR, mix
 
 STEM_SLOTS = 1 << 22
 _SLOT_BITS = np.uint32(10)
-_SPREAD = np.uint64(0xD6E8FEB86659FD93)
+_SPREAD = np.uint64(FACTOR)
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 RECTANGLE = 4
@@ -76,8 +78,7 @@ def list_octets(stems, is_open, first, begin, end, hashes, keys, words, document
         for k in range(n_octets):
             h = np.uint64(0)
             for i in range(OCTET_WORDS):
-                h = (h ^ np.uint64(stems[low + k + i])) * _SPREAD
-                h ^= h >> _HALF
+                h = mix(h, np.uint64(stems[low + k + i]))
             # Told before the new hash takes the place of the one that leaves the window.
             is_gone = smallest <= k - WINDOW
             is_least = smallest < 0 or (not is_gone and h <= hashes[smallest % WINDOW])
@@ -113,19 +114,8 @@ def list_runs(starts_a, starts_b, documents_a, documents_b, stems, document_firs
         if b - a == last_diagonal and a < last_end:
             continue
         left, right = documents_a[i], documents_b[i]
-        before, after = 0, 0
-        while (
-            a - before > document_first[left]
-            and b - before > document_first[right]
-            and stems[a - before - 1] == stems[b - before - 1]
-        ):
-            before += 1
-        while (
-            a + after < document_first[left + 1]
-            and b + after < document_first[right + 1]
-            and stems[a + after] == stems[b + after]
-        ):
-            after += 1
+        before = equal_before(stems, a, b, document_first[left], document_first[right])
+        after = equal_from(stems, a, b, document_first[left + 1], document_first[right + 1])
         last_diagonal, last_end = b - a, a + after
         if before + after >= least_words:
             at = RECTANGLE * n
@@ -135,14 +125,21 @@ def list_runs(starts_a, starts_b, documents_a, documents_b, stems, document_firs
     return n
 
 
+@inlined_kernel
+def _end_of_group(keys, start):
+    """Return where the group of equal keys (upper halves) that begins at `start` ends."""
+    end = start + 1
+    while end < len(keys) and keys[end] >> _HALF == keys[start] >> _HALF:
+        end += 1
+    return end
+
+
 @outer_kernel
 def count_meetings(keys, sizes):
     """Count the groups of equal keys (upper half of each entry, sorted) by size, up to the last size there is room for."""
     start = 0
     while start < len(keys):
-        end = start + 1
-        while end < len(keys) and keys[end] >> _HALF == keys[start] >> _HALF:
-            end += 1
+        end = _end_of_group(keys, start)
         if end - start < len(sizes):
             sizes[end - start] += 1
         start = end
@@ -156,9 +153,7 @@ def list_meetings(keys, most_places, documents, side, kin, counting, first, meet
     """
     start = 0
     while start < len(keys):
-        end = start + 1
-        while end < len(keys) and keys[end] >> _HALF == keys[start] >> _HALF:
-            end += 1
+        end = _end_of_group(keys, start)
         if 2 <= end - start <= most_places:
             for i in range(start, end):
                 a = np.int64(keys[i] & _LOW)

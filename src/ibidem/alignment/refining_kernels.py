@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from ibidem.alignment.equal_kernels import equal_before, equal_from
 from ibidem.compiling import inner_kernel, outer_kernel
 
 _HALF, _NEARLY_ALL = 0.5, 0.9
@@ -30,18 +31,16 @@ def extend_equal(spans, documents, stems, document_first, least_words, added):
         is_one = documents[2 * i] == documents[2 * i + 1]
         if is_one:  # a text and its copy do not run into one another
             high_a = spans[4 * i + 2]
-        a, b, n = spans[4 * i + 1], spans[4 * i + 3], 0
-        while a + n < high_a and b + n < high_b and stems[a + n] == stems[b + n]:
-            n += 1
+        a, b = spans[4 * i + 1], spans[4 * i + 3]
+        n = equal_from(stems, a, b, high_a, high_b)
         added[i] = 0
         if n >= least_words:
             spans[4 * i + 1], spans[4 * i + 3] = a + n, b + n
             added[i] = n
         if is_one:
             low_b = spans[4 * i + 1]
-        a, b, n = spans[4 * i], spans[4 * i + 2], 0
-        while a - n > low_a and b - n > low_b and stems[a - n - 1] == stems[b - n - 1]:
-            n += 1
+        a, b = spans[4 * i], spans[4 * i + 2]
+        n = equal_before(stems, a, b, low_a, low_b)
         if n >= least_words:
             spans[4 * i], spans[4 * i + 2] = a - n, b - n
             added[i] += n

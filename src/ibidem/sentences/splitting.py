@@ -33,10 +33,7 @@ def split_sentences(text: str, lang: str = "auto") -> list[tuple[int, int]]:
 def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.RecordBatch:
     """Return the sentences of all texts, one row each, in the schema SENTENCE_BATCH; a null is a text without any."""
     data, offsets = _buffers(texts)
-    code_points = load_code_points()
-    kinds = np.empty(len(data) + WORD_BYTES, dtype=np.uint8)
-    scan_kernels.mark_kinds(data, code_points, kinds)
-    documents, starts, ends = _split(data, _read_only(kinds), offsets, config)
+    documents, starts, ends = _split(data, _kinds(data), offsets, config)
     n_words, digests = _count_and_digest(data, starts, ends)
     start_chars, end_chars = (np.empty(len(starts), dtype=np.uint32) for _ in range(2))
     char_kernels.count_offsets(data, offsets, documents, starts, ends, start_chars, end_chars)
@@ -84,15 +81,13 @@ def stem_words(
     Text i has the words [first[i], first[i + 1]). Sentences are given in reading order, by text and first byte in it.
     """
     data, offsets = _buffers(texts)
-    code_points = load_code_points()
-    kinds = np.empty(len(data) + WORD_BYTES, dtype=np.uint8)
-    scan_kernels.mark_kinds(data, code_points, kinds)
+    kinds = _kinds(data)
     most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))  # a word has a letter at least
     stems = np.empty(most, np.uint32)
     first, sentence_first = np.zeros(len(texts) + 1, np.int64), np.empty(len(documents), np.int64)
     room = np.empty(stem_kernels.STEM_BYTES + 1, np.uint64)
     n = stem_kernels.stem_words(
-        data, _read_only(kinds), offsets, code_points, offsets[documents] + start_bytes, room, stems, first, sentence_first
+        data, kinds, offsets, load_code_points(), offsets[documents] + start_bytes, room, stems, first, sentence_first
     )
     return stems[:n], first, sentence_first
 
@@ -133,6 +128,13 @@ def _split(data: Bytes, kinds: Bytes, offsets: Offsets, config: SentencesConfig)
     n = cut_kernels.cut_long_spans(data, kinds, *(values[:n] for values in found), config.max_sentence_words, *pieces)
     documents, starts, ends = (values[:n] for values in pieces)
     return documents, starts, ends
+
+
+def _kinds(data: Bytes) -> Bytes:
+    """Return the kind of the character at each byte, and room for the words that kernels load."""
+    kinds = np.empty(len(data) + WORD_BYTES, dtype=np.uint8)
+    scan_kernels.mark_kinds(data, load_code_points(), kinds)
+    return _read_only(kinds)
 
 
 def _rooms(n: int) -> tuple[Offsets, Offsets, Offsets]:
