@@ -98,7 +98,7 @@ def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPas
     digests = [_digests(collection, documents[side], bytes_of[2 * side], bytes_of[2 * side + 1]) for side in range(2)]
     is_equal = digests[0] == digests[1]
     lengths = np.diff(aligned.table[:, 1:5], axis=1)[:, [0, 2]]
-    similarity = np.where(is_equal, 1.0, 2.0 * aligned.table[:, 7] / np.maximum(lengths.sum(axis=1), 1))
+    similarity = np.where(is_equal, 1.0, 2.0 * aligned.table[:, 5] / np.maximum(lengths.sum(axis=1), 1))
     first = words.document_first
     is_whole = np.ones(n, np.bool_)
     for side in range(2):

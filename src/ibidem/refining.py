@@ -72,7 +72,7 @@ def align_passages(
     n_aligned = len(aligned)
     aligned = _with_extended(aligned, found, added)
     stays, is_kept = _choose(aligned, n_aligned, found, added > 0, words)
-    aligned = Aligned(aligned.table[is_kept], aligned.evidence[is_kept])
+    aligned = Aligned(aligned.table[is_kept])
     kept_parts, first = [], 0
     for part in parts:
         chosen = stays[first : first + len(part)]
@@ -149,10 +149,8 @@ def _with_extended(aligned: Aligned, found: Found, added: Numbers) -> Aligned:
     extended = np.zeros((len(spans), aligned.table.shape[1]), np.int64)
     extended[:, 1:5] = spans
     length = (spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2]) // 2
-    extended[:, 7] = np.rint(similarity * (length - more)) + more
-    return Aligned(
-        np.concatenate([aligned.table, extended]), np.concatenate([aligned.evidence, extended[:, 7].astype(np.float64)])
-    )
+    extended[:, 5] = np.rint(similarity * (length - more)) + more
+    return Aligned(np.concatenate([aligned.table, extended]))
 
 
 def _choose(

@@ -146,7 +146,7 @@ def test_passages_are_located_at_words_or_at_the_edges_of_sentences(
         spans = [place for d in pair for place in sorted(rng.sample(range(first[d], first[d + 1] + 1), 2))]
         rows.append([number, *spans, *[0] * (OUTCOME - 5)])
         chosen.append(pair)
-    passages = locate(Aligned(np.array(rows, np.int64), np.ones(len(rows))), words, collection)
+    passages = locate(Aligned(np.array(rows, np.int64)), words, collection)
     for n, (row, pair) in enumerate(zip(rows, chosen, strict=True)):
         for side, d in enumerate(pair):
             low, high = row[1 + 2 * side], row[2 + 2 * side]
@@ -179,7 +179,7 @@ def test_long_words_and_long_texts_without_blanks_are_located_too() -> None:
         for _ in range(20):
             span = sorted(rng.sample(range(first[d], first[d + 1] + 1), 2))
             rows.append([0, *span, *span, 0, 0, 0])
-    passages = locate(Aligned(np.array(rows, np.int64), np.ones(len(rows))), words, collection)
+    passages = locate(Aligned(np.array(rows, np.int64)), words, collection)
     for n, row in enumerate(rows):
         start, end = passages.places[:2, n]
         cut = texts[int(passages.documents[0, n])][start:end]

@@ -2,7 +2,7 @@
 these is kept.
 
 Both texts lie in one array of words, those of b from `n_a_words` on. A row of `passages` is: start and end in a, start and end
-in b, model, whether it is a summary; `evidence` has that of a and of b.
+in b, model; `evidence` has that of a and of b.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -15,7 +15,7 @@ from ibidem.alignment.cluster_kernels import next_cluster, put_task
 from ibidem.alignment.evidence_kernels import best_stretch, count_stretch, forget_stretch, grade_words
 from ibidem.compiling import inner_kernel
 
-PASSAGE = 6
+PASSAGE = 5
 _NO_SCORE = -1e18
 _MODELS_REFINED = 3
 _ROUNDS = 4
@@ -116,7 +116,7 @@ def refine(text, core, room, limits, passages, evidence, n):
             most = of_a + of_b
             for k in range(4):
                 passages[PASSAGE * n + k] = place[k]
-            passages[PASSAGE * n + 4], passages[PASSAGE * n + 5] = model, 0
+            passages[PASSAGE * n + 4] = model
             evidence[2 * n], evidence[2 * n + 1] = of_a, of_b
 
 

@@ -32,11 +32,10 @@ class Aligned:
     """Aligned passages in the order of their pairs, then of their places in a.
 
     A row of `table` has the columns named by OUTCOME in the kernels: pair, start and end in a, start and end in b (words of the
-    collection), model, whether it is a summary, words in common.
+    collection), words in common.
     """
 
     table: NDArray[np.int64]
-    evidence: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.table)
@@ -72,26 +71,24 @@ def align_spans(
     n_words = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
     flat = np.ascontiguousarray(spans, np.int64).reshape(-1)
 
-    def align(part: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def align(part: tuple[int, int]) -> NDArray[np.int64]:
         chosen = slice(*part)
         n_a, n_both = int(n_words[0][chosen].max()), int((n_words[0] + n_words[1])[chosen].max())
         room = make_room(n_a, n_both, limits.n_models)
         most = 2 * (part[1] - part[0]) + 64
-        tables, strengths = [], []
+        tables = []
         pair = part[0]
         while pair < part[1]:
-            table, strength = np.empty(kernels.OUTCOME * most, np.int64), np.empty(most)
+            table = np.empty(kernels.OUTCOME * most, np.int64)
             before = pair
-            pair, n = kernels.align_pairs(words.stem, words.is_start, flat, pair, part[1], room, limits, table, strength)
+            pair, n = kernels.align_pairs(words.stem, words.is_start, flat, pair, part[1], room, limits, table)
             tables.append(table[: kernels.OUTCOME * n].reshape(-1, kernels.OUTCOME))
-            strengths.append(strength[:n])
             most *= 2 if pair == before else 1
-        return np.concatenate(tables), np.concatenate(strengths)
+        return np.concatenate(tables)
 
-    parts = list(map_parts(align, split_by_cost(n_words[0] + n_words[1], _N_PARTS)))
-    table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *(table for table, _ in parts)])
-    evidence = np.concatenate([np.empty(0), *(strength for _, strength in parts)])
+    parts = map_parts(align, split_by_cost(n_words[0] + n_words[1], _N_PARTS))
+    table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *parts])
     rows = is_turned[table[:, 0]]
-    table[rows] = table[rows][:, [0, 3, 4, 1, 2, 5, 6, 7]]
+    table[rows] = table[rows][:, [0, 3, 4, 1, 2, 5]]
     order = np.lexsort((table[:, 3], table[:, 1], table[:, 0]))
-    return Aligned(table[order], evidence[order])
+    return Aligned(table[order])

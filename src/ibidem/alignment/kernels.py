@@ -13,7 +13,7 @@ from ibidem.alignment.room import Text
 from ibidem.alignment.seed_kernels import common_octets, merge_short, similar_sentences, weigh_sentences
 from ibidem.compiling import inner_kernel, outer_kernel
 
-OUTCOME = 8  # pair, start and end in a, start and end in b, model, whether it is a summary, words in common
+OUTCOME = 6  # pair, start and end in a, start and end in b, words in common
 _LEAST_SENTENCE_WORDS = 3
 _VERBATIM_MODELS = 2
 _SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of the summary
@@ -114,7 +114,7 @@ def _put_summary(text, room, limits, n):
             room.evidence[2 * i] = room.evidence[2 * i + 1] = 0.0
     for k in range(4):
         room.passages[PASSAGE * n + k] = room.place[k] if side else room.core[k]
-    room.passages[PASSAGE * n + 4], room.passages[PASSAGE * n + 5] = limits.n_models, 1
+    room.passages[PASSAGE * n + 4] = limits.n_models
     room.evidence[2 * n] = room.evidence[2 * n + 1] = most
     return n + 1
 
@@ -169,11 +169,11 @@ def _words_in_common(text, a_start, a_end, b_start, b_end, room):
 
 
 @outer_kernel
-def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes, strengths):
+def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes):
     """Align the pairs of spans (start and end in a, start and end in b; flat) from `pair` on.
 
-    An outcome has the columns named by OUTCOME, its places counted as in the spans; its strength is the evidence of its weaker
-    side. Returns the first pair that there was no room left for, and the number of outcomes.
+    An outcome has the columns named by OUTCOME, its places counted as in the spans. Returns the first pair that there was no
+    room left for, and the number of outcomes.
     """
     n_outcomes = np.int64(0)
     while pair < last_pair:
@@ -194,7 +194,7 @@ def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes,
         n_kept = np.int64(0)
         for i in range(n):
             n_kept += room.evidence[2 * i] > 0.0
-        if n_outcomes + n_kept > len(strengths):
+        if OUTCOME * (n_outcomes + n_kept) > len(outcomes):
             break
         for i in range(n):
             if room.evidence[2 * i] <= 0.0:
@@ -204,11 +204,9 @@ def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes,
             for k in range(4):
                 shift = room.starts[0] if k < 2 else room.starts[1] - n_a_words
                 outcomes[out + 1 + k] = room.passages[at + k] + shift
-            outcomes[out + 5], outcomes[out + 6] = room.passages[at + 4], room.passages[at + 5]
-            outcomes[out + 7] = _words_in_common(
+            outcomes[out + 5] = _words_in_common(
                 text, room.passages[at], room.passages[at + 1], room.passages[at + 2], room.passages[at + 3], room
             )
-            strengths[n_outcomes] = min(room.evidence[2 * i], room.evidence[2 * i + 1])
             n_outcomes += 1
         pair += 1
     return pair, n_outcomes
