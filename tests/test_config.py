@@ -181,6 +181,8 @@ def configs(draw: st.DrawFn) -> Config:
     }  # fmt: skip
     for name in ("verify", "min_containment", "sample_every"):  # some methods and measures refuse them
         chosen.pop(name, None)
+    if chosen.get("engine") == "spark":
+        chosen.pop("align", None)
     chosen |= {name: draw(forms[name]) for name in chosen if name in forms}
     return Config.of(**chosen)
 
