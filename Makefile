@@ -3,13 +3,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test java clean
+.PHONY: demo test programs clean
 
 demo: .venv/installed
 	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv
 	@echo "The passages, side by side, are in demo/passages.csv; what the collection holds is told in examples/newsroom/README.md."
 
-test: .venv/installed-dev java
+test: .venv/installed-dev programs
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
@@ -24,16 +24,22 @@ test: .venv/installed-dev java
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch .venv/installed $@
 
-# The tests of the Spark engine need Java. It is installed where that can be done without asking; if not, they are skipped.
-java:
-	@if "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version >/dev/null 2>&1; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ]; then as_root=; else as_root="sudo -n"; fi; \
+# What tests need beyond Python: Java for the Spark engine, Chromium for the pages, axe-core to judge how accessible these are.
+# It is installed where that can be done without asking; if not, the tests that need it are skipped, and say so.
+programs:
+	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version >/dev/null 2>&1 || $(call install,default-jre-headless,Java for the Spark engine)
+	@command -v chromium >/dev/null || $(call install,chromium,Chromium for the pages)
+	@command -v npm >/dev/null || test -d $(AXE) || $(call install,npm,npm for axe-core)
+	@test -d $(AXE) || ! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix .venv/node axe-core@4 || \
+		echo "axe-core cannot be installed: how accessible the pages are will not be tested."
+
+AXE := .venv/node/node_modules/axe-core
+install = { if [ "$$(id -u)" = 0 ]; then as_root=; else as_root="sudo -n"; fi; \
 	if command -v apt-get >/dev/null && $$as_root true 2>/dev/null; then \
-		echo "Installing a Java runtime for the tests of the Spark engine."; \
+		echo "Installing $(2)."; \
 		$$as_root apt-get update -qq && \
-		$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jre-headless >/dev/null && exit 0; \
-	fi; \
-	echo "There is no Java: the tests of the Spark engine will be skipped."
+		$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null; \
+	fi || echo "$(1) cannot be installed: the tests that need it will be skipped."; }
 
 # Numba keeps compiled kernels beside their sources and does not notice a change in a kernel of another file that they call.
 clean:

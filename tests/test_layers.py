@@ -21,7 +21,7 @@ ABOVE = {
 }  # fmt: skip
 CLI_MAY_USE = {
     "api", "cleaned", "cleaning", "cli", "config", "distributed", "documents", "engines", "errors", "evaluation", "index",
-    "model", "progress", "reports", "resemblance", "spilling", "version", "warmup",
+    "model", "progress", "quantities", "reports", "resemblance", "spilling", "version", "views", "warmup", "web",
 }
 INDEX_MAY_USE = {*STAGES, *GROUND, "classifying", "collection", "engines", "index", "progress"}  # fmt: skip
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -86,7 +86,7 @@ def test_engines_know_how_stages_run_and_not_what_they_compute() -> None:
 
 def test_the_index_is_built_of_stages() -> None:
     assert [(i, m) for i, m in IMPORTS if part(i) == "index" and part(m) not in INDEX_MAY_USE] == []
-    allowed = {"index", "cli", "warmup", "__init__"}
+    allowed = {"index", "cli", "warmup", "web", "__init__"}
     assert [(i, m) for i, m in IMPORTS if part(m) == "index" and part(i) not in allowed] == []
 
 
@@ -102,12 +102,26 @@ def test_measures_know_nothing_of_what_they_measure() -> None:
     assert [(i, m) for i, m in IMPORTS if part(m) == "evaluation" and part(i) not in {"api", "cli", "evaluation"}] == []
 
 
+def test_views_are_made_of_results() -> None:
+    may_use = {*STAGES, *GROUND, "api", "collection", "result", "views"}
+    assert [(i, m) for i, m in IMPORTS if part(i) == "views" and part(m) not in may_use] == []
+    allowed = {"views", "web", "cli", "result"}
+    assert [(i, m) for i, m in IMPORTS if part(m) == "views" and part(i) not in allowed] == []
+
+
+def test_the_web_app_shows_views_and_asks_the_index() -> None:
+    may_use = {*GROUND, "collection", "documents", "index", "reports", "sentences", "views", "web"}
+    assert [(i, m) for i, m in IMPORTS if part(i) == "web" and part(m) not in may_use] == []
+    assert [(i, m) for i, m in IMPORTS if part(m) == "web" and part(i) not in {"web", "cli"}] == []
+
+
 def test_the_command_line_uses_the_public_api_and_little_else() -> None:
     assert [(i, m) for i, m in IMPORTS if part(i) == "cli" and part(m) not in CLI_MAY_USE] == []
 
 
 def test_every_part_of_the_package_has_its_place() -> None:
-    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "evaluation", "index", "submit", "warmup", "__init__", "__main__"}
+    known = {*STAGES, *GROUND, *ABOVE, "cli", "engines", "evaluation", "index", "submit", "views", "warmup", "web"}
+    known |= {"__init__", "__main__"}
     assert sorted({part(name_of(path)) for path in MODULES} - known) == []
 
 

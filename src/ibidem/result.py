@@ -34,6 +34,15 @@ class RunResult:
         counts = {**self.counts, **self._result_counts(), "skipped": len(self.skipped)}
         return describe_run(self.config, self.inputs, counts, self.timings)
 
+    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, max_pairs: int | None = None) -> Path:
+        """Write a report: one page that shows the results and needs nothing else; return its path.
+
+        `max_pairs` bounds how many pairs of documents it shows (2,500). The page holds the texts of the documents it shows.
+        """
+        from ibidem.views.reporting import report_result
+
+        return report_result(self, Path(path), title, max_pairs)
+
     def _result_counts(self) -> dict[str, int]:
         return {}
 

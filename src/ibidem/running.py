@@ -56,10 +56,11 @@ class Run:
 
     def kept(self) -> dict[str, Any]:
         """Return what every result keeps of a run."""
+        reference = [] if self.against is None else describe_inputs(self.against, is_reference=True)
         return {
             "skipped": self.skipped.records,
             "config": self.config,
-            "inputs": describe_inputs(self.inputs) + ([] if self.against is None else describe_inputs(self.against)),
+            "inputs": describe_inputs(self.inputs) + reference,
             "counts": self.progress.counts,
             "timings": self.progress.timings,
         }

@@ -72,7 +72,7 @@ def test_a_run_writes_its_tables_and_says_what_it_found(run: Run, news: str, tmp
 def test_run_json_says_what_was_done(run: Run, news: str, tmp_path: Path) -> None:
     assert run("cluster", news, "-o", "out", "--min-similarity", "2/3", "--keep", "longest", "--chains").code == 0
     report = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
-    assert set(report) == {"version", "finished", "settings", "inputs", "counts", "timings_seconds"}
+    assert set(report) == {"version", "finished", "settings", "folder", "inputs", "counts", "timings_seconds"}
     assert report["settings"]["matches"]["min_similarity"] == "2/3"
     assert report["settings"]["clusters"] == {"keep": "longest", "chains": True}
     assert (report["inputs"][0]["path"], report["inputs"][0]["bytes"]) == (news, (tmp_path / news).stat().st_size)

@@ -107,7 +107,7 @@ def test_a_run_writes_its_tables_and_says_what_it_found(run: Run, news: str, tmp
 def test_run_json_says_what_was_done(run: Run, news: str, tmp_path: Path) -> None:
     assert run("find", news, "-o", "out", "--min-similarity", "0.85", "--same-document").code == 0
     report = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
-    assert set(report) == {"version", "finished", "settings", "inputs", "counts", "timings_seconds"}
+    assert set(report) == {"version", "finished", "settings", "folder", "inputs", "counts", "timings_seconds"}
     assert report["version"] == __version__
     assert report["finished"].endswith("+00:00")
     for stage, setting in setting_fields():

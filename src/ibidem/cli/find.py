@@ -25,12 +25,14 @@ from ibidem.cli.spark import run_on_spark, spark_option
     "documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
     without=("memory", "summaries"),
 )  # fmt: skip
+@click.option("--report", is_flag=True, help="Write report.html into OUT, too: one page to look at and to send on.")
 @spark_option
 @run_options
 def find(
     inputs: tuple[str, ...],
     references: tuple[str, ...],
     output: Path,
+    report: bool,
     config_file: str | None,
     progress: str,
     quiet: bool,
@@ -44,11 +46,13 @@ def find(
 
     \b
     ibidem find articles/*.jsonl -o out
-    ibidem find new.parquet --against archive/ -o out --signature exact
+    ibidem find new.parquet --against archive/ -o out --signature exact --report
     ibidem find hdfs:///crawl -o hdfs:///found --engine spark --tmp-dir hdfs:///tmp
     """
     config = resolve_settings(config_file, flags).with_signature("words")
     if config.engine.engine == "spark":
+        if report:
+            raise click.UsageError("--report is for the local engine; run `ibidem report` on the results")
         run_on_spark("find", inputs, references, output, config, spark_conf, progress, quiet)
         return
     check_local_folder(output)
@@ -71,5 +75,10 @@ def find(
             result = find_in(list(inputs), against=list(references) or None, config=config, progress=display)
             with display.stage("writing"):
                 result.write(output)
+            if report:
+                with display.stage("report"):
+                    result.to_html(output / "report.html", title=output.resolve().name)
     if not quiet:
         click.echo(summarise(result, output), err=True)
+        page = output / "report.html"
+        click.echo(f"report: {page}" if report else f"look at them: ibidem report {output}, or ibidem serve {output}", err=True)

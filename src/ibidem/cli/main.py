@@ -20,6 +20,8 @@ VERBS = {
     "dedup": "Write a cleaned copy of a collection, without duplicates or repeated passages.",
     "index": "Keep documents on disk, add to them, and look up what new ones share with them.",
     "watch": "Answer documents as they arrive, and add them to an index.",
+    "report": "Write results as one page to look at and to send on.",
+    "serve": "Look at results, and check texts against an index, in the browser.",
     "tune": "Measure how far shingles may be sampled for a wanted precision.",
     "eval": "Measure found passages against a truth file.",
 }

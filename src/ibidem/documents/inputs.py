@@ -106,8 +106,11 @@ def input_size(inputs: Any) -> int | None:
     return total
 
 
-def describe_inputs(inputs: Any) -> list[dict[str, Any]]:
-    """Return what `run.json` says of the inputs: path, bytes and time of change of each file."""
+def describe_inputs(inputs: Any, is_reference: bool = False) -> list[dict[str, Any]]:
+    """Return what `run.json` says of the inputs: path, bytes and time of change of each file, and on which side it is.
+
+    A file that is one document as a whole has its id told too, where that is not its path.
+    """
     described: list[dict[str, Any]] = []
     for source in resolve_inputs(_without_iterators(inputs)):
         if isinstance(source, ObjectSource):
@@ -117,8 +120,22 @@ def describe_inputs(inputs: Any) -> list[dict[str, Any]]:
         else:
             changed = datetime.fromtimestamp(os.path.getmtime(source.name), timezone.utc)
             modified = changed.isoformat(timespec="seconds")
-            described.append({"path": source.name, "bytes": source.n_bytes, "modified": modified})
-    return described
+            told = {"path": source.name, "bytes": source.n_bytes, "modified": modified}
+            described.append(told if source.doc_id == PurePath(source.name).as_posix() else told | {"id": source.doc_id})
+    return [told | {"reference": True} for told in described] if is_reference else described
+
+
+def sources_described(described: Iterable[Mapping[str, Any]], folder: str) -> tuple[list[FileSource], list[str]]:
+    """Return the files that `run.json` tells of, as they were read from that folder, and what of it is not there any more."""
+    sources, missing = [], []
+    for told in described:
+        name = str(told.get("path", ""))
+        path = os.path.join(folder, name)
+        if told.get("kind") or not os.path.isfile(path):
+            missing.append(name or str(told.get("kind", "an input")))
+        else:
+            sources.append(FileSource(name, str(told.get("id", PurePath(name).as_posix())), format_of(name), path))
+    return sources, missing
 
 
 def has_arrow(item: Any) -> bool:

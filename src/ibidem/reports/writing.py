@@ -21,8 +21,11 @@ from ibidem.model import Skipped
 from ibidem.version import __version__
 
 _JSON_BATCH_ROWS = 50_000
+# Made to look at results, and made anew when these change. What people say of pairs stays, whatever is found again.
+VIEW_FILES = ("view.sqlite", "report.html")
+VERDICTS_FILE = "verdicts.sqlite"
 _OURS = ("passages", "hits", "repeats", "documents", "texts", "duplicates", "clusters", "removed", "cleaned")
-RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS))
+RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), *VIEW_FILES)
 
 
 def check_is_folder(folder: Path) -> None:
@@ -36,15 +39,21 @@ def check_output(folder: Path, overwrite: bool) -> None:
     """Raise unless the folder may take results: it is absent, empty, or holds results that may be replaced."""
     check_is_folder(folder)
     if folder.exists() and any(folder.iterdir()):
-        if any(path.name.removesuffix(".part") not in RESULT_NAMES for path in folder.iterdir()):
+        if not all(_is_known(path.name) for path in folder.iterdir()):
             raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
         if not overwrite:
             raise OutputExistsError(f"{folder} holds results already", "Give another folder, or --overwrite to replace them.")
 
 
+def _is_known(name: str) -> bool:
+    """Say whether a file may lie in a folder of results: results, whole or not, views, and what people say of pairs."""
+    name = name.removesuffix("-journal").removesuffix(".part")
+    return name in (*RESULT_NAMES, VERDICTS_FILE) or name.startswith(f"{VIEW_FILES[0]}.")
+
+
 def clear_output(folder: Path) -> None:
     """Remove what an earlier run left, in any format, also in parts; `run.json` first, for it says that all is there."""
-    for old in (folder / name for name in RESULT_NAMES):
+    for old in (*(folder / name for name in RESULT_NAMES), *folder.glob(f"{VIEW_FILES[0]}.*.part")):
         if old.is_dir():
             shutil.rmtree(old)
         else:
@@ -99,6 +108,7 @@ def describe_run(
         "version": __version__,
         "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "settings": config.to_dict(),
+        "folder": os.getcwd(),  # paths of inputs count from here
         "inputs": list(inputs),
         "counts": dict(counts),
         "timings_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},

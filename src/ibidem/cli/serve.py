@@ -1,0 +1,113 @@
+"""`ibidem serve`: a web app over a result folder or an index."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from ibidem.cli.index_opening import tell_of_compiling
+from ibidem.errors import ResourceError, UsageError
+from ibidem.quantities import memory_bytes
+
+_LEAST_TOKEN_CHARS = 8
+_PATH = click.Path(path_type=Path)
+
+
+class SizeType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A size as the user writes it, in bytes: 500kB, 10MB."""
+
+    name = "size"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the bytes that are meant."""
+        n_bytes = value if isinstance(value, int) else memory_bytes(str(value))
+        return n_bytes or self.fail(f"{value!r} is not a size; write 500kB or 10MB", parameter, context)
+
+
+@click.command()
+@click.argument("folder", metavar="PATH", type=_PATH)
+@click.option("--index", "index_folder", metavar="DIR", type=_PATH, help="Index that texts are checked against.")
+@click.option("--documents", metavar="INPUT", multiple=True, help="The documents, if they have moved (repeatable).")
+@click.option("--arrivals", metavar="FILE", type=_PATH, help="Answers that `ibidem watch` writes, to be followed.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others than this one need --token.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0 takes one that is free.")
+@click.option("--token", envvar="IBIDEM_TOKEN", show_envvar=True, help="Answer only those who know this word.")
+@click.option("--read-only", is_flag=True, help="Store no verdicts and add no documents.")
+@click.option("--max-upload", type=SizeType(), default="10MB", show_default=True, help="Largest text that may be sent.")
+@click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell of every request.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+def serve(
+    folder: Path,
+    index_folder: Path | None,
+    documents: tuple[str, ...],
+    arrivals: Path | None,
+    host: str,
+    port: int,
+    token: str | None,
+    read_only: bool,
+    max_upload: int,
+    open_browser: bool,
+    verbose: bool,
+    quiet: bool,
+) -> None:
+    """Show PATH, a folder that `ibidem find -o` wrote or an index, in a browser; Ctrl-C ends.
+
+    Pairs, passages side by side, families, the flow over time; with an index, texts are checked against it, and documents
+    that arrive are shown and can be added. Verdicts on pairs are kept beside the results. The page is for this machine only;
+    with --token, others can be let in (--host 0.0.0.0), over a network that is trusted or behind a server that encrypts.
+    Everything that the page shows is at /api/v1, too.
+
+    \b
+    ibidem serve out
+    ibidem serve out --index news.idx --open
+    ibidem serve news.idx --arrivals answers.jsonl --port 0
+    """
+    _check_token(token)
+    try:
+        from ibidem.web.running import address_of, bind, make_server
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] == "ibidem":
+            raise
+        raise ResourceError(
+            f"ibidem serve needs {problem.name}, which is not installed", "Install it with: pip install 'ibidem[web]'"
+        ) from None
+    from ibidem.web.security import Access, is_local
+    from ibidem.web.served import open_served, warm_up
+
+    if token is None and not is_local(host):
+        raise UsageError(
+            f"--host {host} lets others reach this server, and without --token anyone could read and change everything",
+            "Give a token of your own making: --token WORD. Or leave out --host.",
+        )
+    with bind(host, port) as listening:
+        options: dict[str, Any] = {"index_path": index_folder, "documents": documents, "arrivals": arrivals}
+        if not quiet:
+            click.echo(f"ibidem: opening {folder}", err=True)
+        with open_served(folder, may_write=not read_only, **options) as served:
+            if served.index is not None:
+                tell_of_compiling(quiet, searching=True)
+                warm_up(served.index)
+            address = address_of(listening) + (f"?token={quote(token, safe='')}" if token else "")
+            server = make_server(served, Access(host, token, max_upload), verbose)
+            if not quiet:
+                click.echo(f"ibidem: serving {folder} at {address}  (Ctrl-C ends)", err=True)
+            if open_browser:
+                click.launch(address)
+            # Both are how a server is meant to end: the answers under way are given, and that is all.
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            with suppress(KeyboardInterrupt):
+                server.run([listening])
+
+
+def _check_token(token: str | None) -> None:
+    if token is not None and (len(token) < _LEAST_TOKEN_CHARS or not all("!" <= letter <= "~" for letter in token)):
+        raise UsageError(
+            f"--token has to have at least {_LEAST_TOKEN_CHARS} characters, letters, digits and signs without blanks",
+            "A good one: python -c 'import secrets; print(secrets.token_urlsafe())'",
+        )

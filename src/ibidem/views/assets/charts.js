@@ -1,0 +1,66 @@
+// Charts: Vega draws what charts.py describes, without evaluating code, without styles of its own, without loading anything.
+(function (ibidem) {
+  "use strict";
+
+  const { h, shown } = ibidem;
+  let specs = null;
+  let tip = null;
+
+  function specOf(name) {
+    if (!specs) {
+      const element = document.getElementById("ibidem-charts");
+      specs = element ? JSON.parse(element.textContent) : {};
+    }
+    return specs[name] ? structuredClone(specs[name]) : null;
+  }
+
+  // Shows what a mark says beside the pointer; several lines are given as one text.
+  function tell(handler, event, item, value) {
+    if (!tip) {
+      tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+      document.body.append(tip);
+    }
+    const says = value && (value.says || String(value)); // of one field Vega gives the text itself
+    tip.hidden = !says;
+    if (!says) return;
+    tip.textContent = shown(says);
+    const left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8);
+    const below = event.clientY + 18;
+    const top = below + tip.offsetHeight > window.innerHeight ? event.clientY - tip.offsetHeight - 12 : below;
+    tip.style.left = `${Math.max(4, left)}px`;
+    tip.style.top = `${Math.max(4, top)}px`;
+  }
+
+  // Draws a chart into a place with width; returns { change(data), finalize() }, or null where charts cannot be drawn.
+  async function drawChart(place, name, data, { adapt, click } = {}) {
+    const spec = specOf(name);
+    if (!spec || !window.vegaEmbed) return null;
+    spec.datasets = data;
+    if (adapt) adapt(spec, place.clientWidth);
+    const refuse = () => Promise.reject(new Error("charts load nothing"));
+    const { view, finalize } = await window.vegaEmbed(place, spec, {
+      ast: true,
+      actions: false,
+      defaultStyle: false,
+      renderer: "svg",
+      logLevel: 1, // errors only: a data set may well be empty
+      tooltip: tell,
+      loader: { load: refuse, sanitize: refuse, http: refuse, file: refuse },
+    });
+    // What a chart shows stands beside it in words, too; to those who hear the page it would be a list of shapes.
+    place.querySelectorAll("svg").forEach((drawing) => drawing.setAttribute("aria-hidden", "true"));
+    if (click) view.addEventListener("click", (event, item) => { if (item && item.datum) click(item.datum, event); });
+    return {
+      change(rows) {
+        Object.entries(rows).forEach(([key, values]) => view.data(key, values));
+        return view.runAsync();
+      },
+      finalize() {
+        if (tip) tip.hidden = true;
+        finalize();
+      },
+    };
+  }
+
+  Object.assign(ibidem, { drawChart });
+})(window.ibidem);

@@ -1,0 +1,138 @@
+// Cut-offs: how the pairs are distributed, and from where on they are shown. Moving one refilters the page.
+(function (ibidem) {
+  "use strict";
+
+  const { h, button, number, many } = ibidem;
+  const MEASURES = [
+    { key: "similarity", label: "Similarity", about: "how alike the shared passages are", show: (value) => String(Number(value.toFixed(3))) },
+    { key: "coverage", label: "Coverage", about: "share of the document that lies in passages (the larger of both)", show: ibidem.percent },
+    { key: "longest", label: "Longest passage", about: "in characters", show: (value) => number(Math.round(value)) },
+  ];
+
+  // The last edge is where nothing is left; a cut-off may stand at any other.
+  function edgeNear(edges, value) {
+    let nearest = 0;
+    edges.slice(0, -1).forEach((edge, at) => {
+      if (Math.abs(edge - value) < Math.abs(edges[nearest] - value)) nearest = at;
+    });
+    return nearest;
+  }
+
+  class Cutoff {
+    constructor(measure, distribution) {
+      this.measure = measure;
+      this.edges = distribution.edges;
+      this.counts = distribution.counts;
+      this.isLog = false;
+      this.chart = null;
+      const id = `cut-${measure.key}`;
+      this.place = h("div", { class: "chart bars" });
+      this.input = h("input", {
+        type: "range", id, min: "0", max: String(Math.max(0, this.counts.length - 1)), step: "1", "aria-describedby": `${id}-about`,
+        on: { input: () => this.choose(Number(this.input.value)) },
+      });
+      this.value = h("output", { for: id });
+      this.element = h("div", { class: "cutoff" },
+        h("h3", null, h("label", { for: id }, measure.label, h("span", { class: "unseen" }, ", cut-off"))),
+        h("p", { class: "about", id: `${id}-about` }, measure.about),
+        this.place,
+        h("div", { class: "slider" }, this.input, this.value));
+      this.show();
+    }
+
+    get current() { return ibidem.state.filters[`min_${this.measure.key}`] || 0; }
+
+    choose(at) {
+      const edge = this.edges[at];
+      const limit = this.measure.key === "longest" ? Math.ceil(edge) : Number(edge.toPrecision(6));
+      ibidem.setFilters({ [`min_${this.measure.key}`]: at === 0 ? null : limit });
+    }
+
+    // What a cut-off here would leave, of all pairs there are.
+    rows() {
+      const isTall = (count) => count > 0 || !this.isLog;
+      const floor = this.measure.key === "longest" ? 1 : -Infinity;
+      return this.counts.map((count, at) => ({
+        at, count, base: this.isLog ? 0.6 : 0,
+        start: Math.max(floor, this.edges[at]),
+        end: Math.max(floor, this.edges[at + 1]),
+        is_kept: this.edges[at + 1] > this.current,
+        says: `${this.measure.show(this.edges[at])} – ${this.measure.show(this.edges[at + 1])}: ${many(count, "pair")}`,
+      })).filter((row) => isTall(row.count) && row.end > row.start);
+    }
+
+    cut() { return this.current > this.edges[0] ? [{ value: this.current }] : []; }
+
+    async draw() {
+      if (this.chart) this.chart.finalize();
+      this.chart = null;
+      const adapt = (spec) => {
+        const { x, y } = spec.layer[0].encoding;
+        const floor = this.measure.key === "longest" ? 1 : -Infinity;
+        const domain = [Math.max(floor, this.edges[0]), Math.max(floor, this.edges[this.edges.length - 1])];
+        x.scale.domain = domain;
+        spec.layer[1].encoding.x.scale.domain = domain;
+        if (this.isLog) {
+          y.scale = { type: "log", nice: false, domainMin: 0.6 };
+          y.axis.values = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7];
+        }
+      };
+      const data = { bars: this.rows(), cut: this.cut() };
+      this.chart = await ibidem.drawChart(this.place, this.measure.key, data, {
+        adapt, click: (row) => { if (row.at !== undefined) this.choose(row.at); },
+      });
+    }
+
+    show() {
+      const at = edgeNear(this.edges, this.current);
+      this.input.value = String(at);
+      const says = this.current > this.edges[0] ? `at least ${this.measure.show(this.current)}` : "all";
+      this.value.textContent = says;
+      this.input.setAttribute("aria-valuetext", says);
+      if (this.chart) this.chart.change({ bars: this.rows(), cut: this.cut() });
+    }
+  }
+
+  // Returns { element, draw(), close() } with one cut-off for each measure.
+  function cutoffs(distributions) {
+    const parts = MEASURES.filter(({ key }) => distributions[key] && distributions[key].counts.length)
+      .map((measure) => new Cutoff(measure, distributions[measure.key]));
+    const show = () => {
+      parts.forEach((part) => part.show());
+      clear.disabled = !parts.some((part) => part.current > 0);
+    };
+    const draw = () => Promise.all(parts.map((part) => part.draw()));
+    const scale = button("Logarithmic counts", () => {
+      const isLog = scale.getAttribute("aria-pressed") !== "true";
+      scale.setAttribute("aria-pressed", String(isLog));
+      parts.forEach((part) => { part.isLog = isLog; });
+      draw();
+    }, { class: "quiet", "aria-pressed": "false" });
+    const clear = button("Show all again", () => {
+      ibidem.setFilters({ min_similarity: null, min_coverage: null, min_longest: null });
+    }, { class: "quiet" });
+    show();
+    ibidem.state.listeners.add(show);
+    const element = h("div", { class: "cutoffs" },
+      h("div", { class: "charts" }, parts.map((part) => part.element)),
+      h("div", { class: "actions" }, scale, clear));
+    return {
+      element,
+      draw,
+      close() {
+        ibidem.state.listeners.delete(show);
+        parts.forEach((part) => { if (part.chart) part.chart.finalize(); });
+      },
+    };
+  }
+
+  // Says how many pairs are left, and of how many.
+  function remaining(total, summary) {
+    const all = summary.totals.pairs;
+    const here = summary.shown ? summary.shown.pairs : all;
+    if (here < all) return `${many(total, "pair")} of the ${number(here)} in this report (${number(all)} were found)`;
+    return `${many(total, "pair")} of ${number(all)}`;
+  }
+
+  Object.assign(ibidem, { cutoffs, remaining });
+})(window.ibidem);

@@ -1,0 +1,89 @@
+// Elements of the page: the one way by which anything gets into it. Text from documents is data, so it is only ever set as
+// text, and its characters are made harmless first: none of them may steer the page or turn the direction of writing.
+(function (ibidem) {
+  "use strict";
+
+  const UNSHOWN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu;
+  // Addresses may lead to places of this page and to tables of its own server, to nothing else.
+  const OWN_ADDRESS = /^(#|api\/v1\/[a-z])/;
+
+  function harmless(character) {
+    const code = character.codePointAt(0);
+    if (code === 0x0b || code === 0x0c || code === 0x85) return " ";
+    if (code === 0x2028 || code === 0x2029) return "\n";
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? "\u2421" : "\ufffd";
+  }
+
+  // Returns a text as it may be shown: the same number of characters, none of which does anything but stand there.
+  function shown(text) {
+    return String(text).replace(UNSHOWN, harmless);
+  }
+
+  function setAttribute(element, name, value) {
+    if (/^on/i.test(name) || name === "style" || name === "srcdoc") throw new Error(`attribute refused: ${name}`);
+    if (name === "href" || name === "src" || name === "action") {
+      if (!OWN_ADDRESS.test(value)) throw new Error("address refused");
+      element.setAttribute(name, value);
+    } else {
+      element.setAttribute(name, shown(value));
+    }
+  }
+
+  function append(element, child) {
+    if (child === null || child === undefined || child === false) return;
+    if (Array.isArray(child)) child.forEach((each) => append(element, each));
+    else element.append(child instanceof Node ? child : document.createTextNode(shown(child)));
+  }
+
+  // Children come first: a browser looks a text through again for each node that is put into an element of direction "auto".
+  function fill(element, attributes, children) {
+    children.forEach((child) => append(element, child));
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (name === "on") Object.entries(value).forEach(([event, act]) => element.addEventListener(event, act));
+      else if (name === "styles") Object.entries(value).forEach(([key, set]) => element.style.setProperty(key, set));
+      else setAttribute(element, name, value === true ? "" : value);
+    }
+    return element;
+  }
+
+  // Returns a new element. `on` holds what happens at which event, `styles` properties set one by one, as the policy allows.
+  function h(tag, attributes, ...children) {
+    return fill(document.createElement(tag), attributes, children);
+  }
+
+  function svg(tag, attributes, ...children) {
+    return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+  }
+
+  // Puts children in the place of all that an element holds.
+  function put(element, ...children) {
+    const parts = document.createDocumentFragment();
+    children.forEach((child) => append(parts, child));
+    element.replaceChildren(parts);
+    return element;
+  }
+
+  const heading = (level, text, attributes) => h(`h${level}`, attributes, text);
+  const hidden = (text) => h("span", { class: "unseen" }, text);
+  const link = (href, ...children) => h("a", { href }, ...children);
+  const button = (label, act, attributes) => h("button", { type: "button", on: { click: act }, ...attributes }, label);
+
+  // Returns a function that runs `act` once things have been quiet for a while.
+  function later(act, milliseconds) {
+    let timer = 0;
+    return (...values) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => act(...values), milliseconds);
+    };
+  }
+
+  // Says something to those who hear the page.
+  function announce(text) {
+    const place = document.getElementById("announcements");
+    if (place) place.textContent = shown(text);
+  }
+
+  Object.assign(ibidem, { shown, h, svg, put, heading, hidden, link, button, later, announce });
+})((window.ibidem = window.ibidem || {}));

@@ -1,0 +1,186 @@
+// The source of the report: everything is in the page itself, and is filtered, sorted and paged here.
+(function (ibidem) {
+  "use strict";
+
+  const NO_TEXT = { segments: [], is_complete: false, boilerplate: [] };
+
+  async function unpack(element) {
+    const content = element.textContent.trim();
+    if (element.dataset.encoding !== "gzip+base64") return JSON.parse(content);
+    const packed = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return JSON.parse(await new Response(stream).text());
+  }
+
+  const larger = (pair) => Math.max(pair.coverage_a || 0, pair.coverage_b || 0);
+  const text = (value) => (value || "").toLowerCase();
+  const yearsOf = (pair) =>
+    [pair.a.time, pair.b.time].filter(Boolean).map((time) => new Date(time).getUTCFullYear());
+  const MEASURES = {
+    coverage: larger,
+    a: (pair) => text(pair.a.title || pair.a.id),
+    b: (pair) => text(pair.b.title || pair.b.id),
+  };
+  const SPREAD = { spread: (family) => family.n_documents * family.n_chars };
+
+  function compared(one, other) {
+    // What is missing comes last, whichever way the rest is sorted.
+    if (typeof one === "string") return one < other ? -1 : one > other ? 1 : 0;
+    return one - other;
+  }
+
+  function sorted(items, measure, isAscending) {
+    const keyed = items.map((item, at) => ({ item, at, key: measure(item) }));
+    const isKnown = ({ key }) => key !== null && key !== undefined;
+    const known = keyed.filter(isKnown).sort((one, other) => {
+      const order = compared(one.key, other.key);
+      return (isAscending ? order : -order) || one.at - other.at;
+    });
+    return [...known, ...keyed.filter((each) => !isKnown(each))].map(({ item }) => item);
+  }
+
+  function page(items, { cursor, limit }) {
+    const start = Number(cursor || 0);
+    const end = start + Number(limit || 50);
+    return { items: items.slice(start, end), total: items.length, next: end < items.length ? String(end) : null };
+  }
+
+  const wordsOf = (search) => text(search).split(/\s+/).filter(Boolean);
+  const holdsAll = (haystack, words) => words.every((word) => haystack.includes(word));
+
+  class Embedded {
+    constructor(data) {
+      this.isApp = false;
+      this.data = data;
+      this.pairsByNumber = new Map(data.pairs.map((pair) => [pair.pair, pair]));
+      this.documentsByNumber = new Map(data.documents.map((one) => [one.document, one]));
+      this.haystacks = new Map();
+    }
+
+    static async open(element) {
+      return new Embedded(await unpack(element));
+    }
+
+    async summary() { return this.data.summary; }
+    async distributions() { return this.data.distributions; }
+
+    // Names of both sides and what stands in the passages: made when first looked through.
+    haystack(pair) {
+      let found = this.haystacks.get(pair.pair);
+      if (found === undefined) {
+        const sides = [pair.a, pair.b].flatMap((side) => [side.id, side.title, side.group]);
+        const body = this.data.texts[pair.a.document];
+        const listed = this.data.passages[pair.pair];
+        const quoted = body && listed ? listed.passages.map((one) => ibidem.slice(body, one.a_start, one.a_end)) : [];
+        found = text([...sides, ...quoted].filter(Boolean).join("\n"));
+        this.haystacks.set(pair.pair, found);
+      }
+      return found;
+    }
+
+    kept(filters) {
+      const words = wordsOf(filters.search);
+      return this.data.pairs.filter((pair) =>
+        !(pair.similarity < (filters.min_similarity || 0)) &&
+        larger(pair) >= (filters.min_coverage || 0) &&
+        pair.longest >= (filters.min_longest || 0) &&
+        (!filters.kind || pair.kind === filters.kind) &&
+        (!filters.group || pair.a.group === filters.group || pair.b.group === filters.group) &&
+        (!filters.year || yearsOf(pair).includes(Number(filters.year))) &&
+        (!filters.verdict || (pair.verdict || "none") === filters.verdict) &&
+        (ibidem.isMissing(filters.document) || [pair.a.document, pair.b.document].includes(Number(filters.document))) &&
+        (!words.length || holdsAll(this.haystack(pair), words)));
+    }
+
+    async pairs(filters) {
+      let items = this.kept(filters);
+      const { sort } = filters;
+      if (sort && sort !== "interest") {
+        const order = filters.order || (sort === "a" || sort === "b" ? "asc" : "desc");
+        items = sorted(items, MEASURES[sort] || ((pair) => pair[sort]), order === "asc");
+      } else if (filters.order === "asc") {
+        items = [...items].reverse();
+      }
+      return page(items, filters);
+    }
+
+    async flow(filters) {
+      const items = sorted(this.kept(filters), (pair) => pair.shared, false);
+      return { items: items.slice(0, 400), total: items.length };
+    }
+
+    // How many pairs have each group, kind and year: over all that is embedded.
+    async facets() {
+      const counts = { group: new Map(), kind: new Map(), year: new Map() };
+      const count = (which, value) => counts[which].set(value, (counts[which].get(value) || 0) + 1);
+      for (const pair of this.data.pairs) {
+        new Set([pair.a.group, pair.b.group].filter(Boolean)).forEach((group) => count("group", group));
+        new Set(yearsOf(pair)).forEach((year) => count("year", year));
+        count("kind", pair.kind);
+      }
+      const listed = (which) => [...counts[which]].map(([value, n_pairs]) => ({ value, n_pairs }));
+      return {
+        group: sorted(listed("group"), (each) => each.n_pairs, false),
+        kind: sorted(listed("kind"), (each) => each.n_pairs, false),
+        year: sorted(listed("year"), (each) => each.value, true),
+        verdict: [],
+      };
+    }
+
+    textOf(document) {
+      return this.data.texts[document.document] || { ...document, ...NO_TEXT };
+    }
+
+    async pair(number) {
+      const pair = this.pairsByNumber.get(number);
+      if (!pair) throw ibidem.problem("This report does not hold that pair.", "Only the most telling pairs are embedded.");
+      const listed = this.data.passages[number] || { passages: [], n_passages: pair.n_passages };
+      return { pair, ...listed, a: this.textOf(pair.a), b: this.textOf(pair.b) };
+    }
+
+    async documents(filters) {
+      const words = wordsOf(filters.search);
+      let items = this.data.documents.filter((one) =>
+        (!filters.group || one.group === filters.group) &&
+        (!words.length || holdsAll(text([one.id, one.title, one.group].filter(Boolean).join("\n")), words)));
+      const sort = filters.sort || "reused_share";
+      const order = filters.order || (sort === "id" || sort === "time" ? "asc" : "desc");
+      items = sorted(items, sort === "id" ? (one) => text(ibidem.named(one)) : (one) => one[sort], order === "asc");
+      return page(items, filters);
+    }
+
+    async document(number) {
+      const document = this.documentsByNumber.get(number);
+      if (!document) throw ibidem.problem("This report does not hold that document.", "Only some documents are embedded.");
+      const pairs = this.data.pairs.filter((pair) => pair.a.document === number || pair.b.document === number);
+      return {
+        document,
+        text: this.textOf(document),
+        shades: this.data.shades[number] || [],
+        pairs: sorted(pairs, (pair) => pair.shared, false).slice(0, 100),
+        n_pairs: document.n_pairs,
+      };
+    }
+
+    async families(filters) {
+      const words = wordsOf(filters.search);
+      let items = this.data.families.map((each) => each.family).filter((one) => holdsAll(text(one.excerpt), words));
+      const sort = filters.sort || "spread";
+      const order = filters.order || (sort === "first_time" ? "asc" : "desc");
+      items = sorted(items, SPREAD[sort] || ((one) => one[sort]), order === "asc");
+      return page(items, filters);
+    }
+
+    async family(number) {
+      const found = this.data.families.find((each) => each.family.family === number);
+      if (!found) throw ibidem.problem("This report does not hold that family.", "Only the widest spread ones are embedded.");
+      return found;
+    }
+
+    async skipped() {
+      return { items: this.data.skipped || [], total: this.data.summary.totals.skipped || 0, next: null };
+    }
+  }
+
+  Object.assign(ibidem, { Embedded });
+})(window.ibidem);

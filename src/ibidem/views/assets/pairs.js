@@ -1,0 +1,166 @@
+// The view of all pairs: search, facets, cut-offs, table.
+(function (ibidem) {
+  "use strict";
+
+  const { h, put, button, number, later } = ibidem;
+  const NAMES = { group: "Outlet or group", kind: "Kind", year: "Year", verdict: "Verdict" };
+  const MAX_LISTED = 12;
+
+  const EXAMPLES = [
+    ["flood warning", "both words, in a name, an id, a group or a passage"],
+    ["coverage>50%", "at least half of one document is shared"],
+    ["longest>=200", "a passage of at least 200 characters"],
+    ["similarity>0.9", "passages at least this alike"],
+    ["kind:near", "exact, near or quote"],
+    ["group:\"Harbour Post\"", "one side is of this group"],
+    ["year:2031", "one side is of this year"],
+  ];
+
+  function help() {
+    return h("details", { class: "search-help" }, h("summary", null, "What can be searched for"),
+      h("dl", null, EXAMPLES.map(([example, says]) => [h("dt", null, h("code", null, example)), h("dd", null, says)])),
+      h("p", null, "Conditions may stand together, with words or without. Limits include the value itself."));
+  }
+
+  // The box keeps what was typed; the conditions in it are filters like any other, until they are deleted from it.
+  function searchBox() {
+    let fromBox = [];
+    const input = h("input", {
+      type: "search", id: "search", autocomplete: "off", spellcheck: "false", placeholder: "words, or coverage>50% kind:near",
+    });
+    const apply = () => {
+      const { conditions, words } = ibidem.address.conditionsOf(input.value);
+      const changes = { search: words || null };
+      fromBox.forEach((key) => { changes[key] = null; });
+      fromBox = Object.keys(conditions);
+      ibidem.setFilters({ ...changes, ...conditions });
+    };
+    const soon = later(apply, 200);
+    input.addEventListener("input", soon);
+    input.addEventListener("keydown", (event) => { if (event.key === "Enter") apply(); });
+    input.value = ibidem.state.filters.search || "";
+    return { input, clear() { fromBox = []; input.value = ""; } };
+  }
+
+  // Documents are filtered by number; their names are learnt from the pairs that are found.
+  const documentNames = new Map();
+  const learn = (items) => items.slice(0, 1).forEach((pair) => [pair.a, pair.b].forEach((side) => documentNames.set(side.document, ibidem.named(side))));
+
+  const shownValue = (key, value) => {
+    if (key === "min_coverage") return `coverage at least ${ibidem.percent(value)}`;
+    if (key === "min_similarity") return `similarity at least ${ibidem.similarity(value)}`;
+    if (key === "min_longest") return `longest passage at least ${number(Math.round(value))}`;
+    if (key === "document") return `document: ${documentNames.get(value) || value}`;
+    return `${key}: ${value}`;
+  };
+
+  // What filters the page, each with a way to take it away.
+  function activeFilters(box) {
+    const place = h("div", { class: "active", role: "group", "aria-label": "Filters in force" });
+    const show = () => {
+      const active = Object.entries(ibidem.state.filters).filter(([key]) => key !== "sort" && key !== "order");
+      put(place, active.map(([key, value]) => button(
+        [shownValue(key, value), h("span", { "aria-hidden": "true" }, " ×")],
+        () => {
+          if (box) box.clear();
+          ibidem.setFilters({ [key]: null });
+          // The chip is gone; the focus goes to the next one, or to where filters are made.
+          (place.querySelector("button") || (box && box.input) || document.getElementById("main")).focus();
+        }, { class: "chip", "aria-label": `take away: ${shownValue(key, value)}` })),
+      active.length > 1 && button("clear all", () => {
+        if (box) box.clear();
+        ibidem.setFilters(Object.fromEntries(active.map(([key]) => [key, null])));
+      }, { class: "quiet" }));
+      place.hidden = !active.length;
+    };
+    return { place, show };
+  }
+
+  function facet(key, items) {
+    const listed = h("ul", null);
+    const choose = (value) => ibidem.setFilters({ [key]: String(ibidem.state.filters[key]) === String(value) ? null : value });
+    let isOpen = false;
+    // Buttons stay as they are when one is chosen, so that the focus does, too.
+    const show = () => listed.querySelectorAll("[data-value]").forEach((each) => {
+      each.setAttribute("aria-pressed", String(each.dataset.value === ibidem.shown(ibidem.state.filters[key] ?? "")));
+    });
+    const build = () => {
+      const few = isOpen ? items : items.slice(0, MAX_LISTED);
+      const more = items.length > MAX_LISTED && button(isOpen ? "fewer" : `all ${number(items.length)}`, () => {
+        isOpen = !isOpen;
+        build();
+        listed.querySelector("button.quiet").focus();
+      }, { class: "quiet" });
+      put(listed, few.map(({ value, n_pairs }) => h("li", null, button(
+        [h("bdi", null, String(value)), " ", h("span", { class: "count" }, number(n_pairs))],
+        () => choose(value), { "data-value": String(value), title: String(value) }))), more && h("li", null, more));
+      show();
+    };
+    build();
+    return { element: h("section", null, h("h2", null, NAMES[key]), listed), show };
+  }
+
+  async function facets(source) {
+    const found = await source.facets();
+    const parts = Object.keys(NAMES).filter((key) => (found[key] || []).length > 1).map((key) => facet(key, found[key]));
+    return {
+      element: parts.length ? h("details", { class: "facets", open: window.innerWidth >= 1440 },
+        h("summary", null, "Narrow down"), h("div", { class: "facet-list" }, parts.map((part) => part.element))) : null,
+      show: () => parts.forEach((part) => part.show()),
+    };
+  }
+
+  function downloads(source) {
+    const place = h("p", { class: "downloads" });
+    const show = () => put(place, "This table as ", ["csv", "json"].flatMap((kind, at) => [
+      at ? " or " : "", h("a", { href: source.download("pairs", kind, ibidem.state.filters), download: `pairs.${kind}` }, kind.toUpperCase()),
+    ]));
+    return { place, show };
+  }
+
+  async function show(main, { source, summary }) {
+    const box = searchBox();
+    const active = activeFilters(box);
+    const table = new ibidem.PairTable(source, summary);
+    const narrowing = await facets(source);
+    const cut = ibidem.cutoffs(await source.distributions());
+    const saved = source.isApp ? downloads(source) : null;
+    const count = h("p", { class: "remaining", role: "status" });
+    const trouble = h("div", null);
+    const cutting = h("details", { class: "cutting" }, h("summary", null, "Distributions and cut-offs"), cut.element);
+    cutting.addEventListener("toggle", () => { if (cutting.open) cut.draw(); });
+    put(main,
+      h("header", { class: "head" }, h("h1", null, "Pairs of documents"),
+        h("p", { class: "lead" }, "Every pair that shares a passage; the most telling first, unless a column is chosen.")),
+      h("div", { class: "searching" }, h("label", { for: "search" }, "Search"), box.input, help()),
+      cutting, active.place,
+      h("div", { class: narrowing.element ? "with-facets" : null }, narrowing.element,
+        h("div", { class: "results" }, trouble, h("div", { class: "above" }, count, saved && saved.place), table.element)));
+    const refresh = async () => {
+      active.show();
+      narrowing.show();
+      if (saved) saved.show();
+      const answer = await table.refresh();
+      trouble.replaceChildren();
+      if (!answer) return;
+      count.textContent = ibidem.remaining(answer.total, summary);
+      if (!ibidem.isMissing(ibidem.state.filters.document) && !documentNames.has(ibidem.state.filters.document)) {
+        learn(answer.items);
+        active.show();
+      }
+    };
+    // Beside the search box, not in its place: perhaps only what stands in it has to be changed.
+    const failed = (error) => ibidem.showProblem(trouble, error);
+    const listen = () => refresh().catch(failed);
+    ibidem.state.listeners.add(listen);
+    await refresh();
+    return () => {
+      ibidem.state.listeners.delete(listen);
+      table.close();
+      cut.close();
+    };
+  }
+
+  ibidem.views = Object.assign(ibidem.views || {}, { pairs: { title: "Pairs", show } });
+  Object.assign(ibidem, { activeFilters });
+})(window.ibidem);

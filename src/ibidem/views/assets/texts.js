@@ -1,0 +1,144 @@
+// Texts: from offsets, which count characters, to strings, which count UTF-16 units; and from passages to marked text.
+(function (ibidem) {
+  "use strict";
+
+  const { h, number } = ibidem;
+  const SURROGATE = /[\ud800-\udbff][\udc00-\udfff]/g;
+  const indexes = new WeakMap();
+
+  // Of each segment: how many characters it has, and where those lie that take two units (most texts have none).
+  function indexed(segment) {
+    let index = indexes.get(segment);
+    if (!index) {
+      const wide = [];
+      SURROGATE.lastIndex = 0;
+      for (let found = SURROGATE.exec(segment.text); found; found = SURROGATE.exec(segment.text)) {
+        wide.push(found.index - wide.length);
+      }
+      index = { wide, nChars: segment.text.length - wide.length };
+      indexes.set(segment, index);
+    }
+    return index;
+  }
+
+  // The number of values in a sorted list that are smaller.
+  function countBelow(values, limit) {
+    let low = 0;
+    let high = values.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (values[middle] < limit) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  function cut(segment, start, end) {
+    const { wide } = indexed(segment);
+    const from = start - segment.start;
+    const to = end - segment.start;
+    if (!wide.length) return segment.text.slice(from, to);
+    return segment.text.slice(from + countBelow(wide, from), to + countBelow(wide, to));
+  }
+
+  const endOf = (segment) => segment.start + indexed(segment).nChars;
+
+  // Returns the characters from `start` to `end` of a text, as far as they are at hand.
+  function slice(text, start, end) {
+    return text.segments
+      .filter((segment) => segment.start < end && endOf(segment) > start)
+      .map((segment) => cut(segment, Math.max(start, segment.start), Math.min(end, endOf(segment))))
+      .join("");
+  }
+
+  function leftOut(nChars) {
+    return h("span", { class: "left-out" }, `… ${number(nChars)} ${nChars === 1 ? "character" : "characters"} left out …`);
+  }
+
+  // Returns a fragment with the text; `decorate` gives the nodes for each mark. Marks are in order and do not overlap.
+  function marked(text, marks, decorate) {
+    const parts = document.createDocumentFragment();
+    const plain = (segment, start, end) => {
+      if (start < end) parts.append(document.createTextNode(ibidem.shown(cut(segment, start, end))));
+    };
+    let at = 0;
+    let written = 0;
+    for (const segment of text.segments) {
+      const end = endOf(segment);
+      if (segment.start > written) parts.append(leftOut(segment.start - written));
+      written = segment.start;
+      while (at < marks.length && marks[at].end <= written) at += 1;
+      while (at < marks.length && marks[at].start < end) {
+        const mark = marks[at];
+        const from = Math.max(mark.start, written);
+        const to = Math.min(mark.end, end);
+        plain(segment, written, from);
+        parts.append(...decorate(mark, cut(segment, from, to)));
+        written = to;
+        if (mark.end > end) break;
+        at += 1;
+      }
+      plain(segment, written, end);
+      written = end;
+    }
+    if (text.segments.length && text.n_chars > written) parts.append(leftOut(text.n_chars - written));
+    return parts;
+  }
+
+  // Returns the stretches of a text that lie in passages or in boilerplate, in reading order, without overlap. Where passages
+  // overlap, the one that begins last is shown, so that one inside another is seen; the others are named with it.
+  // `spans`: { number, start, end, changes }.
+  function stretches(spans, boilerplate) {
+    const events = [];
+    const changes = [];
+    const places = new Set();
+    for (const span of spans) {
+      if (span.start >= span.end) continue;
+      events.push([span.start, 1, span.number], [span.end, 0, span.number]);
+      for (const [start, end] of span.changes || []) if (start < end) changes.push([start, end, span.number]);
+    }
+    for (const [start, end] of boilerplate || []) if (start < end) events.push([start, 1, 0], [end, 0, 0]);
+    events.forEach(([place]) => places.add(place));
+    changes.forEach(([start, end]) => places.add(start).add(end));
+    const sorted = Float64Array.from(places).sort();
+    events.sort((one, other) => one[0] - other[0] || one[1] - other[1] || one[2] - other[2]);
+    changes.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+    const found = [];
+    const open = [];
+    const changedUntil = new Map();
+    let nBoilerplate = 0;
+    let event = 0;
+    let change = 0;
+    for (let at = 0; at + 1 < sorted.length; at += 1) {
+      const start = sorted[at];
+      for (; event < events.length && events[event][0] <= start; event += 1) {
+        const [, begins, passage] = events[event];
+        if (passage === 0) nBoilerplate += begins ? 1 : -1;
+        else if (begins) open.push(passage);
+        else open.splice(open.indexOf(passage), 1);
+      }
+      for (; change < changes.length && changes[change][0] <= start; change += 1) {
+        const [, end, passage] = changes[change];
+        changedUntil.set(passage, Math.max(end, changedUntil.get(passage) || 0));
+      }
+      if (open.length) {
+        const passage = open[open.length - 1];
+        const others = open.slice(0, -1).sort((one, other) => one - other);
+        const isChanged = (changedUntil.get(passage) || 0) > start;
+        found.push({ start, end: sorted[at + 1], passage, others, isChanged, isBoilerplate: nBoilerplate > 0 });
+      } else if (nBoilerplate) {
+        found.push({ start, end: sorted[at + 1], passage: 0, others: [], isChanged: false, isBoilerplate: true });
+      }
+    }
+    return found;
+  }
+
+  // Returns the nodes of a text with some words underlined; `changes` are offsets in that text.
+  function underlined(text, changes, tag) {
+    const whole = { n_chars: 0, segments: [{ start: 0, text }] };
+    const marks = (changes || []).map(([start, end]) => ({ start, end })).filter(({ start, end }) => start < end);
+    return marked(whole, marks, (mark, words) => [h(tag || "u", null, words)]);
+  }
+
+  Object.assign(ibidem, { slice, marked, stretches, underlined });
+})(window.ibidem);

@@ -1,0 +1,83 @@
+// The flow over time: rows for the chart with a lane for each group and a curve from the earlier to the later document.
+(function (ibidem) {
+  "use strict";
+
+  const { number, many, time, named } = ibidem;
+  const MAX_LANES = 24;
+  const N_STEPS = 20;
+  const OTHER = "all others";
+
+  const order = (pair) => (pair.direction === "b_to_a" ? [pair.b, pair.a] : [pair.a, pair.b]);
+  const instant = (side) => (side.time ? Date.parse(side.time) : NaN);
+  const whereFrom = (side) => [side.group, time(side.time)].filter(Boolean).join(", ");
+
+  function says(pair) {
+    const [from, to] = order(pair);
+    const joint = pair.direction === "unknown" ? "and" : "→";
+    return `${named(from)} (${whereFrom(from)})\n${joint} ${named(to)} (${whereFrom(to)})\n${number(pair.shared)} characters in ${many(pair.n_passages, "passage")}`;
+  }
+
+  // The lanes that hold most, in the order in which they first appear; the rest share one.
+  function lanesOf(pairs, laneName) {
+    const lanes = new Map();
+    for (const pair of pairs) {
+      for (const side of [pair.a, pair.b]) {
+        const lane = lanes.get(laneName(side)) || { name: laneName(side), shared: 0, first: Infinity };
+        lane.shared += pair.shared;
+        lane.first = Math.min(lane.first, instant(side));
+        lanes.set(lane.name, lane);
+      }
+    }
+    const bySize = [...lanes.values()].sort((one, other) => other.shared - one.shared);
+    const kept = bySize.length > MAX_LANES ? bySize.slice(0, MAX_LANES - 1) : bySize;
+    kept.sort((one, other) => one.first - other.first || (one.name < other.name ? -1 : 1));
+    const places = new Map(kept.map((lane, at) => [lane.name, at]));
+    return { kept, places, nOther: bySize.length - kept.length, nAll: bySize.length };
+  }
+
+  // Leaves and reaches the lanes level; within one lane it makes a bow, the higher the longer it takes.
+  function curve(fromTime, toTime, fromLane, toLane, allTime) {
+    const height = fromLane === toLane ? Math.min(0.7, 0.8 * Math.sqrt((toTime - fromTime) / allTime)) : 0;
+    return Array.from({ length: N_STEPS + 1 }, (_, step) => {
+      const t = step / N_STEPS;
+      const eased = t * t * (3 - 2 * t);
+      const bow = -height * 16 * t * t * (1 - t) * (1 - t);
+      return { step, time: fromTime + (toTime - fromTime) * t, lane: fromLane + (toLane - fromLane) * eased + bow };
+    });
+  }
+
+  // Lane names are shown by the chart as they are, hence made harmless here. Returns its data sets, and what has to be said beside it.
+  function timeline(pairs, hasGroups) {
+    const laneName = (side) => (hasGroups ? side.group || "no group" : named(side));
+    const dated = pairs.filter((pair) => !Number.isNaN(instant(pair.a)) && !Number.isNaN(instant(pair.b)));
+    const { kept, places, nOther, nAll } = lanesOf(dated, laneName);
+    const laneOf = (side) => places.get(laneName(side)) ?? kept.length;
+    const data = { lanes: [], ordered: [], unordered: [], heads: [], dots: [] };
+    const dots = new Map();
+    const times = dated.flatMap((pair) => [instant(pair.a), instant(pair.b)]);
+    const allTime = Math.max(1, Math.max(...times) - Math.min(...times));
+    let nHidden = 0;
+    for (const pair of dated) {
+      const [from, to] = order(pair);
+      const [start, end] = [instant(from), instant(to)];
+      const isOrdered = pair.direction !== "unknown" && start !== end;
+      for (const side of [from, to]) {
+        dots.set(side.document, { document: side.document, time: instant(side), lane: laneOf(side), says: `${named(side)}\n${whereFrom(side)}` });
+      }
+      if (start === end && laneOf(from) === laneOf(to)) {
+        nHidden += 1;
+        continue;
+      }
+      const facts = { pair: pair.pair, shared: pair.shared, says: says(pair) };
+      const points = curve(start, end, laneOf(from), laneOf(to), allTime).map((point) => ({ ...point, ...facts }));
+      data[isOrdered ? "ordered" : "unordered"].push(...points);
+      if (isOrdered) data.heads.push({ time: end, lane: laneOf(to), ...facts });
+    }
+    data.dots = [...dots.values()];
+    data.lanes = kept.map((lane, at) => ({ lane: at, name: ibidem.shown(lane.name), says: lane.name }));
+    if (nOther) data.lanes.push({ lane: kept.length, name: OTHER, says: `${many(nOther, "other")}, in one lane` });
+    return { data, nLanes: data.lanes.length, nAllLanes: nAll, nOther, nUndated: pairs.length - dated.length, nHidden };
+  }
+
+  Object.assign(ibidem, { timeline, inOrder: order });
+})(window.ibidem);

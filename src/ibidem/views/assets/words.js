@@ -1,0 +1,83 @@
+// Words: numbers, shares, times and names as people read them.
+(function (ibidem) {
+  "use strict";
+
+  const { h, hidden } = ibidem;
+  const WHOLE = new Intl.NumberFormat("en");
+  const TENTH = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  const DAY = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
+  const CLOCK = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", hour: "2-digit", minute: "2-digit" });
+
+  const KINDS = {
+    exact: "word for word",
+    near: "with changes",
+    quote: "single sentences",
+  };
+  const VERDICTS = { confirmed: "confirmed", rejected: "rejected", unsure: "unsure" };
+
+  const isMissing = (value) => value === null || value === undefined;
+  const number = (value) => (isMissing(value) ? "–" : WHOLE.format(value));
+  const decimal = (value) => (isMissing(value) ? "–" : TENTH.format(value));
+  const many = (count, noun, nouns) => `${number(count)} ${count === 1 ? noun : nouns || `${noun}s`}`;
+
+  // A share as a percentage; what is not all and not nothing never reads as "100 %" or "0 %".
+  function percent(share) {
+    if (isMissing(share)) return "–";
+    if (share > 0 && share < 0.005) return "<\u00a01\u00a0%";
+    if (share < 1 && share >= 0.995) return ">\u00a099\u00a0%";
+    return `${Math.round(share * 100)}\u00a0%`;
+  }
+
+  const similarity = (value) => (isMissing(value) ? "–" : (Math.floor(value * 100 + 1e-9) / 100).toFixed(2));
+
+  function time(value) {
+    if (!value) return "no date";
+    const date = new Date(value);
+    if (Number.isNaN(date.getTime())) return String(value);
+    const isWholeDay = /T00:00(:00(\.0+)?)?(Z|\+00:00)?$/.test(value) || !value.includes("T");
+    return isWholeDay ? DAY.format(date) : `${DAY.format(date)}, ${CLOCK.format(date)}`;
+  }
+
+  function days(value) {
+    if (isMissing(value)) return "–";
+    if (value === 0) return "0";
+    return value < 0.05 ? "< 0.1" : decimal(value);
+  }
+
+  function bytes(value) {
+    if (isMissing(value)) return "";
+    if (value < 1000) return `${value} bytes`;
+    return value < 1e6 ? `${decimal(value / 1e3)} kB` : `${decimal(value / 1e6)} MB`;
+  }
+
+  const named = (one) => one.title || one.id;
+
+  // A name whose direction of writing touches nothing around it, with the whole of it at hand where it is cut.
+  function name(one, attributes) {
+    const title = one.title ? `${one.title} (${one.id})` : one.id;
+    return h("bdi", { class: "name", title, ...attributes }, named(one));
+  }
+
+  // What stands below a name: its group, its time, and its id if the name is a title.
+  function origin(one) {
+    const parts = [];
+    if (one.group) parts.push(h("bdi", null, one.group));
+    if (one.time) parts.push(h("time", { datetime: one.time }, time(one.time)));
+    if (one.title) parts.push(h("bdi", { class: "id", title: one.id }, one.id));
+    return h("span", { class: "origin" }, parts.flatMap((part, i) => (i ? [" · ", part] : [part])));
+  }
+
+  // A share as a little bar and as a number.
+  function bar(share) {
+    const filled = h("span", { class: "filled", styles: { width: `${Math.round((share || 0) * 100)}%` } });
+    return h("span", { class: "share" }, h("span", { class: "bar", "aria-hidden": "true" }, filled), percent(share));
+  }
+
+  const badge = (passage, attributes) =>
+    h("span", { class: `number ${hue(passage)}`, ...attributes }, hidden("passage "), String(passage));
+  const hue = (passage) => `hue${(passage - 1) % 8}`;
+
+  Object.assign(ibidem, {
+    KINDS, VERDICTS, isMissing, number, decimal, many, percent, similarity, time, days, bytes, named, name, origin, bar, badge, hue,
+  });
+})(window.ibidem);

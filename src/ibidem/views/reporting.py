@@ -1,0 +1,41 @@
+"""From views to a report on disk."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ibidem.errors import OutputExistsError, ResourceError
+from ibidem.views.export import MOST_PAIRS, report_data
+from ibidem.views.material import material_of_result
+from ibidem.views.opening import passing_views
+from ibidem.views.page import report_page
+from ibidem.views.store import ViewStore
+
+
+def write_report(store: ViewStore, path: Path, title: str | None = None, max_pairs: int = MOST_PAIRS) -> list[str]:
+    """Write a report as one page, aside and renamed; return what is to be said of what is not in it."""
+    if path.is_dir():
+        raise OutputExistsError(f"{path} is a folder", "Give the name of a file, such as report.html.")
+    data = report_data(store, title, max_pairs)
+    aside = path.with_name(f"{path.name}.part")
+    try:
+        aside.write_text(report_page(data), "utf-8")
+        os.replace(aside, path)
+    except OSError as error:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        raise ResourceError(
+            f"cannot write {path}: {error.strerror or error}", "Is there room, and may you write there?"
+        ) from error
+    told = [entry for entry in data["summary"]["left_out"] if entry["what"].startswith("further") or entry["what"] == "texts"]
+    return [f"{entry['what']}: {entry['why']}" for entry in told]
+
+
+def report_result(result: Any, path: Path, title: str | None = None, max_pairs: int | None = None) -> Path:
+    """Write a report of a result that is in memory; return its path."""
+    with passing_views(material_of_result(result)) as store:
+        write_report(store, path, title, MOST_PAIRS if max_pairs is None else max_pairs)
+    return path

@@ -1,0 +1,139 @@
+"""The log of arrivals: the last hundred thousand documents that came, numbered, kept in SQLite beside the index."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from ibidem.errors import InputError
+
+FILE_NAME = "arrivals.sqlite"
+MOST_KEPT = 100_000
+_TRIM_AT = MOST_KEPT // 100  # rows over the limit; trimming each time would cost more than it gives
+_ROWS_AT_ONCE = 500
+_BUSY_SECONDS = 10.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS arrivals (arrival INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS tails (path TEXT PRIMARY KEY, file TEXT NOT NULL, offset INTEGER NOT NULL);
+"""
+
+
+class ArrivalLog:
+    """Arrivals by rising number. Any thread may use it; `listen` tells those who wait that something came."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Open the log, or make it; without a path, or where nothing can be written, it lasts as long as the process."""
+        self._mutex = threading.Lock()
+        self._listeners: list[Callable[[], None]] = []
+        self._connection = _connect(path)
+
+    def close(self) -> None:
+        """Close the log."""
+        with self._mutex:
+            self._connection.close()
+
+    def append(self, arrivals: Iterable[dict[str, Any]], tail: tuple[str, str, int] | None = None) -> list[dict[str, Any]]:
+        """Store arrivals, and with them how far a file was read: (path, file, offset). Return them with their numbers."""
+        stored = []
+        with self._mutex, self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for arrival in arrivals:
+                content = json.dumps(arrival, ensure_ascii=False)
+                number = self._connection.execute("INSERT INTO arrivals (content) VALUES (?)", (content,)).lastrowid
+                stored.append({"arrival": number, **arrival})
+            if tail is not None:
+                self._connection.execute("INSERT OR REPLACE INTO tails VALUES (?, ?, ?)", tail)
+            if stored and self._count() > MOST_KEPT + _TRIM_AT:
+                oldest = "SELECT arrival FROM arrivals ORDER BY arrival DESC LIMIT 1 OFFSET ?"
+                self._connection.execute(f"DELETE FROM arrivals WHERE arrival <= ({oldest})", (MOST_KEPT,))
+        if stored:
+            for tell in list(self._listeners):
+                tell()
+        return stored
+
+    def page(self, after: int | None, limit: int) -> dict[str, Any]:
+        """Return arrivals after that number, oldest first; without a number, the last ones, oldest first too."""
+        with self._mutex:
+            total = self._count()
+            items = self._last(limit) if after is None else self._after(after, limit + 1)
+        is_more = len(items) > limit
+        items = items[:limit]
+        return {"items": items, "total": total, "next": str(items[-1]["arrival"]) if is_more else None}
+
+    def after(self, number: int, limit: int) -> list[dict[str, Any]]:
+        """Return up to `limit` arrivals after that number."""
+        with self._mutex:
+            return self._after(number, limit)
+
+    def last_number(self) -> int:
+        """Return the number of the last arrival; 0 if there was none."""
+        with self._mutex:
+            return int(self._connection.execute("SELECT coalesce(max(arrival), 0) FROM arrivals").fetchone()[0])
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield all arrivals as flat rows."""
+        number = 0
+        while some := self.after(number, _ROWS_AT_ONCE):
+            for arrival in some:
+                yield {**arrival, "sources": " ".join(source["id"] for source in arrival["sources"])}
+            number = some[-1]["arrival"]
+
+    def read_until(self, path: str) -> tuple[str, int] | None:
+        """Return which file lay at a path that is followed, and how far it was read."""
+        with self._mutex:
+            row = self._connection.execute("SELECT file, offset FROM tails WHERE path = ?", (path,)).fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def listen(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Have `tell` called, in any thread, when something came; returns the call that ends this."""
+        self._listeners.append(tell)
+
+        def stop() -> None:
+            with suppress(ValueError):
+                self._listeners.remove(tell)
+
+        return stop
+
+    def _count(self) -> int:
+        # Numbers rise by one and only the oldest go, so that no row has to be counted.
+        row = self._connection.execute("SELECT min(arrival), max(arrival) FROM arrivals").fetchone()
+        return 0 if row[0] is None else int(row[1] - row[0] + 1)
+
+    def _after(self, number: int, limit: int) -> list[dict[str, Any]]:
+        statement = "SELECT arrival, content FROM arrivals WHERE arrival > ? ORDER BY arrival LIMIT ?"
+        return _arrivals(self._connection.execute(statement, (number, limit)))
+
+    def _last(self, limit: int) -> list[dict[str, Any]]:
+        statement = "SELECT arrival, content FROM arrivals ORDER BY arrival DESC LIMIT ?"
+        return _arrivals(self._connection.execute(statement, (limit,)))[::-1]
+
+
+def _arrivals(rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
+    return [{"arrival": number, **json.loads(content)} for number, content in rows]
+
+
+def _connect(path: Path | None) -> sqlite3.Connection:
+    if path is not None:
+        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; {_SCHEMA}")
+            return connection
+        except sqlite3.OperationalError:  # a folder that is not ours to write in: the log is lost at the end
+            connection.close()
+        except sqlite3.DatabaseError as problem:
+            connection.close()
+            raise InputError(f"{path} is no log of arrivals: {problem}", "Move it away; a new one is made.") from None
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.executescript(_SCHEMA)
+    return connection
+
+
+def now() -> str:
+    """Return the time of arrival."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,124 @@
+"""What a text shares with the index, as the API tells it; nothing is written."""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ibidem.index.answers import QueryResult, Verdict
+from ibidem.index.index import Index
+from ibidem.model import Document
+
+MOST_SOURCES = 200
+NO_NAME = "checked text"
+_EXCERPT_CHARS = 200
+
+
+def check_text(index: Index, text: str, doc_id: str | None, name: str | None, time: str | None, group: str | None) -> Any:
+    """Look a text up. Without an id it is compared with everything; `name` is what it is called then."""
+    # An id that nobody has: the index does not compare a document with the one of its own id.
+    asked = doc_id or f"{NO_NAME} {secrets.token_hex(16)}"
+    result = index.query(Document(asked, text, time, group), html=False, main_content=False)
+    verdict, passages = result.verdicts[0], sorted(result.passages_of(0), key=lambda passage: passage["a_start"])
+    shown = doc_id or name or NO_NAME
+    sources = _rank_sources(verdict, passages, len(text))
+    number_of = {source["id"]: number for number, source in enumerate(sources[:MOST_SOURCES])}
+    told = [passage for passage in passages if passage["b_id"] in number_of]
+    return {
+        "verdict": {
+            "id": doc_id or name or "",
+            "duplicated": verdict.duplicated,
+            "n_sentences": verdict.n_sentences,
+            "n_known": verdict.n_known,
+            "n_common": verdict.n_common,
+            "is_own_id_known": verdict.is_own_id_known,
+        },
+        "text": {
+            "document": None,
+            "id": shown,
+            "time": time,
+            "group": group,
+            "title": name,
+            "n_chars": len(text),
+            "segments": [{"start": 0, "text": text}],
+            "is_complete": True,
+            "boilerplate": [],
+        },
+        "passages": [
+            {"number": number, "source": number_of[passage["b_id"]], **_without_ids(passage)}
+            for number, passage in enumerate(told, 1)
+        ],
+        "n_passages": len(passages),
+        "sources": sources[:MOST_SOURCES],
+        "n_sources": len(sources),
+        "shades": _shades(result),
+        "covered_share": covered_share(passages, len(text)),
+    }
+
+
+def covered_share(passages: Iterable[dict[str, Any]], n_chars: int) -> float:
+    """Return the share of a text (a) that stands in passages."""
+    return _covered(passages) / n_chars if n_chars else 0.0
+
+
+def excerpt_of(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join(text[: 4 * _EXCERPT_CHARS].split())
+    return line if len(line) <= _EXCERPT_CHARS else line[: _EXCERPT_CHARS - 1] + "…"
+
+
+def _covered(passages: Iterable[dict[str, Any]]) -> int:
+    """Return how many characters of a lie in passages."""
+    n_chars = reached = 0
+    for start, end in sorted((passage["a_start"], passage["a_end"]) for passage in passages):
+        n_chars += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return n_chars
+
+
+def _rank_sources(verdict: Verdict, passages: Sequence[dict[str, Any]], n_chars: int) -> list[dict[str, Any]]:
+    """Return the documents of the index that the text shares passages or most of its known sentences with, best first."""
+    by_source: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for passage in passages:
+        by_source[passage["b_id"]].append(passage)
+    counted = {source.id: source.n_sentences for source in verdict.sources}
+    sources = []
+    for name in {**dict.fromkeys(by_source), **counted}:
+        own = by_source.get(name, [])
+        covered = _covered(own)
+        n_sentences = counted.get(name) or sum(passage["n_sentences"] for passage in own)
+        sources.append(
+            {
+                "id": name,
+                "n_sentences": n_sentences,
+                "n_passages": len(own),
+                "n_chars": covered,
+                "coverage": covered / n_chars if n_chars else 0.0,
+            }
+        )
+    return sorted(sources, key=lambda source: (-source["n_chars"], -source["n_sentences"], source["id"]))
+
+
+def _shades(result: QueryResult) -> list[dict[str, int]]:
+    """Return the known sentences, and in how many documents each stands."""
+    hits = result.hits
+    if not len(hits):
+        return []
+    names = hits.column("b_id").combine_chunks().indices.to_numpy().astype(np.int64)
+    sentence, start, end = (hits.column(name).to_numpy() for name in ("a_sentence", "a_start", "a_end"))
+    pairs = np.unique(np.stack([sentence.astype(np.int64), names]), axis=1)
+    distinct, first = np.unique(sentence, return_index=True)
+    edges = np.append(np.searchsorted(pairs[0], distinct), pairs.shape[1]).tolist()
+    return [
+        {"start": int(start[row]), "end": int(end[row]), "n_documents": after - before}
+        for row, (before, after) in zip(first.tolist(), pairwise(edges), strict=True)
+    ]
+
+
+def _without_ids(passage: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in passage.items() if name not in ("a_id", "b_id")}

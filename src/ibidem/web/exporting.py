@@ -1,0 +1,77 @@
+"""Whole tables as CSV or JSON, sent as they are read: however large, they take no memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from starlette.responses import StreamingResponse
+
+from ibidem.web.answers import to_json
+from ibidem.web.errors import ApiError
+
+Rows = Callable[[], Iterator[dict[str, Any]]]
+MOST_AT_ONCE = 8
+_CHUNK_CHARS = 1 << 16
+# A spreadsheet takes a cell that begins so for a formula, and formulas of strangers can do harm.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_chunks(rows: Iterator[dict[str, Any]], columns: Sequence[str]) -> Iterator[str]:
+    """Yield a table as CSV (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_cell(row.get(name)) for name in columns])
+        if buffer.tell() >= _CHUNK_CHARS:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def json_chunks(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
+    """Yield a table as a JSON object with `items`, `total` and `next`, as if it were one large page."""
+    parts, n_chars, total = ['{"items":['], 0, 0
+    for row in rows:
+        part = ("," if total else "") + to_json(row)
+        parts.append(part)
+        n_chars += len(part)
+        total += 1
+        if n_chars >= _CHUNK_CHARS:
+            yield "".join(parts)
+            parts, n_chars = [], 0
+    yield "".join(parts) + f'],"total":{total},"next":null}}'
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple, dict)):
+        value = to_json(value)
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+
+
+class Exports:
+    """Sends tables, only so many at a time."""
+
+    def __init__(self) -> None:
+        self._n_running = 0
+
+    def send(self, name: str, form: str, columns: Sequence[str], rows: Rows) -> StreamingResponse:
+        """Return the response that sends a table; `form` is csv or json."""
+        if self._n_running >= MOST_AT_ONCE:
+            raise ApiError(503, "busy", f"{MOST_AT_ONCE} tables are being sent already", "Try again when one is through.")
+        headers = {"Content-Disposition": f'attachment; filename="ibidem-{name}.{form}"'}
+        media_type = "text/csv; charset=utf-8; header=present" if form == "csv" else "application/json"
+        return StreamingResponse(self._counted(form, columns, rows), headers=headers, media_type=media_type)
+
+    def _counted(self, form: str, columns: Sequence[str], rows: Rows) -> Iterator[str]:
+        self._n_running += 1
+        try:
+            yield from csv_chunks(rows(), columns) if form == "csv" else json_chunks(rows())
+        finally:
+            self._n_running -= 1

@@ -1,0 +1,73 @@
+"""Running the app on a socket until it is told to stop."""
+
+from __future__ import annotations
+
+import socket
+
+import uvicorn
+from fastapi import FastAPI
+
+from ibidem.errors import ResourceError
+from ibidem.web.app import make_app
+from ibidem.web.page_routes import page_files
+from ibidem.web.security import Access
+from ibidem.web.served import Served
+from ibidem.web.streaming import Streams
+
+_LONGEST_FAREWELL_SECONDS = 3
+
+
+class Server(uvicorn.Server):
+    """A server that ends its streams first: it would wait for them in vain."""
+
+    def __init__(self, app: FastAPI, streams: Streams, verbose: bool = False) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_level="info" if verbose else "warning",
+                access_log=verbose,
+                server_header=False,
+                timeout_graceful_shutdown=_LONGEST_FAREWELL_SECONDS,
+                ws="none",
+            )
+        )
+        self._streams = streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End streams, then everything else."""
+        self._streams.stop()
+        await super().shutdown(sockets)
+
+
+def make_server(served: Served, access: Access, verbose: bool = False) -> Server:
+    """Return the server of what is served; it is to be run on a socket from `bind`."""
+    page_files()  # now, and not when the first one asks
+    streams = Streams(served.log)
+    return Server(make_app(served, access, streams), streams, verbose)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; port 0 takes one that is free."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except socket.gaierror as problem:
+        raise ResourceError(f"the host {host} is not known: {problem.strerror}", "Give an address of this machine.") from None
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(2048)
+    except OSError as problem:
+        listening.close()
+        next_step = "Give another one with --port; 0 takes one that is free."
+        raise ResourceError(f"cannot listen on port {port} of {host}: {problem.strerror}", next_step) from None
+    return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    """Return the address under which a socket is reached from this machine, as a URL."""
+    host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"

@@ -1,0 +1,409 @@
+"""The shapes of requests and answers, as OpenAPI describes them. Routes do not check answers against them; the tests do."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Kind = Literal["exact", "near", "quote"]
+Direction = Literal["a_to_b", "b_to_a", "unknown"]
+Verdict = Literal["confirmed", "rejected", "unsure"]
+Time = Annotated[str | None, Field(description="ISO 8601 in UTC.")]
+Share = Annotated[float, Field(ge=0, le=1)]
+Spans = Annotated[list[tuple[int, int]], Field(description="[start, end) in characters (code points) of the text.")]
+
+
+class Shape(BaseModel):
+    """An object of the API: these fields and no others."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ErrorContent(Shape):
+    """What went wrong."""
+
+    status: int
+    code: str
+    message: str
+    next_step: str | None
+
+
+class Error(Shape):
+    """Every answer that is not a success."""
+
+    error: ErrorContent
+
+
+class Side(Shape):
+    """One document of a pair."""
+
+    document: int
+    id: str
+    time: Time
+    group: str | None
+    title: str | None
+    n_chars: int | None
+
+
+class Pair(Shape):
+    """Two documents that share passages; `a_to_b`: a is earlier."""
+
+    pair: int
+    a: Side
+    b: Side
+    n_passages: int
+    shared: Annotated[int, Field(description="Characters of the larger covered side.")]
+    longest: Annotated[int, Field(description="Characters of the longest passage.")]
+    similarity: Share
+    coverage_a: Share | None
+    coverage_b: Share | None
+    kind: Kind
+    direction: Direction
+    days: float | None
+    verdict: Verdict | None
+    note: str | None
+
+
+class Passage(Shape):
+    """A text that stands in both documents; `a_changes` and `b_changes` are the words that differ."""
+
+    number: int
+    a_start: int
+    a_end: int
+    b_start: int
+    b_end: int
+    n_sentences: int
+    similarity: Share
+    kind: Kind
+    direction: Direction
+    family: int | None
+    a_changes: Spans
+    b_changes: Spans
+
+
+class Segment(Shape):
+    """A stretch of a text."""
+
+    start: int
+    text: str
+
+
+class Text(Shape):
+    """A document's text; between segments text is left out, and without any the text is not at hand."""
+
+    document: int | None
+    id: str
+    time: Time
+    group: str | None
+    title: str | None
+    n_chars: int | None
+    segments: list[Segment]
+    is_complete: bool
+    boilerplate: Spans
+
+
+class Document(Shape):
+    """A document of the result."""
+
+    document: int
+    id: str
+    time: Time
+    group: str | None
+    title: str | None
+    is_reference: bool
+    n_chars: int | None
+    n_sentences: int | None
+    reused_share: Share | None
+    first_share: Share | None
+    cluster: int | None
+    n_pairs: int
+
+
+class Shade(Shape):
+    """A stretch that stands in so many other documents."""
+
+    start: int
+    end: int
+    n_documents: int
+
+
+class Family(Shape):
+    """Places that hold the same passage."""
+
+    family: int
+    n_documents: int
+    n_places: int
+    n_chars: int
+    first_time: Time
+    last_time: Time
+    n_groups: int
+    excerpt: str
+    is_repeat: bool
+
+
+class Member(Shape):
+    """A place of a family."""
+
+    document: int
+    id: str
+    time: Time
+    group: str | None
+    title: str | None
+    start: int
+    end: int
+
+
+class Variant(Shape):
+    """One wording of a family; `changes` are relative to its text."""
+
+    text: str
+    changes: Spans
+    n_places: int
+    members: list[Member]
+
+
+class Skipped(Shape):
+    """A record that was left out, and why."""
+
+    source: str
+    position: int
+    reason: str
+    id: str | None
+
+
+class StoredVerdict(Shape):
+    """What somebody decided about a pair."""
+
+    a_id: str
+    b_id: str
+    verdict: Verdict | None
+    note: str
+    changed: Time
+
+
+class Summary(BaseModel):
+    """What is served: counts, settings, facets, what was left out."""
+
+    schema_: Annotated[int, Field(alias="schema")]
+    version: str
+    title: str
+    made: Time
+    verb: Literal["find", "compare", "cluster", "index"]
+    settings: list[dict[str, Any]]
+    inputs: list[dict[str, Any]]
+    totals: dict[str, int | None]
+    reused_share: Share | None
+    has_times: bool
+    has_groups: bool
+    has_texts: bool
+    is_against: bool
+    facets: dict[str, list[dict[str, Any]]]
+    left_out: list[dict[str, Any]]
+    shown: dict[str, int]
+    has_index: bool
+    may_write: bool
+
+
+class Histogram(Shape):
+    """Counts between edges, of which there is one more."""
+
+    edges: list[float]
+    counts: list[int]
+
+
+class Distributions(Shape):
+    """Over all pairs."""
+
+    similarity: Histogram
+    coverage: Histogram
+    longest: Histogram
+
+
+class Page(Shape):
+    """Some items of many. `next` is the cursor of the following page; it means nothing else."""
+
+    total: int
+    next: str | None
+
+
+class PairPage(Page):
+    """A page of pairs."""
+
+    items: list[Pair]
+
+
+class DocumentPage(Page):
+    """A page of documents."""
+
+    items: list[Document]
+
+
+class FamilyPage(Page):
+    """A page of families."""
+
+    items: list[Family]
+
+
+class SkippedPage(Page):
+    """A page of skipped records."""
+
+    items: list[Skipped]
+
+
+class VerdictPage(Page):
+    """A page of verdicts."""
+
+    items: list[StoredVerdict]
+
+
+class PairDetail(Shape):
+    """A pair with its passages and texts; `n_passages` counts all passages, also those not listed."""
+
+    pair: Pair
+    passages: list[Passage]
+    n_passages: int
+    a: Text
+    b: Text
+
+
+class DocumentDetail(Shape):
+    """A document with its text, shaded, and its pairs."""
+
+    document: Document
+    text: Text
+    shades: list[Shade]
+    pairs: list[Pair]
+    n_pairs: int
+
+
+class FamilyDetail(Shape):
+    """A family with its variants."""
+
+    family: Family
+    variants: list[Variant]
+    n_shown_places: int
+
+
+class Flow(Shape):
+    """The pairs that share most."""
+
+    items: list[Pair]
+    total: int
+
+
+class VerdictBody(Shape):
+    """A verdict to be stored; null takes it back."""
+
+    verdict: Verdict | None
+    note: Annotated[str, Field(max_length=10_000)] = ""
+
+
+class CheckBody(Shape):
+    """A text to be checked. A document of the same id in the index is not compared with it."""
+
+    text: Annotated[str, Field(min_length=1)]
+    id: Annotated[str | None, Field(min_length=1, max_length=1000)] = None
+    time: Annotated[str | None, Field(max_length=100)] = None
+    group: Annotated[str | None, Field(max_length=1000)] = None
+
+
+class ArrivalBody(CheckBody):
+    """A document to be checked and added."""
+
+    id: Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class CheckVerdict(Shape):
+    """Whether a text is duplicated: enough of its sentences are in the index. `id` is empty if the text has no name."""
+
+    id: str
+    duplicated: bool
+    n_sentences: int
+    n_known: int
+    n_common: int
+    is_own_id_known: bool
+
+
+class CheckPassage(Shape):
+    """A passage of the checked text (a) and where it stands in a source (b), a number in `sources`."""
+
+    number: int
+    a_start: int
+    a_end: int
+    source: int
+    b_start: int
+    b_end: int
+    n_sentences: int
+    similarity: Share
+    kind: Kind
+    direction: Direction
+
+
+class CheckSource(Shape):
+    """A document of the index; `n_chars` and `coverage` say how much of the checked text stands in it."""
+
+    id: str
+    n_sentences: int
+    n_passages: int
+    n_chars: int
+    coverage: Share
+
+
+class Check(Shape):
+    """What a text shares with the index; the counts are of all passages and sources, also those not listed."""
+
+    verdict: CheckVerdict
+    text: Text
+    passages: list[CheckPassage]
+    n_passages: int
+    sources: list[CheckSource]
+    n_sources: int
+    shades: list[Shade]
+    covered_share: Share
+
+
+class ArrivalSource(Shape):
+    """A document that was there before, and how many sentences of the arrival stand in it."""
+
+    id: str
+    n_sentences: int
+
+
+class Arrival(Shape):
+    """A document that arrived. `covered_share` and `excerpt` are missing where another process had the text."""
+
+    arrival: int
+    id: str
+    at: str
+    duplicated: bool
+    n_sentences: int
+    n_known: int
+    n_passages: int
+    covered_share: Share | None
+    sources: list[ArrivalSource]
+    excerpt: str
+
+
+class ArrivalPage(Page):
+    """A page of arrivals, from older to newer."""
+
+    items: list[Arrival]
+
+
+class IndexInfo(BaseModel):
+    """What the index is made of."""
+
+    model_config = ConfigDict(extra="allow")
+
+    n_documents: int
+    n_sentences: int
+    may_add: bool
+
+
+class Rows(Shape):
+    """A whole table: flat rows, all of them."""
+
+    items: list[dict[str, Any]]
+    total: int
+    next: None

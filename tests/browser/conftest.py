@@ -1,0 +1,132 @@
+"""Pages opened in the system's Chromium; without one, these tests are skipped."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ibidem
+
+ROOT = Path(__file__).parent.parent.parent
+AXE = ROOT / ".venv" / "node" / "node_modules" / "axe-core" / "axe.min.js"
+Open = Callable[..., AbstractContextManager[Any]]
+
+
+def wait_until(page: Any, condition: str) -> None:
+    """Wait until a condition holds. Asked from here: the page's own policy lets nobody evaluate strings in it."""
+    for _ in range(100):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(50)
+    pytest.fail(f"it never holds: {condition}")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("there is no Chromium; `make test` installs it where it may")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def open_page(chromium: Any) -> Open:
+    """Open an address; whatever the page complains of, and whatever it asks of others, fails the test."""
+
+    @contextmanager
+    def opened(address: str, own: str = "file://", offline: bool = True, **settings: Any) -> Iterator[Any]:
+        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+        context.set_offline(offline)
+        complaints: list[str] = []
+        try:
+            page = context.new_page()
+            page.set_default_timeout(15_000)
+            page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+            page.on(
+                "request",
+                lambda request: None
+                if request.url.startswith((own, "data:", "blob:"))
+                else complaints.append(f"request: {request.url}"),
+            )
+            page.goto(address)
+            page.wait_for_selector("html[data-ready=true]")
+            yield page
+            page.wait_for_timeout(50)
+            assert complaints == []
+        finally:
+            context.close()
+
+    return opened
+
+
+@pytest.fixture(scope="session")
+def example_report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of the bundled example, as an address."""
+    path = tmp_path_factory.mktemp("example") / "report.html"
+    ibidem.find(str(ROOT / "examples" / "newsroom" / "documents.jsonl")).to_html(path, title="The newsroom example")
+    return path.as_uri()
+
+
+# Whatever of this is carried out instead of shown sets `window.harmed`, opens a dialog, or asks the network.
+HOSTILE = [
+    "<script>window.harmed = 1</script>",
+    "</script><script>window.harmed = 2</script>",
+    '<img src=x onerror="window.harmed = 3">',
+    '"><svg onload="window.harmed = 4">',
+    "javascript:window.harmed=5",
+    "<!--<script>window.harmed = 6",
+    "{{constructor.constructor('window.harmed=7')()}}",
+    "<iframe srcdoc='<script>parent.harmed=8</script>'></iframe>",
+    "<a href='https://elsewhere.example/'>here</a> <link rel=stylesheet href=https://elsewhere.example/a.css>",
+    "\u202eesrever\u202c \u0000\u001b[31m \u2028 line",
+    "__proto__",
+    "constructor",
+]
+SHARED = (
+    "The lighthouse keeper counted nine ships that night, and none of them carried a lamp. He wrote their number into the book. "
+    "In the morning the book was gone, and so was the boat."
+)
+
+
+def hostile_documents() -> list[dict[str, Any]]:
+    """Documents whose ids, groups, titles and texts would do harm if a page took them for more than text."""
+    return [
+        {
+            "id": f"{hostile} {number}",
+            "group": hostile,
+            "title": hostile,
+            "time": f"2031-01-{number + 1:02}T10:00:00Z",
+            "text": f"{hostile} is how it begins here. {SHARED} {hostile} The {number}. ending has its own words {hostile}.",
+        }
+        for number, hostile in enumerate(HOSTILE)
+    ]
+
+
+@pytest.fixture(scope="session")
+def hostile_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of results of hostile documents."""
+    folder = tmp_path_factory.mktemp("hostile")
+    source = folder / "<b onclick=window.harmed=9>.jsonl"
+    source.write_text("".join(json.dumps(record) + "\n" for record in hostile_documents()), "utf-8")
+    ibidem.find(str(source)).write(folder / "out")
+    return folder / "out"
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script that finds out how accessible a page is."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed; `make test` installs it where there is npm")
+    return AXE.read_text("utf-8")

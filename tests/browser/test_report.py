@@ -1,0 +1,275 @@
+"""The report in a browser: opened from disk, with the network off, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ibidem.views.material import material_of_folder
+from ibidem.views.opening import passing_views
+from ibidem.views.reporting import write_report
+from tests.browser.conftest import HOSTILE, Open, wait_until
+
+VIEWS = ["overview", "pairs", "pair=10", "flow", "families", "family=3", "documents", "document=18", "left-out"]
+
+
+def texts(page: Any, selector: str) -> list[str]:
+    return [element.inner_text() for element in page.query_selector_all(selector)]
+
+
+def rows(page: Any) -> int:
+    return len(page.query_selector_all(".pairs tbody tr"))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_opens_by_its_address(open_page: Open, example_report: str, view: str) -> None:
+    with open_page(f"{example_report}#{view}") as page:
+        assert page.inner_text("h1").strip()
+        assert page.query_selector("[role=alert]") is None
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_fit_a_telephone(open_page: Open, example_report: str, view: str) -> None:
+    with open_page(f"{example_report}#{view}", viewport={"width": 390, "height": 800}) as page:
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_overview_tells_what_was_found(open_page: Open, example_report: str) -> None:
+    with open_page(example_report) as page:
+        assert page.inner_text("h1") == "The newsroom example"
+        assert "64 passages in 63 pairs" in page.inner_text(".masthead")
+        assert len(page.query_selector_all(".cutoff canvas, .cutoff svg")) >= 3
+
+
+def test_a_cut_off_refilters_the_page_and_is_in_the_address(open_page: Open, example_report: str) -> None:
+    with open_page(example_report) as page:
+        page.focus("#cut-coverage")
+        for _ in range(20):
+            page.keyboard.press("ArrowRight")
+        wait_until(page, "location.hash.includes('min_coverage=0.5')")
+        all_pairs = page.evaluate("JSON.parse(document.getElementById('ibidem-data').textContent).pairs")
+        n_left = sum(max(pair["coverage_a"], pair["coverage_b"]) >= 0.5 for pair in all_pairs)
+        assert 0 < n_left < len(all_pairs)
+        wait_until(page, f"document.querySelector('.remaining').textContent.startsWith('{n_left} pairs')")
+        page.click("nav[aria-label=Views] >> text=Pairs")
+        page.wait_for_selector(".pairs tbody tr")
+        assert rows(page) == n_left
+        page.click("nav[aria-label=Views] >> text=Flow")
+        page.wait_for_selector(".as-table tbody tr")
+        assert len(page.query_selector_all(".as-table tbody tr")) == n_left
+
+
+def test_a_click_on_a_bar_moves_the_cut_off(open_page: Open, example_report: str) -> None:
+    with open_page(example_report) as page:
+        box = page.query_selector_all(".cutoff .chart")[2].bounding_box()
+        for share in range(20, 100):  # until a bar is met
+            page.mouse.click(box["x"] + box["width"] * share / 100, box["y"] + box["height"] * 0.75)
+            if "min_longest" in page.url:
+                break
+        wait_until(page, "location.hash.includes('min_longest')")
+
+
+def test_a_link_restores_filters_and_order(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pairs?search=ferry&sort=longest&order=asc") as page:
+        page.wait_for_selector(".pairs tbody tr")
+        assert page.input_value("#search") == "ferry"
+        longest = [int(text.replace(",", "")) for text in texts(page, ".pairs tbody td[data-label=Longest]")]
+        assert longest == sorted(longest)
+        assert 0 < len(longest) < 63
+
+
+def test_search_with_words_and_conditions(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pairs") as page:
+        page.keyboard.press("/")
+        page.keyboard.type("kind:near coverage>50%")
+        wait_until(page, "location.hash.includes('kind=near') && location.hash.includes('min_coverage=0.5')")
+        wait_until(page, "document.querySelectorAll('.pairs tbody tr').length < 63")
+        assert set(texts(page, ".pairs tbody td[data-label=Kind]")) == {"near"}
+        page.fill("#search", "no such words anywhere")
+        page.wait_for_selector("text=No pair fits")
+
+
+def test_columns_sort(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pairs") as page:
+        page.click("th >> text=Shared")
+        wait_until(page, "location.hash.includes('sort=shared')")
+        shared = [int(text.replace(",", "")) for text in texts(page, ".pairs tbody td[data-label=Shared]")]
+        assert shared == sorted(shared, reverse=True)
+        assert page.get_attribute("th[aria-sort]", "aria-sort") == "descending"
+
+
+def test_the_table_is_walked_by_keys(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pairs") as page:
+        page.focus(".pairs tbody tr")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        third = page.get_attribute(".pairs tbody tr:nth-child(3)", "data-pair")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".panes")
+        assert page.url.endswith(f"#pair={third}")
+        page.go_back()
+        page.wait_for_selector(".pairs tbody tr")
+
+
+def test_passages_are_stepped_through_and_linked(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pairs?sort=n_passages") as page:
+        page.click(".pairs tbody tr:first-child td.figure")
+        page.wait_for_selector(".panes .text")
+        page.keyboard.press("n")
+        wait_until(page, "location.hash.includes('passage=1')")
+        page.keyboard.press("n")
+        wait_until(page, "location.hash.includes('passage=2')")
+        assert len(page.query_selector_all(".panes button.number.chosen[data-passage='2']")) == 2
+        page.keyboard.press("p")
+        wait_until(page, "location.hash.includes('passage=1')")
+        page.click(".panes section:nth-child(2) [data-in='2']")
+        wait_until(page, "location.hash.includes('passage=2')")
+
+
+def test_a_link_to_a_passage_shows_it_on_both_sides(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pair=10&passage=1") as page:
+        for side in (1, 2):
+            place = page.query_selector(f".panes section:nth-child({side}) button.number.chosen")
+            pane = page.query_selector(f".panes section:nth-child({side}) .text")
+            assert place is not None
+            inside = "(e, p) => { const a = e.getBoundingClientRect(), b = p.getBoundingClientRect(); return a.top >= b.top - 1 && a.bottom <= b.bottom + 1; }"  # noqa: E501
+            assert page.evaluate(f"([e, p]) => ({inside})(e, p)", [place, pane])
+
+
+def test_sides_are_swapped(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pair=10") as page:
+        before = texts(page, ".panes section h2")
+        page.keyboard.press("s")
+        wait_until(page, "location.hash.includes('swap=1')")
+        wait_until(page, "document.querySelectorAll('.panes section h2').length === 2")
+        assert texts(page, ".panes section h2") == before[::-1]
+        page.click("text=Swap sides")
+        wait_until(page, "!location.hash.includes('swap=1')")
+
+
+def test_changed_words_are_underlined(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pairs?kind=near") as page:
+        page.click(".pairs tbody tr:first-child td.figure")
+        page.wait_for_selector(".panes .text")
+        changed = page.query_selector(".panes del, .panes ins")
+        assert changed is not None
+        assert "underline" in page.evaluate("e => getComputedStyle(e).textDecorationLine", changed)
+
+
+def test_marked_text_is_the_text_of_the_passage(open_page: Open, tmp_path: Path) -> None:
+    import ibidem
+
+    # Characters beyond the first plane take two places in a browser, and one in an offset.
+    shared = "𝔗𝔥𝔢 old mill 🦊 stood by the river. Its wheel had not turned for years 👩‍🚀. Nobody asked why it had stopped."
+    documents = [
+        {"id": "a", "text": f"🎈🎈🎈 Balloons first, here. {shared} And then 🎈 an end."},
+        {"id": "b", "text": f"日本語が先にあります。 {shared} نهاية مختلفة هنا."},
+    ]
+    ibidem.find(documents).to_html(tmp_path / "report.html")
+    with open_page((tmp_path / "report.html").as_uri() + "#pair=0") as page:
+        for side in (1, 2):
+            marked = "".join(texts(page, f".panes section:nth-child({side}) [data-in='1']"))
+            assert marked.replace("\n", " ").strip() == shared
+
+
+def test_flow_opens_a_pair(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#flow") as page:
+        assert page.query_selector(".chart canvas, .chart svg") is not None
+        page.click(".as-table tbody tr:first-child a")
+        page.wait_for_selector(".panes")
+
+
+def test_families_and_documents_lead_to_one_another(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#families") as page:
+        page.click("main a[href^='#family=']")
+        wait_until(page, "location.hash.startsWith('#family=')")
+        page.click("main a[href^='#document=']")
+        wait_until(page, "location.hash.startsWith('#document=')")
+        page.wait_for_selector("main .text")
+
+
+def test_a_document_is_shaded_by_numbers_and_colour(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#document=8") as page:
+        assert page.query_selector("main .text [class*=shade]") is not None
+        assert re.search(r"\b7\b", page.inner_text("main"))
+
+
+def test_keys_are_explained(open_page: Open, example_report: str) -> None:
+    with open_page(example_report) as page:
+        page.keyboard.press("?")
+        assert page.is_visible("dialog[open] >> text=next and previous passage")
+        page.keyboard.press("Escape")
+        assert not page.is_visible("dialog")
+
+
+def test_the_page_can_be_used_by_tab_alone(open_page: Open, example_report: str) -> None:
+    with open_page(example_report) as page:
+        page.keyboard.press("Tab")
+        assert "Skip" in page.evaluate("document.activeElement.textContent")
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+        seen = set()
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            seen.add(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+        assert {"cut-similarity", "cut-coverage", "cut-longest"} <= seen
+
+
+def test_dark_and_light(open_page: Open, example_report: str) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    with open_page(example_report, color_scheme="light") as page:
+        light = page.evaluate(ground)
+        page.click("[data-action=theme]")
+        assert page.evaluate(ground) != light
+    with open_page(example_report, color_scheme="dark") as page:
+        assert page.evaluate(ground) != light
+
+
+def test_print_shows_passages_row_by_row(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pair=10") as page:
+        page.emulate_media(media="print")
+        page.wait_for_selector(".print-rows table")
+        assert page.is_visible(".print-rows table")
+        assert not page.is_visible("nav[aria-label=Views]")
+        assert not page.is_visible(".panes")
+        assert len(page.pdf()) > 5_000
+
+
+def test_hostile_texts_are_shown_and_never_carried_out(open_page: Open, hostile_result: Path, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    with passing_views(material_of_folder(hostile_result)) as store:
+        write_report(store, path, title=HOSTILE[1])
+    with open_page(path.as_uri()) as page:
+        for view in ("overview", "pairs", "pair=0", "pair=5&passage=1", "flow", "families", "family=0", "documents", "document=3"):
+            page.goto(f"{path.as_uri()}#{view}")
+            page.wait_for_timeout(150)
+            assert page.evaluate("window.harmed") is None
+        page.goto(f"{path.as_uri()}#document=2")
+        page.wait_for_selector("main .text")
+        assert HOSTILE[2] in page.inner_text("main .text")
+        assert page.query_selector("main img, main iframe, main script, main a[href*='elsewhere'], main a[href^='java']") is None
+        page.goto(f"{path.as_uri()}#pairs?search=" + "%3Cimg%20src%3Dx%20onerror%3Dwindow.harmed%3D9%3E")
+        page.wait_for_timeout(150)
+        assert page.evaluate("window.harmed") is None
+        for broken in ("pair=999999", "pair=-1", "family=99999", "document=99999", "%00", "pairs?min_coverage=x&sort=__proto__", "toString"):
+            page.goto(f"{path.as_uri()}#{broken}")
+            page.wait_for_timeout(60)
+            assert page.inner_text("main").strip()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_are_accessible(open_page: Open, example_report: str, axe: str, view: str, scheme: str) -> None:
+    with open_page(f"{example_report}#{view}", color_scheme=scheme, bypass_csp=True) as page:
+        page.evaluate(axe)
+        found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+        serious = [
+            (entry["id"], [node["html"][:120] for node in entry["nodes"][:3]])
+            for entry in found["violations"]
+            if entry["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
