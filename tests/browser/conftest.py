@@ -95,8 +95,8 @@ HOSTILE = [
     "constructor",
 ]
 SHARED = (
-    "The lighthouse keeper counted nine ships that night, and none of them carried a lamp. He wrote their number into the book. "
-    "In the morning the book was gone, and so was the boat."
+    "The lighthouse keeper counted nine ships that night, and none of them carried a lamp. He wrote their number into the "
+    "book. In the morning the book was gone, and so was the boat."
 )
 
 

@@ -244,18 +244,18 @@ def test_hostile_texts_are_shown_and_never_carried_out(open_page: Open, hostile_
     with passing_views(material_of_folder(hostile_result)) as store:
         write_report(store, path, title=HOSTILE[1])
     with open_page(path.as_uri()) as page:
-        for view in ("overview", "pairs", "pair=0", "pair=5&passage=1", "flow", "families", "family=0", "documents", "document=3"):
+        for view in ("overview", "pairs", "pair=0", "pair=5&passage=1", "flow", "families", "family=0", "document=3"):
             page.goto(f"{path.as_uri()}#{view}")
             page.wait_for_timeout(150)
             assert page.evaluate("window.harmed") is None
         page.goto(f"{path.as_uri()}#document=2")
         page.wait_for_selector("main .text")
         assert HOSTILE[2] in page.inner_text("main .text")
-        assert page.query_selector("main img, main iframe, main script, main a[href*='elsewhere'], main a[href^='java']") is None
+        assert page.query_selector("main img, main iframe, main script, main a[href*=elsewhere], main a[href^=java]") is None
         page.goto(f"{path.as_uri()}#pairs?search=" + "%3Cimg%20src%3Dx%20onerror%3Dwindow.harmed%3D9%3E")
         page.wait_for_timeout(150)
         assert page.evaluate("window.harmed") is None
-        for broken in ("pair=999999", "pair=-1", "family=99999", "document=99999", "%00", "pairs?min_coverage=x&sort=__proto__", "toString"):
+        for broken in ("pair=999999", "pair=-1", "family=99999", "document=99999", "%00", "pairs?sort=__proto__", "toString"):
             page.goto(f"{path.as_uri()}#{broken}")
             page.wait_for_timeout(60)
             assert page.inner_text("main").strip()

@@ -519,6 +519,21 @@ def test_skipped_records_and_settings_are_told(tmp_path: Path) -> None:
         json.dumps(summary, allow_nan=False)
 
 
+def test_search_knows_all_words_of_a_passage(tmp_path: Path) -> None:
+    name = write(tmp_path / "n.jsonl", documents(a=text(*range(1, 80)), b=text(200, *range(1, 80))))
+    ibidem.find(name).write(tmp_path / "out")
+    with views(tmp_path / "out") as store:
+        assert [store.pairs(PairQuery(search=text(k).split()[2]))["total"] for k in (1, 40, 79)] == [1, 1, 1]
+
+
+def test_a_phrase_goes_over_line_breaks(tmp_path: Path) -> None:
+    broken = text(1, 2, 3).replace(" ", "\n")
+    ibidem.find(write(tmp_path / "n.jsonl", documents(a=broken, b=broken))).write(tmp_path / "out")
+    with views(tmp_path / "out") as store:
+        first, second, *_ = text(1, 2, 3).split()
+        assert store.pairs(PairQuery(search=f'"{first} {second}"'))["total"] == 1
+
+
 def test_the_store_holds_no_text_of_documents_that_no_pair_names(tmp_path: Path) -> None:
     name = write(tmp_path / "n.jsonl", documents(a=text(1, 2, 3), b=text(1, 2, 3), c=text(70, 71)))
     ibidem.find(name).write(tmp_path / "out")

@@ -165,7 +165,7 @@ def test_kinds_and_facets(store: ViewStore, invented: Invented) -> None:
 def test_the_flow_is_what_shares_most(store: ViewStore, invented: Invented) -> None:
     flow = store.flow(PairQuery(min_similarity=0.5))
     wanted = [pair for pair in invented.pairs if pair["similarity"] >= 0.5]
-    expected = sorted(wanted, key=lambda pair: (-pair["shared"], pair["number"]))
+    expected = sorted(wanted, key=lambda pair: (-pair["shared"], -pair["number"]))
     assert [item["pair"] for item in flow["items"]] == [pair["number"] for pair in expected]
     assert flow["total"] == len(wanted)
 

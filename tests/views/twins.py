@@ -91,7 +91,7 @@ def expected_families(passages: Sequence[Plain]) -> tuple[list[int], list[set[tu
     for x, (document, start, end) in enumerate(places):
         for y, (other_document, other_start, other_end) in enumerate(places):
             overlap = min(end, other_end) - max(start, other_start)
-            if document == other_document and 2 * overlap >= max(end - start, other_end - other_start):
+            if document == other_document and 4 * overlap >= 3 * max(end - start, other_end - other_start):
                 join(x, y)
     numbers = {root: number for number, root in enumerate(dict.fromkeys(family[: len(passages)]))}
     merged: list[set[tuple[int, int, int]]] = [set() for _ in numbers]

@@ -22,7 +22,8 @@ from ibidem.views.schema import INDICES, SCHEMA, create, unpack
 from ibidem.views.telling import inputs_told, left_out, settings_told
 
 _ROWS_AT_ONCE = 50_000
-_MOST_FAMILY_CHARS = 2_000  # that are kept to be shown and searched
+_MOST_FAMILY_CHARS = 2_000  # that are kept to be shown
+_MOST_SEARCHED_CHARS = 20_000
 _MICROSECONDS = 1_000_000
 
 
@@ -150,9 +151,7 @@ class _Builder:
             columns = np.array(sorted({place for place in at if place[0] is not None}), np.int64).reshape(-1, 3).T
             document, start, end = columns
             self._add_places(np.zeros_like(document), document, start, end, 1, first_number + row, is_repeat=True)
-            self.connection.execute(
-                "UPDATE families SET text = ? WHERE number = ?", (text[:_MOST_FAMILY_CHARS], first_number + row)
-            )
+            self._add_text_of_family(first_number + row, text)
 
     def _add_places(
         self,
@@ -196,14 +195,19 @@ class _Builder:
               FROM families f JOIN places p ON p.family = f.number JOIN documents d ON d.number = p.document
               WHERE f.text = '') WHERE place = 1 ORDER BY document, start"""
         text, of = "", -1
-        found = []
         for family, document, start, end in self.connection.execute(shown).fetchall():
             if document != of:
                 text, of = self._text_of(document), document
-            found.append((text[start : min(end, start + _MOST_FAMILY_CHARS)] or self._piece_of(document, start), family))
-        self.connection.executemany("UPDATE families SET text = ? WHERE number = ?", found)
+            self._add_text_of_family(family, text[start:end] or self._piece_of(document, start))
         self.connection.execute("DROP INDEX temporary_places")
-        self.connection.execute("INSERT INTO words (rowid, text) SELECT number, text FROM families WHERE text <> ''")
+
+    def _add_text_of_family(self, family: int, text: str) -> None:
+        """Keep how a passage begins, to be shown, and its words, to be searched, whatever stands between them."""
+        if text:
+            values = (text[:_MOST_FAMILY_CHARS], family)
+            self.connection.execute("UPDATE families SET text = ? WHERE number = ?", values)
+            words = " ".join(text[:_MOST_SEARCHED_CHARS].replace("\0", " ").split())
+            self.connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (family, words))
 
     def _text_of(self, document: int) -> str:
         (packed,) = self.connection.execute("SELECT text FROM documents WHERE number = ?", (document,)).fetchone()
@@ -212,7 +216,7 @@ class _Builder:
     def _piece_of(self, document: int, start: int) -> str:
         query = "SELECT text FROM pieces WHERE document = ? AND start = ?"
         row = self.connection.execute(query, (document, start)).fetchone()
-        return str(row[0])[:_MOST_FAMILY_CHARS] if row else ""
+        return str(row[0]) if row else ""
 
     def _describe(self, pairs: PairColumns) -> None:
         material, connection = self.material, self.connection

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from ibidem.errors import UsageError
 from ibidem.views.queries import MOST_ROWS, FamilyQuery, PairQuery
 from ibidem.views.store import ViewStore
 from ibidem.views.texts import segments_of
@@ -46,6 +47,8 @@ class _Room:
 
 def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOST_PAIRS) -> dict[str, Any]:
     """Return everything that the page of a report shows."""
+    if max_pairs < 1:
+        raise UsageError(f"max_pairs = {max_pairs} is below 1")
     summary = store.summary()
     if title is not None:
         summary["title"] = title
@@ -98,7 +101,8 @@ def _pairs(
             details = store.pair(pair["pair"], with_texts=False, most_passages=_MOST_PASSAGES)
             assert details is not None
             entry = {"passages": details["passages"], "n_passages": details["n_passages"]}
-            if not room.take([pair, entry]):
+            sides = [store.document_summary(pair[side]["document"]) for side in "ab"]
+            if not room.take([pair, entry, sides]):
                 return pairs, passages, spans
             for side in "ab":
                 number = pair[side]["document"]

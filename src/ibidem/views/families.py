@@ -36,7 +36,8 @@ def find_families(passages: PassageColumns) -> Families:
     """Return the families of passages.
 
     Two places belong to one family if a passage leads from one to the other, or if they lie in one document and share at
-    least half of the longer one. Places of one family that overlap are told as one.
+    least three quarters of the longer one: with half, passages that overlap a little form long chains. Places of one family
+    that overlap are told as one.
     """
     n = len(passages)
     document = np.concatenate([passages.a, passages.b])

@@ -10,7 +10,7 @@ from ibidem.matches.kernels import unite
 
 @outer_kernel
 def unite_overlapping(parent, order, document, start, end, most_back):
-    """Join spans of one document that share at least half of the longer one; `order` is by document, start and end.
+    """Join spans of one document that share at least three quarters of the longer one; `order` is by document, start and end.
 
     Each span is compared with at most `most_back` spans that begin before it: where more than that overlap, they are
     chained by their neighbours.
@@ -24,5 +24,5 @@ def unite_overlapping(parent, order, document, start, end, most_back):
                 break
             overlap = min(end[one], end[other]) - start[one]
             longer = max(end[one] - start[one], end[other] - start[other])
-            if 2 * overlap >= longer:
+            if 4 * overlap >= 3 * longer:
                 unite(parent, one, other)

@@ -159,9 +159,12 @@ def read_run(folder: Path) -> dict[str, Any]:
         raise InputError(f"{folder} holds no results: there is no run.json in it", next_step) from error
     except (OSError, ValueError) as error:
         raise InputError(f"{folder / 'run.json'} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
-    if not isinstance(run, dict):
+    told = run.get("inputs", []) if isinstance(run, dict) else None
+    is_run = isinstance(told, list) and all(isinstance(each, dict) for each in told)
+    if not is_run or not all(isinstance(run.get(name, {}), dict) for name in ("settings", "counts")):
         raise InputError(f"{folder / 'run.json'} does not tell of a run", "Run the verb again, with --overwrite.")
-    return run
+    found: dict[str, Any] = run
+    return found
 
 
 def table_paths(folder: Path) -> list[Path]:
@@ -198,6 +201,8 @@ def _read_table(path: Path, suffix: str, schema: pa.Schema, optional: Sequence[p
         column = table[wanted.name]
         if pa.types.is_nested(wanted.type) and not pa.types.is_nested(column.type):  # CSV holds nested values as JSON
             column = pa.chunked_array([[json.loads(value) for value in column.to_pylist()]], wanted.type)
+        if column.null_count and not wanted.nullable:
+            raise ValueError(f"the column {wanted.name} has rows without a value")
         columns[wanted.name] = column.cast(wanted.type if pa.types.is_nested(wanted.type) else flat[wanted.name])
     return pa.table(columns)
 
@@ -219,6 +224,12 @@ def _skipped(folder: Path) -> list[dict[str, Any]]:
     path = folder / "skipped.jsonl"
     try:
         lines = path.read_text("utf-8").split("\n") if path.is_file() else []
-        return [json.loads(line) for line in lines if line.strip()]
+        records = [json.loads(line) for line in lines if line.strip()]
+        names = ("source", "position", "reason", "id")
+        return [{name: _scalar(record.get(name)) for name in names} for record in records if isinstance(record, dict)]
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
+
+
+def _scalar(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, type(None))) else json.dumps(value)

@@ -17,7 +17,7 @@ from ibidem.views.store import ViewStore
 
 def write_report(store: ViewStore, path: Path, title: str | None = None, max_pairs: int = MOST_PAIRS) -> list[str]:
     """Write a report as one page, aside and renamed; return what is to be said of what is not in it."""
-    if path.is_dir():
+    if os.path.isdir(path):
         raise OutputExistsError(f"{path} is a folder", "Give the name of a file, such as report.html.")
     data = report_data(store, title, max_pairs)
     aside = path.with_name(f"{path.name}.part")
@@ -30,7 +30,7 @@ def write_report(store: ViewStore, path: Path, title: str | None = None, max_pai
         raise ResourceError(
             f"cannot write {path}: {error.strerror or error}", "Is there room, and may you write there?"
         ) from error
-    told = [entry for entry in data["summary"]["left_out"] if entry["what"].startswith("further") or entry["what"] == "texts"]
+    told = [entry for entry in data["summary"]["left_out"] if entry["what"] in ("further pairs", "further families", "texts")]
     return [f"{entry['what']}: {entry['why']}" for entry in told]
 
 

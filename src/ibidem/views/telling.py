@@ -17,6 +17,7 @@ _STAGES = {
     "cluster": ("documents", "signatures", "matches", "resemblance", "clusters"),
 }
 _MOST_REASONS = 20
+_MOST_INPUTS = 100
 
 
 def settings_told(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]]:
@@ -38,6 +39,7 @@ def settings_told(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]
 def inputs_told(inputs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what was read, each with the side it was on."""
     names = ("path", "kind", "bytes", "modified")
+    inputs = list(inputs)[:_MOST_INPUTS]
     return [
         {
             **{name: told[name] for name in names if name in told},
@@ -65,6 +67,9 @@ def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, ha
         told.append(_entry("texts", f"{why_no_texts[0]}{more}; {shown}; name the documents with --documents", None))
     if n_changed:
         told.append(_entry("texts", "they have changed since the run, so places would not fit", n_changed))
+    n_inputs = len(material.run.get("inputs", ()))
+    if n_inputs > _MOST_INPUTS:
+        told.append(_entry("further inputs", "run.json lists all files that were read", n_inputs - _MOST_INPUTS))
     return told
 
 

@@ -3,7 +3,17 @@
   "use strict";
 
   const FILTERS = [
-    "min_similarity", "min_coverage", "min_longest", "search", "group", "kind", "year", "verdict", "document", "sort", "order",
+    "min_similarity",
+    "min_coverage",
+    "min_longest",
+    "search",
+    "group",
+    "kind",
+    "year",
+    "verdict",
+    "document",
+    "sort",
+    "order",
   ];
   const NUMBERS = new Set(["min_similarity", "min_coverage", "min_longest", "year", "document"]);
   const FILTERED = new Set(["overview", "pairs", "flow"]);
@@ -14,7 +24,9 @@
   function read(hash) {
     const [, view = "", number, rest = ""] = /^#?([a-z-]*)(?:=(\d+))?[?&]?(.*)$/s.exec(hash || "") || [];
     const options = {};
-    new URLSearchParams(rest).forEach((value, key) => { options[key] = value; });
+    new URLSearchParams(rest).forEach((value, key) => {
+      options[key] = value;
+    });
     return { view: view || "overview", number: number === undefined ? null : Number(number), options };
   }
 

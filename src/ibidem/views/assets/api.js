@@ -34,17 +34,39 @@
       this.isApp = true;
     }
 
-    summary() { return asked("summary"); }
-    distributions() { return asked("distributions"); }
-    pairs(filters) { return asked(`pairs${query(filters)}`); }
-    flow(filters) { return asked(`flow${query(filters)}`); }
-    pair(number) { return asked(`pairs/${number}`); }
-    documents(filters) { return asked(`documents${query(filters)}`); }
-    document(number) { return asked(`documents/${number}`); }
-    families(filters) { return asked(`families${query(filters)}`); }
-    family(number) { return asked(`families/${number}`); }
-    skipped(paging) { return asked(`skipped${query(paging)}`); }
-    index() { return asked("index"); }
+    summary() {
+      return asked("summary");
+    }
+    distributions() {
+      return asked("distributions");
+    }
+    pairs(filters) {
+      return asked(`pairs${query(filters)}`);
+    }
+    flow(filters) {
+      return asked(`flow${query(filters)}`);
+    }
+    pair(number) {
+      return asked(`pairs/${number}`);
+    }
+    documents(filters) {
+      return asked(`documents${query(filters)}`);
+    }
+    document(number) {
+      return asked(`documents/${number}`);
+    }
+    families(filters) {
+      return asked(`families${query(filters)}`);
+    }
+    family(number) {
+      return asked(`families/${number}`);
+    }
+    skipped(paging) {
+      return asked(`skipped${query(paging)}`);
+    }
+    index() {
+      return asked("index");
+    }
 
     async facets() {
       const { facets } = await this.summary();
@@ -67,15 +89,21 @@
       return asked(`pairs/${pair}/verdict`, sent("PUT", { verdict, note: note || "" }));
     }
 
-    checkText(text) { return asked("check", sent("POST", { text })); }
+    checkText(text) {
+      return asked("check", sent("POST", { text }));
+    }
 
     checkFile(file) {
       const type = /\.html?$/i.test(file.name) ? "text/html" : "text/plain";
       return asked(`check${query({ name: file.name })}`, { method: "POST", headers: { "Content-Type": type }, body: file });
     }
 
-    add(id, text) { return asked("arrivals", sent("POST", { id, text })); }
-    arrivals(after, limit) { return asked(`arrivals${query({ after, limit })}`); }
+    add(id, text) {
+      return asked("arrivals", sent("POST", { id, text }));
+    }
+    arrivals(after, limit) {
+      return asked(`arrivals${query({ after, limit })}`);
+    }
 
     // Calls `arrived` with every arrival from now on; the way back is asking every few seconds. Returns how to stop.
     watch(after, arrived, changed) {

@@ -6,13 +6,33 @@
   const MAX_SHOWN = 500;
 
   function entry(arrival) {
-    const known = arrival.n_known ? `${number(arrival.n_known)} of ${many(arrival.n_sentences, "sentence")} known, ${percent(arrival.covered_share)} covered` : "new";
-    return h("li", { class: arrival.duplicated ? "duplicated" : null },
-      h("p", { class: "arrival-head" }, h("time", { datetime: arrival.at }, time(arrival.at)), " ", h("bdi", { class: "name", title: arrival.id }, arrival.id),
-        arrival.duplicated && h("span", { class: "tag" }, "duplicate"), h("span", { class: "quiet-text" }, ` ${known}`)),
+    const sentences = many(arrival.n_sentences, "sentence");
+    const share = percent(arrival.covered_share);
+    const known = arrival.n_known ? `${number(arrival.n_known)} of ${sentences} known, ${share} covered` : "new";
+    return h(
+      "li",
+      { class: arrival.duplicated ? "duplicated" : null },
+      h(
+        "p",
+        { class: "arrival-head" },
+        h("time", { datetime: arrival.at }, time(arrival.at)),
+        " ",
+        h("bdi", { class: "name", title: arrival.id }, arrival.id),
+        arrival.duplicated && h("span", { class: "tag" }, "duplicate"),
+        h("span", { class: "quiet-text" }, ` ${known}`),
+      ),
       arrival.excerpt && h("p", { class: "excerpt", lang: "", dir: "auto" }, arrival.excerpt),
-      (arrival.sources || []).length > 0 && h("p", { class: "quiet-text" }, "also in ", arrival.sources.slice(0, 5).map((each, at) => [
-        at ? ", " : "", h("bdi", null, each.id), ` (${many(each.n_sentences, "sentence")})`]), arrival.sources.length > 5 && ` and ${number(arrival.sources.length - 5)} more`));
+      (arrival.sources || []).length > 0 &&
+        h(
+          "p",
+          { class: "quiet-text" },
+          "also in ",
+          arrival.sources
+            .slice(0, 5)
+            .map((each, at) => [at ? ", " : "", h("bdi", null, each.id), ` (${many(each.n_sentences, "sentence")})`]),
+          arrival.sources.length > 5 && ` and ${number(arrival.sources.length - 5)} more`,
+        ),
+    );
   }
 
   async function show(main, { source }) {
@@ -36,20 +56,38 @@
       if (!isPaused) held.splice(0).forEach(place);
       showState();
     });
-    put(main, h("header", { class: "head" }, h("h1", null, "Arrivals"), h("p", { class: "lead" }, "Documents as they are added to the index, the latest first, with what was known of them already.")),
-      h("div", { class: "actions" }, pause, status), empty, listed);
+    put(
+      main,
+      h(
+        "header",
+        { class: "head" },
+        h("h1", null, "Arrivals"),
+        h(
+          "p",
+          { class: "lead" },
+          "Documents as they are added to the index, the latest first, with what was known of them already.",
+        ),
+      ),
+      h("div", { class: "actions" }, pause, status),
+      empty,
+      listed,
+    );
     const answer = await source.arrivals(null, 200);
     const items = [...answer.items].sort((one, other) => one.arrival - other.arrival);
     items.forEach(place);
     const last = items.length ? items[items.length - 1].arrival : 0;
-    const stop = source.watch(last, (arrival) => {
-      if (isPaused) held.push(arrival);
-      else place(arrival);
-      showState();
-    }, (now) => {
-      state = now;
-      showState();
-    });
+    const stop = source.watch(
+      last,
+      (arrival) => {
+        if (isPaused) held.push(arrival);
+        else place(arrival);
+        showState();
+      },
+      (now) => {
+        state = now;
+        showState();
+      },
+    );
     return stop;
   }
 

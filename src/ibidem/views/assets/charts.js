@@ -49,7 +49,10 @@
     });
     // What a chart shows stands beside it in words, too; to those who hear the page it would be a list of shapes.
     place.querySelectorAll("svg").forEach((drawing) => drawing.setAttribute("aria-hidden", "true"));
-    if (click) view.addEventListener("click", (event, item) => { if (item && item.datum) click(item.datum, event); });
+    if (click)
+      view.addEventListener("click", (event, item) => {
+        if (item && item.datum) click(item.datum, event);
+      });
     return {
       change(rows) {
         Object.entries(rows).forEach(([key, values]) => view.data(key, values));

@@ -5,10 +5,18 @@
   const { h, put, button, number, many, percent, bar } = ibidem;
 
   function verdictWords({ verdict, covered_share: share, sources }) {
-    const known = `${number(verdict.n_known)} of ${many(verdict.n_sentences, "sentence")} ${verdict.n_known === 1 ? "is" : "are"} known`;
-    if (verdict.duplicated) return ["This text is a duplicate of what the index holds.", `${known}; ${percent(share)} of it stands elsewhere.`];
-    if (sources.length) return ["Parts of this text stand in the index already.", `${known}; ${percent(share)} of it stands elsewhere.`];
+    const sentences = many(verdict.n_sentences, "sentence");
+    const known = `${number(verdict.n_known)} of ${sentences} ${ibidem.are(verdict.n_known)} known`;
+    if (verdict.duplicated)
+      return ["This text is a duplicate of what the index holds.", `${known}; ${percent(share)} of it stands elsewhere.`];
+    if (sources.length)
+      return ["Parts of this text stand in the index already.", `${known}; ${percent(share)} of it stands elsewhere.`];
     return ["This text is new.", `${known}.`];
+  }
+
+  function commonWords(nCommon) {
+    if (!nCommon) return "";
+    return ` ${many(nCommon, "sentence")} ${nCommon === 1 ? "is so common that it counts" : "are so common that they count"} for nothing.`;
   }
 
   function result(answer, source, mayAdd) {
@@ -20,41 +28,93 @@
     const draw = () => {
       if (shownPane) shownPane.close();
       const kept = passages.filter((passage) => chosen === null || passage.source === chosen);
-      shownPane = ibidem.pane(text, kept.map((each) => ({ number: each.number, start: each.a_start, end: each.a_end, changes: each.a_changes })), {
-        label: "The checked text", changed: "u", withMap: true, chosen: tell,
-        says: (passage) => {
-          const found = passages.find((each) => each.number === passage);
-          return `passage ${passage}, also in ${sources[found.source] ? sources[found.source].id : "another document"}`;
+      shownPane = ibidem.pane(
+        text,
+        kept.map((each) => ({ number: each.number, start: each.a_start, end: each.a_end, changes: each.a_changes })),
+        {
+          label: "The checked text",
+          changed: "u",
+          withMap: true,
+          chosen: tell,
+          says: (passage) => {
+            const found = passages.find((each) => each.number === passage);
+            return `passage ${passage}, also in ${sources[found.source] ? sources[found.source].id : "another document"}`;
+          },
         },
-      });
+      );
       put(body, shownPane.element);
-      put(listed, sources.map((each, at) => h("li", null, button([
-        h("bdi", { class: "name", title: each.id }, each.id), h("span", { class: "figures-line" }, bar(each.coverage),
-          ` ${number(each.n_chars)} characters, ${many(each.n_passages, "passage")}`),
-      ], () => {
-        chosen = chosen === at ? null : at;
-        draw();
-      }, { class: "source", "aria-pressed": String(chosen === at) }))));
-      put(detail, chosen === null ? "Choose a source to see only what stands in it." : "Only passages of the chosen source are marked. Choose it again to see all.");
+      put(
+        listed,
+        sources.map((each, at) =>
+          h(
+            "li",
+            null,
+            button(
+              [
+                h("bdi", { class: "name", title: each.id }, each.id),
+                h(
+                  "span",
+                  { class: "figures-line" },
+                  bar(each.coverage),
+                  ` ${number(each.n_chars)} characters, ${many(each.n_passages, "passage")}`,
+                ),
+              ],
+              () => {
+                chosen = chosen === at ? null : at;
+                draw();
+              },
+              { class: "source", "aria-pressed": String(chosen === at) },
+            ),
+          ),
+        ),
+      );
+      put(
+        detail,
+        chosen === null
+          ? "Choose a source to see only what stands in it."
+          : "Only passages of the chosen source are marked. Choose it again to see all.",
+      );
     };
     const detail = h("p", { class: "detail", role: "status" });
     const tell = (passage) => {
       const found = passages.find((each) => each.number === passage);
       const from = sources[found.source];
       shownPane.show(passage);
-      put(detail, ibidem.badge(passage), ` ${found.kind}, similarity ${ibidem.similarity(found.similarity)}, stands in `, h("bdi", null, from ? from.id : "–"),
-        ` at characters ${number(found.b_start)}–${number(found.b_end)}.`);
+      put(
+        detail,
+        ibidem.badge(passage),
+        ` ${found.kind}, similarity ${ibidem.similarity(found.similarity)}, stands in `,
+        h("bdi", null, from ? from.id : "–"),
+        ` at characters ${number(found.b_start)}–${number(found.b_end)}.`,
+      );
     };
     const [headline, figures] = verdictWords(answer);
     draw();
-    return h("section", { class: "checked", "aria-labelledby": "checked-title" },
+    return h(
+      "section",
+      { class: "checked", "aria-labelledby": "checked-title" },
       h("h2", { id: "checked-title", tabindex: "-1" }, headline),
-      h("p", { class: "lead" }, figures, verdict.n_common ? ` ${many(verdict.n_common, "sentence")} ${verdict.n_common === 1 ? "is so common that it counts" : "are so common that they count"} for nothing.` : "",
-        verdict.is_own_id_known && " The index holds a document of this id."),
+      h(
+        "p",
+        { class: "lead" },
+        figures,
+        commonWords(verdict.n_common),
+        verdict.is_own_id_known && " The index holds a document of this id.",
+      ),
       detail,
-      h("div", { class: "document" }, body, h("aside", { "aria-label": "Sources" },
-        h("h3", null, "Sources, most covered first"), sources.length ? listed : h("p", null, "None."),
-        mayAdd && adding(answer, source))));
+      h(
+        "div",
+        { class: "document" },
+        body,
+        h(
+          "aside",
+          { "aria-label": "Sources" },
+          h("h3", null, "Sources, most covered first"),
+          sources.length ? listed : h("p", null, "None."),
+          mayAdd && adding(answer, source),
+        ),
+      ),
+    );
   }
 
   function adding({ text, verdict }, source) {
@@ -76,7 +136,15 @@
         add.disabled = false;
       }
     });
-    return h("section", { class: "adding" }, h("h3", null, "Keep it"), h("label", { for: "new-id" }, "Id of the document"), id, add, said);
+    return h(
+      "section",
+      { class: "adding" },
+      h("h3", null, "Keep it"),
+      h("label", { for: "new-id" }, "Id of the document"),
+      id,
+      add,
+      said,
+    );
   }
 
   async function show(main, { source, summary }) {
@@ -101,13 +169,36 @@
       else text.focus();
     };
     const go = button("Check this text", start, { class: "main" });
-    file.addEventListener("change", () => { if (file.files.length) run(() => source.checkFile(file.files[0])); });
-    text.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) start(); });
-    put(main, h("header", { class: "head" }, h("h1", null, "Check a text"),
-      h("p", { class: "lead" }, "It is compared with every document of the index. It is not kept unless you add it.")),
-    h("div", { class: "checking" }, h("label", { for: "checked" }, "Text"), text,
-      h("div", { class: "actions" }, go, h("span", { class: "quiet-text" }, "or"), h("label", { for: "file" }, "choose a file"), file)),
-    place);
+    file.addEventListener("change", () => {
+      if (file.files.length) run(() => source.checkFile(file.files[0]));
+    });
+    text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) start();
+    });
+    put(
+      main,
+      h(
+        "header",
+        { class: "head" },
+        h("h1", null, "Check a text"),
+        h("p", { class: "lead" }, "It is compared with every document of the index. It is not kept unless you add it."),
+      ),
+      h(
+        "div",
+        { class: "checking" },
+        h("label", { for: "checked" }, "Text"),
+        text,
+        h(
+          "div",
+          { class: "actions" },
+          go,
+          h("span", { class: "quiet-text" }, "or"),
+          h("label", { for: "file" }, "choose a file"),
+          file,
+        ),
+      ),
+      place,
+    );
     return null;
   }
 

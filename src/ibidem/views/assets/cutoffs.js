@@ -4,8 +4,18 @@
 
   const { h, button, number, many } = ibidem;
   const MEASURES = [
-    { key: "similarity", label: "Similarity", about: "how alike the shared passages are", show: (value) => String(Number(value.toFixed(3))) },
-    { key: "coverage", label: "Coverage", about: "share of the document that lies in passages (the larger of both)", show: ibidem.percent },
+    {
+      key: "similarity",
+      label: "Similarity",
+      about: "how alike the shared passages are",
+      show: (value) => String(Number(value.toFixed(3))),
+    },
+    {
+      key: "coverage",
+      label: "Coverage",
+      about: "share of the document that lies in passages (the larger of both)",
+      show: ibidem.percent,
+    },
     { key: "longest", label: "Longest passage", about: "in characters", show: (value) => number(Math.round(value)) },
   ];
 
@@ -28,19 +38,29 @@
       const id = `cut-${measure.key}`;
       this.place = h("div", { class: "chart bars" });
       this.input = h("input", {
-        type: "range", id, min: "0", max: String(Math.max(0, this.counts.length - 1)), step: "1", "aria-describedby": `${id}-about`,
+        type: "range",
+        id,
+        min: "0",
+        max: String(Math.max(0, this.counts.length - 1)),
+        step: "1",
+        "aria-describedby": `${id}-about`,
         on: { input: () => this.choose(Number(this.input.value)) },
       });
       this.value = h("output", { for: id });
-      this.element = h("div", { class: "cutoff" },
+      this.element = h(
+        "div",
+        { class: "cutoff" },
         h("h3", null, h("label", { for: id }, measure.label, h("span", { class: "unseen" }, ", cut-off"))),
         h("p", { class: "about", id: `${id}-about` }, measure.about),
         this.place,
-        h("div", { class: "slider" }, this.input, this.value));
+        h("div", { class: "slider" }, this.input, this.value),
+      );
       this.show();
     }
 
-    get current() { return ibidem.state.filters[`min_${this.measure.key}`] || 0; }
+    get current() {
+      return ibidem.state.filters[`min_${this.measure.key}`] || 0;
+    }
 
     choose(at) {
       const edge = this.edges[at];
@@ -52,16 +72,22 @@
     rows() {
       const isTall = (count) => count > 0 || !this.isLog;
       const floor = this.measure.key === "longest" ? 1 : -Infinity;
-      return this.counts.map((count, at) => ({
-        at, count, base: this.isLog ? 0.6 : 0,
-        start: Math.max(floor, this.edges[at]),
-        end: Math.max(floor, this.edges[at + 1]),
-        is_kept: this.edges[at + 1] > this.current,
-        says: `${this.measure.show(this.edges[at])} – ${this.measure.show(this.edges[at + 1])}: ${many(count, "pair")}`,
-      })).filter((row) => isTall(row.count) && row.end > row.start);
+      return this.counts
+        .map((count, at) => ({
+          at,
+          count,
+          base: this.isLog ? 0.6 : 0,
+          start: Math.max(floor, this.edges[at]),
+          end: Math.max(floor, this.edges[at + 1]),
+          is_kept: this.edges[at + 1] > this.current,
+          says: `${this.measure.show(this.edges[at])} – ${this.measure.show(this.edges[at + 1])}: ${many(count, "pair")}`,
+        }))
+        .filter((row) => isTall(row.count) && row.end > row.start);
     }
 
-    cut() { return this.current > this.edges[0] ? [{ value: this.current }] : []; }
+    cut() {
+      return this.current > this.edges[0] ? [{ value: this.current }] : [];
+    }
 
     async draw() {
       if (this.chart) this.chart.finalize();
@@ -79,7 +105,10 @@
       };
       const data = { bars: this.rows(), cut: this.cut() };
       this.chart = await ibidem.drawChart(this.place, this.measure.key, data, {
-        adapt, click: (row) => { if (row.at !== undefined) this.choose(row.at); },
+        adapt,
+        click: (row) => {
+          if (row.at !== undefined) this.choose(row.at);
+        },
       });
     }
 
@@ -95,33 +124,53 @@
 
   // Returns { element, draw(), close() } with one cut-off for each measure.
   function cutoffs(distributions) {
-    const parts = MEASURES.filter(({ key }) => distributions[key] && distributions[key].counts.length)
-      .map((measure) => new Cutoff(measure, distributions[measure.key]));
+    const parts = MEASURES.filter(({ key }) => distributions[key] && distributions[key].counts.length).map(
+      (measure) => new Cutoff(measure, distributions[measure.key]),
+    );
     const show = () => {
       parts.forEach((part) => part.show());
       clear.disabled = !parts.some((part) => part.current > 0);
     };
     const draw = () => Promise.all(parts.map((part) => part.draw()));
-    const scale = button("Logarithmic counts", () => {
-      const isLog = scale.getAttribute("aria-pressed") !== "true";
-      scale.setAttribute("aria-pressed", String(isLog));
-      parts.forEach((part) => { part.isLog = isLog; });
-      draw();
-    }, { class: "quiet", "aria-pressed": "false" });
-    const clear = button("Show all again", () => {
-      ibidem.setFilters({ min_similarity: null, min_coverage: null, min_longest: null });
-    }, { class: "quiet" });
+    const scale = button(
+      "Logarithmic counts",
+      () => {
+        const isLog = scale.getAttribute("aria-pressed") !== "true";
+        scale.setAttribute("aria-pressed", String(isLog));
+        parts.forEach((part) => {
+          part.isLog = isLog;
+        });
+        draw();
+      },
+      { class: "quiet", "aria-pressed": "false" },
+    );
+    const clear = button(
+      "Show all again",
+      () => {
+        ibidem.setFilters({ min_similarity: null, min_coverage: null, min_longest: null });
+      },
+      { class: "quiet" },
+    );
     show();
     ibidem.state.listeners.add(show);
-    const element = h("div", { class: "cutoffs" },
-      h("div", { class: "charts" }, parts.map((part) => part.element)),
-      h("div", { class: "actions" }, scale, clear));
+    const element = h(
+      "div",
+      { class: "cutoffs" },
+      h(
+        "div",
+        { class: "charts" },
+        parts.map((part) => part.element),
+      ),
+      h("div", { class: "actions" }, scale, clear),
+    );
     return {
       element,
       draw,
       close() {
         ibidem.state.listeners.delete(show);
-        parts.forEach((part) => { if (part.chart) part.chart.finalize(); });
+        parts.forEach((part) => {
+          if (part.chart) part.chart.finalize();
+        });
       },
     };
   }
@@ -130,8 +179,8 @@
   function remaining(total, summary) {
     const all = summary.totals.pairs;
     const here = summary.shown ? summary.shown.pairs : all;
-    if (here < all) return `${many(total, "pair")} of the ${number(here)} in this report (${number(all)} were found)`;
-    return `${many(total, "pair")} of ${number(all)}`;
+    const counted = many(total, "pair");
+    return here < all ? ibidem.ofEmbedded(counted, here, all, "found") : `${counted} of ${number(all)}`;
   }
 
   Object.assign(ibidem, { cutoffs, remaining });

@@ -65,10 +65,13 @@
     return element;
   }
 
-  const heading = (level, text, attributes) => h(`h${level}`, attributes, text);
   const hidden = (text) => h("span", { class: "unseen" }, text);
   const link = (href, ...children) => h("a", { href }, ...children);
   const button = (label, act, attributes) => h("button", { type: "button", on: { click: act }, ...attributes }, label);
+
+  // Which way a column is sorted, for the eye; for the ear its head says so.
+  const sortSign = (way) =>
+    h("span", { class: "sign", "aria-hidden": "true" }, way === "asc" ? "▲" : way === "desc" ? "▼" : "");
 
   // Returns a function that runs `act` once things have been quiet for a while.
   function later(act, milliseconds) {
@@ -85,5 +88,5 @@
     if (place) place.textContent = shown(text);
   }
 
-  Object.assign(ibidem, { shown, h, svg, put, heading, hidden, link, button, later, announce });
+  Object.assign(ibidem, { shown, h, svg, put, hidden, link, button, later, announce, sortSign });
 })((window.ibidem = window.ibidem || {}));

@@ -14,8 +14,7 @@
 
   const larger = (pair) => Math.max(pair.coverage_a || 0, pair.coverage_b || 0);
   const text = (value) => (value || "").toLowerCase();
-  const yearsOf = (pair) =>
-    [pair.a.time, pair.b.time].filter(Boolean).map((time) => new Date(time).getUTCFullYear());
+  const yearsOf = (pair) => [pair.a.time, pair.b.time].filter(Boolean).map((time) => new Date(time).getUTCFullYear());
   const MEASURES = {
     coverage: larger,
     a: (pair) => text(pair.a.title || pair.a.id),
@@ -61,8 +60,12 @@
       return new Embedded(await unpack(element));
     }
 
-    async summary() { return this.data.summary; }
-    async distributions() { return this.data.distributions; }
+    async summary() {
+      return this.data.summary;
+    }
+    async distributions() {
+      return this.data.distributions;
+    }
 
     // Names of both sides and what stands in the passages: made when first looked through.
     haystack(pair) {
@@ -80,16 +83,18 @@
 
     kept(filters) {
       const words = wordsOf(filters.search);
-      return this.data.pairs.filter((pair) =>
-        !(pair.similarity < (filters.min_similarity || 0)) &&
-        larger(pair) >= (filters.min_coverage || 0) &&
-        pair.longest >= (filters.min_longest || 0) &&
-        (!filters.kind || pair.kind === filters.kind) &&
-        (!filters.group || pair.a.group === filters.group || pair.b.group === filters.group) &&
-        (!filters.year || yearsOf(pair).includes(Number(filters.year))) &&
-        (!filters.verdict || (pair.verdict || "none") === filters.verdict) &&
-        (ibidem.isMissing(filters.document) || [pair.a.document, pair.b.document].includes(Number(filters.document))) &&
-        (!words.length || holdsAll(this.haystack(pair), words)));
+      return this.data.pairs.filter(
+        (pair) =>
+          !(pair.similarity < (filters.min_similarity || 0)) &&
+          larger(pair) >= (filters.min_coverage || 0) &&
+          pair.longest >= (filters.min_longest || 0) &&
+          (!filters.kind || pair.kind === filters.kind) &&
+          (!filters.group || pair.a.group === filters.group || pair.b.group === filters.group) &&
+          (!filters.year || yearsOf(pair).includes(Number(filters.year))) &&
+          (!filters.verdict || (pair.verdict || "none") === filters.verdict) &&
+          (ibidem.isMissing(filters.document) || [pair.a.document, pair.b.document].includes(Number(filters.document))) &&
+          (!words.length || holdsAll(this.haystack(pair), words)),
+      );
     }
 
     async pairs(filters) {
@@ -140,9 +145,11 @@
 
     async documents(filters) {
       const words = wordsOf(filters.search);
-      let items = this.data.documents.filter((one) =>
-        (!filters.group || one.group === filters.group) &&
-        (!words.length || holdsAll(text([one.id, one.title, one.group].filter(Boolean).join("\n")), words)));
+      let items = this.data.documents.filter(
+        (one) =>
+          (!filters.group || one.group === filters.group) &&
+          (!words.length || holdsAll(text([one.id, one.title, one.group].filter(Boolean).join("\n")), words)),
+      );
       const sort = filters.sort || "reused_share";
       const order = filters.order || (sort === "id" || sort === "time" ? "asc" : "desc");
       items = sorted(items, sort === "id" ? (one) => text(ibidem.named(one)) : (one) => one[sort], order === "asc");

@@ -15,8 +15,16 @@
 
   const COLUMNS = [
     {
-      label: "Begins", class: "wide",
-      cell: (family) => [h("a", { href: `#family=${family.family}`, class: "excerpt", lang: "", dir: "auto" }, family.excerpt || `family ${family.family}`), repeatMark(family)],
+      label: "Begins",
+      class: "wide",
+      cell: (family) => [
+        h(
+          "a",
+          { href: `#family=${family.family}`, class: "excerpt", lang: "", dir: "auto" },
+          family.excerpt || `family ${family.family}`,
+        ),
+        repeatMark(family),
+      ],
     },
     { label: "Documents", sort: "n_documents", class: "figure", cell: (family) => number(family.n_documents) },
     { label: "Places", class: "figure", cell: (family) => number(family.n_places) },
@@ -27,44 +35,97 @@
   ];
 
   async function showAll(main, { source, summary, options }) {
-    const columns = COLUMNS.filter((column) => (column.key !== "groups" || summary.has_groups) && (column.key !== "times" || summary.has_times));
+    const columns = COLUMNS.filter(
+      (column) => (column.key !== "groups" || summary.has_groups) && (column.key !== "times" || summary.has_times),
+    );
     const all = summary.totals.families;
     const here = summary.shown ? summary.shown.families : all;
     const listed = ibidem.list({
-      label: "Families of passages", columns, ask: (asked) => source.families(asked), view: "families", searchLabel: "Search in the text",
+      label: "Families of passages",
+      columns,
+      ask: (asked) => source.families(asked),
+      view: "families",
+      searchLabel: "Search in the text",
       options: { search: options.search, sort: options.sort || "spread", order: options.order },
-      says: (total) => `${many(total, "family", "families")}${here < all && !source.isApp ? ` of the ${number(here)} in this report (${number(all)} were found)` : ""}`,
+      says: (total) => ibidem.ofEmbedded(many(total, "family", "families"), here, all, "found"),
     });
-    put(main, h("header", { class: "head" }, h("h1", null, "Families"),
-      h("p", { class: "lead" }, "A family is one text that stands in several documents, perhaps with changes. Spread is documents times characters. A repeat group stands in so many places that its pairs are not listed one by one.")),
-    listed.element);
+    put(
+      main,
+      h(
+        "header",
+        { class: "head" },
+        h("h1", null, "Families"),
+        h(
+          "p",
+          { class: "lead" },
+          "A family is one text that stands in several documents, perhaps with changes. Spread is documents times characters. ",
+          "A repeat group stands in so many places that its pairs are not listed one by one.",
+        ),
+      ),
+      listed.element,
+    );
     await listed.refresh();
     return listed.close;
   }
 
   function memberRows(members) {
     const inOrder = [...members].sort((one, other) => String(one.time || "9999").localeCompare(String(other.time || "9999")));
-    return h("ol", { class: "members" }, inOrder.map((member) => h("li", null,
-      link(`#document=${member.document}`, name(member)), " ", origin(member),
-      h("span", { class: "quiet-text" }, ` · characters ${number(member.start)}–${number(member.end)}`))));
+    return h(
+      "ol",
+      { class: "members" },
+      inOrder.map((member) =>
+        h(
+          "li",
+          null,
+          link(`#document=${member.document}`, name(member)),
+          " ",
+          origin(member),
+          h("span", { class: "quiet-text" }, ` · characters ${number(member.start)}–${number(member.end)}`),
+        ),
+      ),
+    );
   }
 
   async function showOne(main, { source, number: familyNumber }) {
     const { family, variants, n_shown_places: nShown } = await source.family(familyNumber);
     const hasChanges = variants.some((variant) => (variant.changes || []).length);
-    put(main,
-      h("header", { class: "head" }, h("p", { class: "crumbs" }, link("#families", "Families"), ` / family ${familyNumber}`),
-        h("h1", { class: "excerpt", lang: "", dir: "auto" }, family.excerpt || `Family ${familyNumber}`), repeatMark(family),
-        h("p", { class: "lead" }, `In ${many(family.n_documents, "document")}, ${many(family.n_places, "place")}; ${many(variants.length, "wording")}; up to ${number(family.n_chars)} characters.`,
-          family.first_time && ` ${span(family)}.`),
-        family.is_repeat && h("p", null, "This is a repeat group: it stands in so many places that its pairs are not listed one by one."),
+    put(
+      main,
+      h(
+        "header",
+        { class: "head" },
+        h("p", { class: "crumbs" }, link("#families", "Families"), ` / family ${familyNumber}`),
+        h("h1", { class: "excerpt", lang: "", dir: "auto" }, family.excerpt || `Family ${familyNumber}`),
+        repeatMark(family),
+        h(
+          "p",
+          { class: "lead" },
+          `In ${many(family.n_documents, "document")}, ${many(family.n_places, "place")}; `,
+          `${many(variants.length, "wording")}; up to ${number(family.n_chars)} characters.`,
+          family.first_time && ` ${span(family)}.`,
+        ),
+        family.is_repeat &&
+          h("p", null, "This is a repeat group: it stands in so many places that its pairs are not listed one by one."),
         nShown < family.n_places && h("p", null, `${number(nShown)} of ${number(family.n_places)} places are shown.`),
-        hasChanges && h("p", { class: "legend" }, h("u", null, "Underlined"), " words differ from the first wording.")),
-      variants.map((variant, at) => h("section", { class: "variant", "aria-labelledby": `variant-${at}` },
-        h("h2", { id: `variant-${at}` }, at ? `Wording ${at + 1}` : "First wording", h("span", { class: "quiet-text" }, ` in ${many(variant.n_places, "place")}`)),
-        variant.text ? h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(variant.text, variant.changes))
-          : h("p", { class: "nothing" }, "The text is not at hand."),
-        memberRows(variant.members))));
+        hasChanges && h("p", { class: "legend" }, h("u", null, "Underlined"), " words differ from the first wording."),
+      ),
+      variants.map((variant, at) =>
+        h(
+          "section",
+          { class: "variant", "aria-labelledby": `variant-${at}` },
+          h(
+            "h2",
+            { id: `variant-${at}` },
+            at ? `Wording ${at + 1}` : "First wording",
+            h("span", { class: "quiet-text" }, ` in ${many(variant.n_places, "place")}`),
+          ),
+          variant.text
+            ? h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(variant.text, variant.changes))
+            : h("p", { class: "nothing" }, "The text is not at hand."),
+          memberRows(variant.members),
+        ),
+      ),
+    );
     return null;
   }
 

@@ -2,60 +2,117 @@
 (function (ibidem) {
   "use strict";
 
-  const { h, put, link, button, number, many, name, origin } = ibidem;
+  const { h, put, link, button, number, many, are, name, origin } = ibidem;
   const MAX_ROWS = 50;
 
   // A table of which the first rows are shown until all are asked for.
   function longTable(label, heads, rows) {
-    const body = h("tbody", null, rows.slice(0, MAX_ROWS).map((make) => make()));
-    const more = rows.length > MAX_ROWS && button(`Show all ${number(rows.length)} rows`, () => {
-      body.append(...rows.slice(MAX_ROWS).map((make) => make()));
-      more.remove();
-    }, { class: "more" });
-    return h("section", { class: "as-table", "aria-labelledby": "table-title" }, h("h2", { id: "table-title" }, "The same as a table"),
-      h("div", { class: "scrolling", tabindex: "0", role: "region", "aria-label": label },
-        h("table", { class: "small", "aria-label": label }, h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))), body)), more);
+    const body = h(
+      "tbody",
+      null,
+      rows.slice(0, MAX_ROWS).map((make) => make()),
+    );
+    const more =
+      rows.length > MAX_ROWS &&
+      button(
+        `Show all ${number(rows.length)} rows`,
+        () => {
+          body.append(...rows.slice(MAX_ROWS).map((make) => make()));
+          more.remove();
+        },
+        { class: "more" },
+      );
+    return h(
+      "section",
+      { class: "as-table", "aria-labelledby": "table-title" },
+      h("h2", { id: "table-title" }, "The same as a table"),
+      h(
+        "div",
+        { class: "scrolling", tabindex: "0", role: "region", "aria-label": label },
+        h(
+          "table",
+          { class: "small", "aria-label": label },
+          h(
+            "thead",
+            null,
+            h(
+              "tr",
+              null,
+              heads.map((head) => h("th", { scope: "col" }, head)),
+            ),
+          ),
+          body,
+        ),
+      ),
+      more,
+    );
   }
 
   function pairRows(items) {
     return items.map((pair) => () => {
       const [from, to] = ibidem.inOrder(pair);
-      return h("tr", null, h("td", null, name(from), origin(from)), h("td", null, name(to), origin(to)),
-        h("td", { class: "figure" }, number(pair.shared)), h("td", null, pair.direction === "unknown" ? "not known" : "left is earlier"),
-        h("td", null, link(`#pair=${pair.pair}`, "compare", ibidem.hidden(` pair ${pair.pair}`))));
+      return h(
+        "tr",
+        null,
+        h("td", null, name(from), origin(from)),
+        h("td", null, name(to), origin(to)),
+        h("td", { class: "figure" }, number(pair.shared)),
+        h("td", null, pair.direction === "unknown" ? "not known" : "left is earlier"),
+        h("td", null, link(`#pair=${pair.pair}`, "compare", ibidem.hidden(` pair ${pair.pair}`))),
+      );
     });
   }
 
   const edgeAddress = (edge, hasGroups) => {
     if (edge.n_pairs === 1) return `#pair=${edge.pair}`;
-    return hasGroups ? ibidem.address.write("pairs", null, { group: edge.ends[0].name, search: edge.ends[1].name }) : `#pair=${edge.pair}`;
+    return hasGroups
+      ? ibidem.address.write("pairs", null, { group: edge.ends[0].name, search: edge.ends[1].name })
+      : `#pair=${edge.pair}`;
   };
 
   function edgeRows(edges, hasGroups) {
-    return edges.map((edge) => () => h("tr", null, edge.ends.map((node) => h("td", null, h("bdi", null, node.name))),
-      h("td", { class: "figure" }, number(edge.shared)), h("td", { class: "figure" }, number(edge.n_pairs)),
-      h("td", null, link(edgeAddress(edge, hasGroups), edge.n_pairs === 1 ? "compare" : "see the pairs"))));
+    return edges.map(
+      (edge) => () =>
+        h(
+          "tr",
+          null,
+          edge.ends.map((node) => h("td", null, h("bdi", null, node.name))),
+          h("td", { class: "figure" }, number(edge.shared)),
+          h("td", { class: "figure" }, number(edge.n_pairs)),
+          h("td", null, link(edgeAddress(edge, hasGroups), edge.n_pairs === 1 ? "compare" : "see the pairs")),
+        ),
+    );
   }
 
   function overTime(items, summary) {
     const made = ibidem.timeline(items, summary.has_groups);
     const said = [
-      "Time runs from left to right; each lane is ", summary.has_groups ? "an outlet or group" : "a document",
-      ". A curve leads from the earlier to the later document, as wide as what they share; a dashed line has no known order. Choose one to see the pair.",
+      "Time runs from left to right; each lane is ",
+      summary.has_groups ? "an outlet or group" : "a document",
+      ". A curve leads from the earlier to the later document, as wide as what they share; ",
+      "a dashed line has no known order. Choose one to see the pair.",
     ].join("");
     const limits = [
-      made.nOther > 0 && `${many(made.nAllLanes, "lane")} in all: the ${number(made.nLanes - 1)} that share most have their own, the others share the last one.`,
-      made.nUndated > 0 && `${many(made.nUndated, "pair")} without a date on both sides ${made.nUndated === 1 ? "is" : "are"} in the table only.`,
-      made.nHidden > 0 && `${many(made.nHidden, "pair")} of one lane and the same time ${made.nHidden === 1 ? "is" : "are"} in the table only.`,
+      made.nOther > 0 &&
+        `Of ${many(made.nAllLanes, "lane")} the ${number(made.nLanes - 1)} that share most are shown; the others share one.`,
+      made.nUndated > 0 &&
+        `${many(made.nUndated, "pair")} without a date on both sides ${are(made.nUndated)} in the table only.`,
+      made.nHidden > 0 && `${many(made.nHidden, "pair")} of one lane and the same time ${are(made.nHidden)} in the table only.`,
     ];
     return {
-      chart: "flow", data: made.data, said, limits,
+      chart: "flow",
+      data: made.data,
+      said,
+      limits,
       isEmpty: !made.nLanes,
       adapt: (spec, width) => {
         spec.height = Math.max(160, made.nLanes * 40);
         spec.layer[1].mark.limit = Math.min(150, width * 0.24);
         // Many curves have to be thin ones.
-        if (items.length > 80) spec.layer.slice(2, 4).forEach((layer) => { layer.encoding.strokeWidth.scale.range = [0.75, 4]; });
+        if (items.length > 80)
+          spec.layer.slice(2, 4).forEach((layer) => {
+            layer.encoding.strokeWidth.scale.range = [0.75, 4];
+          });
       },
       click: (row) => {
         if (row.pair !== undefined) location.hash = `#pair=${row.pair}`;
@@ -67,20 +124,38 @@
 
   function asNetwork(items, summary) {
     const made = ibidem.network(items, summary.has_groups);
+    const { within } = made;
     const nodes = summary.has_groups ? "groups" : "documents";
     const limits = [
-      made.nShown < made.nNodes && `${number(made.nNodes - made.nShown)} of ${number(made.nNodes)} ${nodes}, those that share least, are not drawn.`,
-      made.within.n_pairs > 0 && `${many(made.within.n_pairs, "pair")} within one group (${number(made.within.shared)} characters) ${made.within.n_pairs === 1 ? "is" : "are"} not drawn.`,
+      made.nShown < made.nNodes &&
+        `${number(made.nNodes - made.nShown)} of ${number(made.nNodes)} ${nodes}, those that share least, are not drawn.`,
+      within.n_pairs > 0 &&
+        `${many(within.n_pairs, "pair")} within one group (${number(within.shared)} characters) ${are(within.n_pairs)} not drawn.`,
     ];
     return {
-      chart: "network", data: made.data, limits, isEmpty: !made.drawn.length,
-      said: `Each point is one of the ${nodes}; a curve joins two that share text, as wide as what they share. It has no direction${summary.has_times ? "" : ", because the documents have no times"}.`,
+      chart: "network",
+      data: made.data,
+      limits,
+      isEmpty: !made.drawn.length,
+      said: [
+        `Each point is one of the ${nodes}; a curve joins two that share text, as wide as what they share. `,
+        summary.has_times ? "It has no direction." : "It has no direction, because the documents have no times.",
+      ].join(""),
       adapt: (spec, width) => {
         spec.height = made.nShown > 12 ? 560 : 380;
-        spec.layer.slice(2).forEach((labels) => { labels.mark.limit = width * 0.19; });
+        spec.layer.slice(2).forEach((labels) => {
+          labels.mark.limit = width * 0.19;
+        });
       },
-      click: (row) => { if (row.edge !== undefined) location.hash = edgeAddress(made.drawn[row.edge], summary.has_groups); },
-      table: () => longTable("Network as a table", ["one", "other", "characters", "pairs", "see"], edgeRows(made.edges, summary.has_groups)),
+      click: (row) => {
+        if (row.edge !== undefined) location.hash = edgeAddress(made.drawn[row.edge], summary.has_groups);
+      },
+      table: () =>
+        longTable(
+          "Network as a table",
+          ["one", "other", "characters", "pairs", "see"],
+          edgeRows(made.edges, summary.has_groups),
+        ),
     };
   }
 
@@ -93,11 +168,25 @@
     const said = h("p", { class: "lead" });
     const limits = h("div", { class: "limits", role: "status" });
     const table = h("div", null);
-    const ways = summary.has_times ? h("div", { class: "ways", role: "group", "aria-label": "Way of drawing" },
-      [["Over time", true], ["As a network", false]].map(([label, way]) => button(label, () => {
-        isTimed = way;
-        draw().catch(failed);
-      }, { "aria-pressed": String(way === isTimed), "data-way": String(way) }))) : null;
+    const ways = summary.has_times
+      ? h(
+          "div",
+          { class: "ways", role: "group", "aria-label": "Way of drawing" },
+          [
+            ["Over time", true],
+            ["As a network", false],
+          ].map(([label, way]) =>
+            button(
+              label,
+              () => {
+                isTimed = way;
+                draw().catch(failed);
+              },
+              { "aria-pressed": String(way === isTimed), "data-way": String(way) },
+            ),
+          ),
+        )
+      : null;
     const failed = (error) => ibidem.showProblem(main, error);
 
     async function draw() {
@@ -106,18 +195,32 @@
       const answer = await source.flow(ibidem.state.filters);
       if (mine !== round) return;
       active.show();
-      if (ways) ways.querySelectorAll("button").forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.way === String(isTimed))));
+      if (ways)
+        ways
+          .querySelectorAll("button")
+          .forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.way === String(isTimed))));
       const made = (isTimed ? overTime : asNetwork)(answer.items, summary);
       said.textContent = made.said;
-      const shown = answer.items.length < answer.total
-        ? `The ${number(answer.items.length)} pairs that share most are shown, of ${number(answer.total)}.` : `${many(answer.total, "pair")} ${answer.total === 1 ? "is" : "are"} shown.`;
+      const shown =
+        answer.items.length < answer.total
+          ? `The ${number(answer.items.length)} pairs that share most are shown, of ${number(answer.total)}.`
+          : `${many(answer.total, "pair")} ${are(answer.total)} shown.`;
       put(limits, h("p", null, [shown, ...made.limits].filter(Boolean).join(" ")));
       put(table, answer.items.length > 0 && made.table());
       if (chart) chart.finalize();
       chart = null;
       place.replaceChildren();
       if (made.isEmpty) {
-        put(place, h("p", { class: "nothing" }, answer.total ? "There is nothing to draw; see the table." : "No pair fits. Lower a cut-off or take away a condition."));
+        put(
+          place,
+          h(
+            "p",
+            { class: "nothing" },
+            answer.total
+              ? "There is nothing to draw; see the table."
+              : "No pair fits. Lower a cut-off or take away a condition.",
+          ),
+        );
         return;
       }
       chart = await ibidem.drawChart(place, made.chart, made.data, { adapt: made.adapt, click: made.click });

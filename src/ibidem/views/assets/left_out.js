@@ -11,34 +11,93 @@
   ];
 
   function caps(summary) {
-    const cut = CAPS.filter(([key]) => summary.shown && summary.totals[key] !== undefined && summary.shown[key] < summary.totals[key]);
+    const cut = CAPS.filter(
+      ([key]) => summary.shown && summary.totals[key] !== undefined && summary.shown[key] < summary.totals[key],
+    );
     if (!cut.length) return null;
-    return h("section", null, h("h2", null, "What this report does not hold"),
-      h("ul", null, cut.map(([key, one, several, which]) => h("li", null,
-        `${number(summary.shown[key])} of ${many(summary.totals[key], one, several)} are in it: ${which}.`))));
+    return h(
+      "section",
+      null,
+      h("h2", null, "What this report does not hold"),
+      h(
+        "ul",
+        null,
+        cut.map(([key, one, several, which]) =>
+          h("li", null, `${number(summary.shown[key])} of ${many(summary.totals[key], one, several)} are in it: ${which}.`),
+        ),
+      ),
+    );
   }
 
   async function show(main, { source, summary }) {
-    const skipped = summary.totals.skipped ? ibidem.list({
-      label: "Skipped records", ask: (asked) => source.skipped(asked), options: {}, says: (total) => many(total, "record"),
-      columns: [
-        { label: "Source", class: "wide", cell: (each) => h("code", { class: "path" }, each.source || "–") },
-        { label: "Position", class: "figure", cell: (each) => (typeof each.position === "number" ? number(each.position) : each.position || "–") },
-        { label: "Id", cell: (each) => each.id || "–" },
-        { label: "Reason", class: "wide", cell: (each) => each.reason },
-      ],
-    }) : null;
-    put(main,
-      h("header", { class: "head" }, h("h1", null, "What was left out"),
-        h("p", { class: "lead" }, "Similarity is not proof of copying. Two texts can agree because both quote a third, because a form prescribes the words, or because there is one usual way to say a thing. An earlier date shows which text was there first, not which one was the source.")),
+    const skipped = summary.totals.skipped
+      ? ibidem.list({
+          label: "Skipped records",
+          ask: (asked) => source.skipped(asked),
+          options: {},
+          says: (total) => many(total, "record"),
+          columns: [
+            { label: "Source", class: "wide", cell: (each) => h("code", { class: "path" }, each.source || "–") },
+            {
+              label: "Position",
+              class: "figure",
+              cell: (each) => (typeof each.position === "number" ? number(each.position) : each.position || "–"),
+            },
+            { label: "Id", cell: (each) => each.id || "–" },
+            { label: "Reason", class: "wide", cell: (each) => each.reason },
+          ],
+        })
+      : null;
+    put(
+      main,
+      h(
+        "header",
+        { class: "head" },
+        h("h1", null, "What was left out"),
+        h(
+          "p",
+          { class: "lead" },
+          "Similarity is not proof of copying. Two texts can agree because both quote a third, because a form prescribes ",
+          "the words, or because there is one usual way to say a thing. An earlier date shows which text was there first, ",
+          "not which one was the source.",
+        ),
+      ),
       caps(summary),
-      h("section", null, h("h2", null, "What was not compared or not listed"),
+      h(
+        "section",
+        null,
+        h("h2", null, "What was not compared or not listed"),
         summary.left_out.length
-          ? h("table", { class: "small", "aria-label": "What was left out" },
-            h("thead", null, h("tr", null, ["what", "why", "how many"].map((head) => h("th", { scope: "col" }, head)))),
-            h("tbody", null, summary.left_out.map((each) => h("tr", null, h("th", { scope: "row" }, each.what), h("td", null, each.why), h("td", { class: "figure" }, number(each.count))))))
-          : h("p", null, "Nothing was left out.")),
-      skipped && h("section", null, h("h2", null, "Records that could not be read"), skipped.element));
+          ? h(
+              "table",
+              { class: "small", "aria-label": "What was left out" },
+              h(
+                "thead",
+                null,
+                h(
+                  "tr",
+                  null,
+                  ["what", "why", "how many"].map((head) => h("th", { scope: "col" }, head)),
+                ),
+              ),
+              h(
+                "tbody",
+                null,
+                summary.left_out.map((each) =>
+                  h(
+                    "tr",
+                    null,
+                    h("th", { scope: "row" }, each.what),
+                    h("td", null, each.why),
+                    h("td", { class: "figure" }, number(each.count)),
+                  ),
+                ),
+              ),
+            )
+          : h("p", null, "Nothing was left out."),
+      ),
+      skipped && h("section", null, h("h2", null, "Records that could not be read"), skipped.element),
+    );
     if (skipped) await skipped.refresh();
     return skipped && skipped.close;
   }

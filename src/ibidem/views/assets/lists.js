@@ -16,22 +16,44 @@
     const body = h("tbody", { role: "rowgroup" });
     const empty = h("p", { class: "nothing", hidden: true }, "Nothing to show.");
     const more = button("Show more", () => load(), { class: "more", hidden: true });
-    const row = (item) => h("tr", { role: "row" }, columns.map((column) =>
-      h("td", { role: "cell", class: column.class, "data-label": column.label }, column.cell(item))));
+    const row = (item) =>
+      h(
+        "tr",
+        { role: "row" },
+        columns.map((column) => h("td", { role: "cell", class: column.class, "data-label": column.label }, column.cell(item))),
+      );
     const wayOf = (column) => (current.sort === column.sort ? current.order || column.first || "desc" : null);
 
-    const heads = () => h("tr", { role: "row" }, columns.map((column) => {
-      const way = column.sort ? wayOf(column) : null;
-      const sign = h("span", { class: "sign", "aria-hidden": "true" }, way === "asc" ? "▲" : way === "desc" ? "▼" : "");
-      const inside = column.sort ? button([column.label, sign], () => {
-        const first = column.first || "desc";
-        const again = current.sort === column.sort && wayOf(column) === first;
-        change({ sort: column.sort, order: again ? (first === "asc" ? "desc" : "asc") : null }, column.sort);
-      }, { class: "sort", "data-sort": column.sort }) : column.label;
-      return h("th", {
-        scope: "col", role: "columnheader", class: column.class, "aria-sort": way ? (way === "asc" ? "ascending" : "descending") : null,
-      }, inside);
-    }));
+    const heads = () =>
+      h(
+        "tr",
+        { role: "row" },
+        columns.map((column) => {
+          const way = column.sort ? wayOf(column) : null;
+          const sign = ibidem.sortSign(way);
+          const inside = column.sort
+            ? button(
+                [column.label, sign],
+                () => {
+                  const first = column.first || "desc";
+                  const again = current.sort === column.sort && wayOf(column) === first;
+                  change({ sort: column.sort, order: again ? (first === "asc" ? "desc" : "asc") : null }, column.sort);
+                },
+                { class: "sort", "data-sort": column.sort },
+              )
+            : column.label;
+          return h(
+            "th",
+            {
+              scope: "col",
+              role: "columnheader",
+              class: column.class,
+              "aria-sort": way ? (way === "asc" ? "ascending" : "descending") : null,
+            },
+            inside,
+          );
+        }),
+      );
 
     const took = (answer) => {
       next = answer.next;
@@ -76,16 +98,26 @@
     const search = searchLabel ? h("input", { type: "search", id: "search", autocomplete: "off" }) : null;
     if (search) {
       search.value = current.search || "";
-      search.addEventListener("input", later(() => change({ search: search.value || null }), 200));
+      search.addEventListener(
+        "input",
+        later(() => change({ search: search.value || null }), 200),
+      );
     }
-    const watcher = new IntersectionObserver((seen) => {
-      if (next && seen.some((each) => each.isIntersecting)) load();
-    }, { rootMargin: "600px" });
+    const watcher = new IntersectionObserver(
+      (seen) => {
+        if (next && seen.some((each) => each.isIntersecting)) load();
+      },
+      { rootMargin: "600px" },
+    );
     watcher.observe(more);
     return {
       element: [
         search && h("div", { class: "searching" }, h("label", { for: "search" }, searchLabel), search),
-        count, h("table", { class: "list", role: "table", "aria-label": label }, head, body), empty, more],
+        count,
+        h("table", { class: "list", role: "table", "aria-label": label }, head, body),
+        empty,
+        more,
+      ],
       refresh,
       close: () => watcher.disconnect(),
     };

@@ -11,9 +11,18 @@
   function minimap(text, firsts, lasts, choose) {
     const marks = svg("g", null);
     const window_ = svg("rect", { class: "window", x: "0", width: "10", y: "0", height: "0" });
-    const element = svg("svg", {
-      class: "minimap", viewBox: `0 0 10 ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true", focusable: "false",
-    }, window_, marks);
+    const element = svg(
+      "svg",
+      {
+        class: "minimap",
+        viewBox: `0 0 10 ${HEIGHT}`,
+        preserveAspectRatio: "none",
+        "aria-hidden": "true",
+        focusable: "false",
+      },
+      window_,
+      marks,
+    );
     let places = [];
 
     const follow = () => {
@@ -28,10 +37,18 @@
         const last = lasts.get(passage);
         return { passage, top: first.offsetTop / whole, bottom: (last.offsetTop + last.offsetHeight) / whole };
       });
-      marks.replaceChildren(...places.map(({ passage, top, bottom }) => svg("rect", {
-        class: `${hue(passage)} mark`, x: "1", width: "8", y: String(top * HEIGHT),
-        height: String(Math.max(MIN_MARK, (bottom - top) * HEIGHT)), "data-passage": String(passage),
-      })));
+      marks.replaceChildren(
+        ...places.map(({ passage, top, bottom }) =>
+          svg("rect", {
+            class: `${hue(passage)} mark`,
+            x: "1",
+            width: "8",
+            y: String(top * HEIGHT),
+            height: String(Math.max(MIN_MARK, (bottom - top) * HEIGHT)),
+            "data-passage": String(passage),
+          }),
+        ),
+      );
       follow();
     };
 

@@ -84,7 +84,9 @@
       const t = step / N_STEPS;
       const [p, q, r] = [(1 - t) ** 2, 2 * t * (1 - t), t ** 2];
       return {
-        step, x: p * one.x + q * bend * (one.x + other.x) / 2 + r * other.x, y: p * one.y + q * bend * (one.y + other.y) / 2 + r * other.y,
+        step,
+        x: p * one.x + (q * bend * (one.x + other.x)) / 2 + r * other.x,
+        y: p * one.y + (q * bend * (one.y + other.y)) / 2 + r * other.y,
       };
     });
   }
@@ -97,13 +99,23 @@
     const drawn = edges.filter(({ ends }) => ends.every((node) => isKept.has(node.key)));
     const placed = arranged(kept, drawn);
     place(placed);
-    const nodeRow = (node) => ({ x: node.x, y: node.y, name: ibidem.shown(node.name), says: `${node.name}\n${number(node.shared)} characters shared` });
+    const nodeRow = (node) => ({
+      x: node.x,
+      y: node.y,
+      name: ibidem.shown(node.name),
+      says: `${node.name}\n${number(node.shared)} characters shared`,
+    });
     const edgeSays = ({ ends: [one, other], shared, n_pairs }) =>
       `${one.name}\nand ${other.name}\n${number(shared)} characters in ${many(n_pairs, "pair")}`;
     const data = {
-      edges: drawn.flatMap((edge, at) => curve(...edge.ends).map((point) => ({
-        ...point, edge: at, shared: edge.shared, says: edgeSays(edge),
-      }))),
+      edges: drawn.flatMap((edge, at) =>
+        curve(...edge.ends).map((point) => ({
+          ...point,
+          edge: at,
+          shared: edge.shared,
+          says: edgeSays(edge),
+        })),
+      ),
       nodes: placed.map(nodeRow),
       labels_left: placed.filter((node) => node.x < -1e-9).map(nodeRow),
       labels_right: placed.filter((node) => node.x >= -1e-9).map(nodeRow),

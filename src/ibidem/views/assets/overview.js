@@ -16,69 +16,155 @@
     const { totals } = summary;
     if (ibidem.isMissing(summary.reused_share)) return null;
     const where = summary.is_against ? "in the reference" : "in another document";
-    const holders = totals.reusing_documents ? `; ${many(totals.reusing_documents, "document")} ${totals.reusing_documents === 1 ? "holds" : "hold"} such text` : "";
+    const holders = totals.reusing_documents
+      ? `; ${many(totals.reusing_documents, "document")} ${totals.reusing_documents === 1 ? "holds" : "hold"} such text`
+      : "";
     return `${percent(summary.reused_share)} of all characters also stand ${where}${holders}.`;
   }
 
   function figures(summary) {
     const { totals } = summary;
     const all = [
-      ["documents", totals.documents, "#documents"], ["sentences", totals.sentences], ["pairs", totals.pairs, "#pairs"],
-      ["passages", totals.passages], ["families", totals.families, "#families"],
+      ["documents", totals.documents, "#documents"],
+      ["sentences", totals.sentences],
+      ["pairs", totals.pairs, "#pairs"],
+      ["passages", totals.passages],
+      ["families", totals.families, "#families"],
       ["repeat groups", totals.repeats || null, "#families"],
     ].filter(([, count]) => !ibidem.isMissing(count));
-    return h("dl", { class: "figures" }, all.map(([label, count, href]) => h("div", null,
-      h("dt", null, href ? link(href, label) : label), h("dd", null, number(count)))));
+    return h(
+      "dl",
+      { class: "figures" },
+      all.map(([label, count, href]) =>
+        h("div", null, h("dt", null, href ? link(href, label) : label), h("dd", null, number(count))),
+      ),
+    );
   }
 
-  const shownSetting = (value) => (value === true ? "yes" : value === false ? "no" : ibidem.isMissing(value) ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));
+  const shownSetting = (value) =>
+    value === true
+      ? "yes"
+      : value === false
+        ? "no"
+        : ibidem.isMissing(value)
+          ? "–"
+          : typeof value === "object"
+            ? JSON.stringify(value)
+            : String(value);
 
-  function settingRows(settings) {
-    return settings.map((each) => h("tr", { class: each.is_default ? null : "changed" },
-      h("th", { scope: "row" }, h("code", null, each.name)), h("td", null, shownSetting(each.value)), h("td", null, each.stage)));
+  function settingRows(listed) {
+    return listed.map((each) =>
+      h(
+        "tr",
+        { class: each.is_default ? null : "changed" },
+        h("th", { scope: "row" }, h("code", null, each.name)),
+        h("td", null, shownSetting(each.value)),
+        h("td", null, each.stage),
+      ),
+    );
   }
 
   function settings(summary) {
     const changed = summary.settings.filter((each) => !each.is_default);
     const rest = summary.settings.filter((each) => each.is_default);
-    const table = (rows, label) => h("table", { class: "small", "aria-label": label },
-      h("thead", null, h("tr", null, ["setting", "value", "stage"].map((head) => h("th", { scope: "col" }, head)))),
-      h("tbody", null, settingRows(rows)));
-    return h("section", { class: "settings", "aria-labelledby": "settings-title" }, h("h2", { id: "settings-title" }, "How the run was set"),
-      changed.length ? [h("p", null, `${many(changed.length, "setting")} changed from the default:`), table(changed, "Changed settings")]
+    const table = (rows, label) =>
+      h(
+        "table",
+        { class: "small", "aria-label": label },
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            ["setting", "value", "stage"].map((head) => h("th", { scope: "col" }, head)),
+          ),
+        ),
+        h("tbody", null, settingRows(rows)),
+      );
+    return h(
+      "section",
+      { class: "settings", "aria-labelledby": "settings-title" },
+      h("h2", { id: "settings-title" }, "How the run was set"),
+      changed.length
+        ? [h("p", null, `${many(changed.length, "setting")} changed from the default:`), table(changed, "Changed settings")]
         : h("p", null, "Every setting has its default value."),
-      rest.length > 0 && h("details", null, h("summary", null, `${many(rest.length, "setting")} with ${rest.length === 1 ? "its" : "their"} default value`), table(rest, "Settings left at their defaults")));
+      rest.length > 0 &&
+        h(
+          "details",
+          null,
+          h("summary", null, `${many(rest.length, "setting")} with ${rest.length === 1 ? "its" : "their"} default value`),
+          table(rest, "Settings left at their defaults"),
+        ),
+    );
   }
 
   function inputs(summary) {
     if (!summary.inputs.length) return null;
-    return h("section", { "aria-labelledby": "inputs-title" }, h("h2", { id: "inputs-title" }, "What was read"),
-      h("ul", { class: "inputs" }, summary.inputs.map((each) => h("li", null,
-        h("code", { class: "path" }, each.path || each.kind || "given in memory"), " ",
-        h("span", { class: "quiet-text" }, [
-          each.is_reference ? "reference" : null, each.bytes ? ibidem.bytes(each.bytes) : null, each.modified ? `changed ${time(each.modified)}` : null,
-        ].filter(Boolean).join(" · "))))));
+    return h(
+      "section",
+      { "aria-labelledby": "inputs-title" },
+      h("h2", { id: "inputs-title" }, "What was read"),
+      h(
+        "ul",
+        { class: "inputs" },
+        summary.inputs.map((each) =>
+          h(
+            "li",
+            null,
+            h("code", { class: "path" }, each.path || each.kind || "given in memory"),
+            " ",
+            h(
+              "span",
+              { class: "quiet-text" },
+              [
+                each.is_reference ? "reference" : null,
+                each.bytes ? ibidem.bytes(each.bytes) : null,
+                each.modified ? `changed ${time(each.modified)}` : null,
+              ]
+                .filter(Boolean)
+                .join(" · "),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   // What an index holds, where the app was opened on an index.
   async function indexInformation(source) {
     const information = await source.index();
     const rows = Object.entries(information).filter(([, value]) => typeof value !== "object" || value === null);
-    return h("section", { "aria-labelledby": "index-title" }, h("h2", { id: "index-title" }, "The index"),
-      h("dl", { class: "facts" }, rows.map(([key, value]) => [h("dt", null, key.replace(/^(n|is|has)_/, "").replace(/_/g, " ")),
-        h("dd", null, typeof value === "number" ? number(value) : shownSetting(value))])));
+    return h(
+      "section",
+      { "aria-labelledby": "index-title" },
+      h("h2", { id: "index-title" }, "The index"),
+      h(
+        "dl",
+        { class: "facts" },
+        rows.map(([key, value]) => [
+          h("dt", null, key.replace(/^(n|is|has)_/, "").replace(/_/g, " ")),
+          h("dd", null, typeof value === "number" ? number(value) : shownSetting(value)),
+        ]),
+      ),
+    );
   }
 
   function masthead(summary) {
-    const caution = "Similarity is not proof of copying: texts can agree because both quote a third, or because there is one way to say a thing.";
-    return h("header", { class: "masthead" },
+    const caution =
+      "Similarity is not proof of copying: texts can agree because both quote a third, " +
+      "or because there is one way to say a thing.";
+    return h(
+      "header",
+      { class: "masthead" },
       h("p", { class: "what" }, `ibidem ${summary.verb}`, " · ", h("time", { datetime: summary.made }, time(summary.made))),
       h("h1", null, h("bdi", null, summary.title)),
       summary.verb !== "index" && [
         h("p", { class: "lead" }, sentence(summary), " ", shareSentence(summary)),
         figures(summary),
         h("p", { class: "caution" }, caution, " ", link("#left-out", "What was left out, and why"), "."),
-      ]);
+      ],
+    );
   }
 
   async function show(main, { source, summary }) {
@@ -90,22 +176,45 @@
     const table = new ibidem.PairTable(source, summary, { isBrief: true, limit: 8 });
     const count = h("p", { class: "remaining", role: "status" });
     const all = h("p", { class: "all" });
-    put(main, masthead(summary),
+    put(
+      main,
+      masthead(summary),
       summary.totals.pairs > 0 && [
-        h("section", { "aria-labelledby": "distribution-title" },
+        h(
+          "section",
+          { "aria-labelledby": "distribution-title" },
           h("h2", { id: "distribution-title" }, "How alike the pairs are"),
-          h("p", null, "Move a cut-off, or choose a bar, and the whole page shows only the pairs from there on. The bars count all pairs that were found."),
-          cut.element, count),
-        h("section", { "aria-labelledby": "first-title" }, h("h2", { id: "first-title" }, "Look at these first"), table.element, all),
+          h(
+            "p",
+            null,
+            "Move a cut-off, or choose a bar, and the whole page shows only the pairs from there on. ",
+            "The bars count all pairs that were found.",
+          ),
+          cut.element,
+          count,
+        ),
+        h(
+          "section",
+          { "aria-labelledby": "first-title" },
+          h("h2", { id: "first-title" }, "Look at these first"),
+          table.element,
+          all,
+        ),
       ],
-      h("div", { class: "columns" }, settings(summary), inputs(summary)));
+      h("div", { class: "columns" }, settings(summary), inputs(summary)),
+    );
     if (!summary.totals.pairs) return null;
     const refresh = async () => {
       const answer = await table.refresh();
       if (!answer) return;
       count.textContent = `${ibidem.remaining(answer.total, summary)} ${answer.total === 1 ? "remains" : "remain"}.`;
-      put(all, answer.total > 8 && link(ibidem.address.write("pairs", null, ibidem.state.filters), `All ${number(answer.total)} pairs`),
-        answer.total > 8 && " · ", link(ibidem.address.write("flow", null, ibidem.state.filters), "How they flow"));
+      put(
+        all,
+        answer.total > 8 &&
+          link(ibidem.address.write("pairs", null, ibidem.state.filters), `All ${number(answer.total)} pairs`),
+        answer.total > 8 && " · ",
+        link(ibidem.address.write("flow", null, ibidem.state.filters), "How they flow"),
+      );
     };
     const listen = () => refresh().catch((error) => ibidem.showProblem(main, error));
     ibidem.state.listeners.add(listen);

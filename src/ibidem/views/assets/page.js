@@ -6,8 +6,11 @@
   const ORDER = ["overview", "pairs", "flow", "families", "documents", "left-out", "check", "arrivals"];
   const WITH_INDEX = new Set(["check", "arrivals"]);
   const KEYS = [
-    ["?", "this help"], ["/", "to the search box"], ["↑ ↓ Enter", "in the table of pairs: walk through it, open a pair"],
-    ["n p → ←", "in a comparison: next and previous passage"], ["j k", "in a comparison: next and previous pair of the list"],
+    ["?", "this help"],
+    ["/", "to the search box"],
+    ["↑ ↓ Enter", "in the table of pairs: walk through it, open a pair"],
+    ["n p → ←", "in a comparison: next and previous passage"],
+    ["j k", "in a comparison: next and previous pair of the list"],
     ["s", "in a comparison: swap sides"],
   ];
   const APP_KEYS = [["c r u", "in a comparison: confirmed, rejected, unsure; once more takes it back"]];
@@ -22,38 +25,72 @@
 
   function themeButton() {
     const root = document.documentElement;
-    const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches);
+    const isDark = () =>
+      root.dataset.theme ? root.dataset.theme === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
     const stored = remembered();
     if (stored === "dark" || stored === "light") root.dataset.theme = stored;
     const label = () => (isDark() ? "Light" : "Dark");
-    const toggle = button("", () => {
-      root.dataset.theme = isDark() ? "light" : "dark";
-      toggle.textContent = label();
-      try {
-        localStorage.setItem("ibidem-theme", root.dataset.theme);
-      } catch {
-        // A page opened from disk may have no storage; then the choice holds until it is closed.
-      }
-    }, { class: "quiet", title: "light or dark page", "data-action": "theme" });
+    const toggle = button(
+      "",
+      () => {
+        root.dataset.theme = isDark() ? "light" : "dark";
+        toggle.textContent = label();
+        try {
+          localStorage.setItem("ibidem-theme", root.dataset.theme);
+        } catch {
+          // A page opened from disk may have no storage; then the choice holds until it is closed.
+        }
+      },
+      { class: "quiet", title: "light or dark page", "data-action": "theme" },
+    );
     toggle.textContent = label();
     return toggle;
   }
 
   function helpDialog(source, summary) {
     const keys = source.isApp && summary.may_write ? [...KEYS, ...APP_KEYS] : KEYS;
-    const dialog = h("dialog", { class: "help", "aria-labelledby": "help-title" },
+    const dialog = h(
+      "dialog",
+      { class: "help", "aria-labelledby": "help-title" },
       h("h2", { id: "help-title" }, "Help"),
-      h("dl", { class: "keys" }, keys.map(([key, says]) => [h("dt", null, key.split(" ").map((each, at) => [at ? " " : "", h("kbd", null, each)])), h("dd", null, says)])),
-      h("p", null, "A passage is text that stands in two documents. A family is one text that stands in several. Coverage is the share of a document that lies in passages. Every view has its own address, which can be sent on."),
-      button("Close", () => dialog.close(), { class: "main" }));
-    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+      h(
+        "dl",
+        { class: "keys" },
+        keys.map(([key, says]) => [
+          h(
+            "dt",
+            null,
+            key.split(" ").map((each, at) => [at ? " " : "", h("kbd", null, each)]),
+          ),
+          h("dd", null, says),
+        ]),
+      ),
+      h(
+        "p",
+        null,
+        "A passage is text that stands in two documents. A family is one text that stands in several. ",
+        "Coverage is the share of a document that lies in passages. Every view has its own address, which can be sent on.",
+      ),
+      button("Close", () => dialog.close(), { class: "main" }),
+    );
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog) dialog.close();
+    });
     return dialog;
   }
 
   // Shows what went wrong, and what to do next.
   function showProblem(place, error) {
-    put(place, h("div", { class: "problem", role: "alert" }, h("p", null, h("strong", null, error.message || "Something went wrong.")),
-      error.nextStep && h("p", null, error.nextStep), button("Try again", () => window.dispatchEvent(new Event("hashchange")))));
+    put(
+      place,
+      h(
+        "div",
+        { class: "problem", role: "alert" },
+        h("p", null, h("strong", null, error.message || "Something went wrong.")),
+        error.nextStep && h("p", null, error.nextStep),
+        button("Try again", () => window.dispatchEvent(new Event("hashchange"))),
+      ),
+    );
   }
 
   function offered(source, summary) {
@@ -76,15 +113,45 @@
     }
 
     build() {
-      const skip = h("a", { href: "#main", class: "skip", on: { click: (event) => {
-        event.preventDefault();
-        this.main.focus();
-      } } }, "Skip to the content");
-      const top = h("header", { class: "top" },
+      const skip = h(
+        "a",
+        {
+          href: "#main",
+          class: "skip",
+          on: {
+            click: (event) => {
+              event.preventDefault();
+              this.main.focus();
+            },
+          },
+        },
+        "Skip to the content",
+      );
+      const top = h(
+        "header",
+        { class: "top" },
         h("p", { class: "brand" }, link("#overview", "ibidem"), h("bdi", { title: this.summary.title }, this.summary.title)),
-        h("nav", { "aria-label": "Views" }, h("ul", null, [...this.links.values()].map((each) => h("li", null, each)))),
-        h("div", { class: "tools" }, themeButton(), button("Help", () => this.help.showModal(), { class: "quiet", "data-action": "help" })));
-      const foot = h("footer", { class: "foot" }, `Made by ibidem ${this.summary.version}. Similarity is not proof of copying.`);
+        h(
+          "nav",
+          { "aria-label": "Views" },
+          h(
+            "ul",
+            null,
+            [...this.links.values()].map((each) => h("li", null, each)),
+          ),
+        ),
+        h(
+          "div",
+          { class: "tools" },
+          themeButton(),
+          button("Help", () => this.help.showModal(), { class: "quiet", "data-action": "help" }),
+        ),
+      );
+      const foot = h(
+        "footer",
+        { class: "foot" },
+        `Made by ibidem ${this.summary.version}. Similarity is not proof of copying.`,
+      );
       const heard = h("div", { id: "announcements", class: "unseen", "aria-live": "polite" });
       document.querySelectorAll(".starting").forEach((old) => old.remove());
       document.body.append(skip, top, this.main, foot, heard, this.help);
@@ -92,7 +159,8 @@
 
     showFilters() {
       for (const [key, element] of this.links) {
-        if (ibidem.address.FILTERED.has(key)) element.setAttribute("href", ibidem.address.write(key, null, ibidem.state.filters));
+        if (ibidem.address.FILTERED.has(key))
+          element.setAttribute("href", ibidem.address.write(key, null, ibidem.state.filters));
       }
     }
 
@@ -142,7 +210,9 @@
     arrive(view) {
       const row = view === "pairs" && this.last !== undefined && this.main.querySelector(`tr[data-pair="${this.last}"]`);
       if (row) {
-        this.main.querySelectorAll("tbody tr[tabindex='0']").forEach((each) => { each.tabIndex = -1; });
+        this.main.querySelectorAll("tbody tr[tabindex='0']").forEach((each) => {
+          each.tabIndex = -1;
+        });
         row.tabIndex = 0;
         row.focus();
         row.scrollIntoView({ block: "center" });
@@ -183,8 +253,16 @@
       document.querySelectorAll(".starting").forEach((old) => old.remove());
       const place = h("main", { id: "main" });
       document.body.append(place);
-      put(place, h("div", { class: "problem", role: "alert" }, h("h1", null, "This page cannot be shown"),
-        h("p", null, error.message), error.nextStep && h("p", null, error.nextStep)));
+      put(
+        place,
+        h(
+          "div",
+          { class: "problem", role: "alert" },
+          h("h1", null, "This page cannot be shown"),
+          h("p", null, error.message),
+          error.nextStep && h("p", null, error.nextStep),
+        ),
+      );
     }
   }
 

@@ -2,11 +2,11 @@
 (function (ibidem) {
   "use strict";
 
-  const { h, put, link, button, hidden, number, bar, name, origin } = ibidem;
+  const { h, put, button, hidden, number, bar, name, origin } = ibidem;
   const PAGE = 100;
 
   const sideCell = (side) => h("div", { class: "side" }, name(side), origin(side));
-  const kindCell = (pair) => h("span", { class: `kind ${pair.kind}` }, pair.kind);
+  const kindCell = (pair) => h("span", { class: `kind ${pair.kind}`, title: ibidem.KINDS[pair.kind] }, pair.kind);
   const arrow = (pair) =>
     pair.direction === "a_to_b" ? ["→", "earlier, to"] : pair.direction === "b_to_a" ? ["←", "later, from"] : ["·", "and"];
 
@@ -14,21 +14,36 @@
     const all = [
       { key: "a", label: "Document", sort: "a", class: "wide", cell: (pair) => sideCell(pair.a) },
       {
-        key: "direction", label: "Order", class: "arrow",
+        key: "direction",
+        label: "Order",
+        class: "arrow",
         cell: (pair) => [h("span", { "aria-hidden": "true" }, arrow(pair)[0]), hidden(arrow(pair)[1])],
       },
       { key: "b", label: "Other document", sort: "b", class: "wide", cell: (pair) => sideCell(pair.b) },
       {
-        key: "coverage", label: "Coverage", sort: "coverage", class: "coverage",
+        key: "coverage",
+        label: "Coverage",
+        sort: "coverage",
+        class: "coverage",
         cell: (pair) => h("div", { class: "both" }, bar(pair.coverage_a), bar(pair.coverage_b)),
       },
       { key: "longest", label: "Longest", sort: "longest", class: "figure", cell: (pair) => number(pair.longest) },
       { key: "shared", label: "Shared", sort: "shared", class: "figure", cell: (pair) => number(pair.shared) },
-      { key: "similarity", label: "Similarity", sort: "similarity", class: "figure", cell: (pair) => ibidem.similarity(pair.similarity) },
+      {
+        key: "similarity",
+        label: "Similarity",
+        sort: "similarity",
+        class: "figure",
+        cell: (pair) => ibidem.similarity(pair.similarity),
+      },
       { key: "days", label: "Days apart", sort: "days", class: "figure", cell: (pair) => ibidem.days(pair.days) },
       { key: "kind", label: "Kind", cell: kindCell },
       { key: "n_passages", label: "Passages", sort: "n_passages", class: "figure", cell: (pair) => number(pair.n_passages) },
-      { key: "verdict", label: "Verdict", cell: (pair) => (pair.verdict ? h("span", { class: `verdict ${pair.verdict}` }, pair.verdict) : "–") },
+      {
+        key: "verdict",
+        label: "Verdict",
+        cell: (pair) => (pair.verdict ? h("span", { class: `verdict ${pair.verdict}` }, pair.verdict) : "–"),
+      },
     ];
     const left = new Set();
     if (!summary.has_times) left.add("days").add("direction");
@@ -51,32 +66,53 @@
       this.head = h("thead", { role: "rowgroup" });
       this.more = button("Show more pairs", () => this.load(), { class: "more", hidden: true });
       this.empty = h("p", { class: "nothing", hidden: true }, "No pair fits. Lower a cut-off or take away a condition.");
-      this.element = h("div", { class: "pairs" },
-        h("table", { role: "table", class: "list", "aria-label": "Pairs of documents" }, this.head, this.body), this.empty, this.more);
+      this.element = h(
+        "div",
+        { class: "pairs" },
+        h("table", { role: "table", class: "list", "aria-label": "Pairs of documents" }, this.head, this.body),
+        this.empty,
+        this.more,
+      );
       this.body.addEventListener("keydown", (event) => this.walk(event));
       this.body.addEventListener("click", (event) => this.open(event));
-      this.watcher = new IntersectionObserver((seen) => {
-        if (seen.some((each) => each.isIntersecting) && this.next && !this.settings.isBrief) this.load();
-      }, { rootMargin: "600px" });
+      this.watcher = new IntersectionObserver(
+        (seen) => {
+          if (seen.some((each) => each.isIntersecting) && this.next && !this.settings.isBrief) this.load();
+        },
+        { rootMargin: "600px" },
+      );
       this.watcher.observe(this.more);
     }
 
-    close() { this.watcher.disconnect(); }
+    close() {
+      this.watcher.disconnect();
+    }
 
     heads() {
       const { sort, order } = ibidem.state.filters;
-      return h("tr", { role: "row" }, this.columns.map((column) => {
-        const isSorted = column.sort && sort === column.sort;
-        const way = isSorted ? order || firstOrder(sort) : null;
-        const label = column.key === "direction" ? hidden(column.label) : column.label;
-        const inside = !column.sort || this.settings.isBrief ? label : button(
-          [label, h("span", { class: "sign", "aria-hidden": "true" }, way === "asc" ? "▲" : way === "desc" ? "▼" : "")],
-          () => this.sort(column.sort), { class: "sort", "data-key": column.sort });
-        return h("th", {
-          scope: "col", role: "columnheader", class: column.class,
-          "aria-sort": way ? (way === "asc" ? "ascending" : "descending") : null,
-        }, inside);
-      }));
+      return h(
+        "tr",
+        { role: "row" },
+        this.columns.map((column) => {
+          const isSorted = column.sort && sort === column.sort;
+          const way = isSorted ? order || firstOrder(sort) : null;
+          const label = column.key === "direction" ? hidden(column.label) : column.label;
+          const inside =
+            !column.sort || this.settings.isBrief
+              ? label
+              : button([label, ibidem.sortSign(way)], () => this.sort(column.sort), { class: "sort", "data-key": column.sort });
+          return h(
+            "th",
+            {
+              scope: "col",
+              role: "columnheader",
+              class: column.class,
+              "aria-sort": way ? (way === "asc" ? "ascending" : "descending") : null,
+            },
+            inside,
+          );
+        }),
+      );
     }
 
     // A column is sorted one way, then the other, then the pairs come by interest again.
@@ -95,9 +131,15 @@
         const inside = at === 0 ? h("a", { href: `#pair=${pair.pair}`, class: "open", tabindex: "-1" }, content) : content;
         return h("td", { role: "cell", class: column.class, "data-label": column.label }, inside);
       });
-      return h("tr", {
-        role: "row", tabindex: isFirst ? "0" : "-1", "data-pair": String(pair.pair),
-      }, cells);
+      return h(
+        "tr",
+        {
+          role: "row",
+          tabindex: isFirst ? "0" : "-1",
+          "data-pair": String(pair.pair),
+        },
+        cells,
+      );
     }
 
     // Reads the first page anew; an answer that comes after a newer question is not shown.
@@ -110,7 +152,10 @@
       const again = this.focused && this.head.querySelector(`[data-key="${this.focused}"]`);
       if (again) again.focus();
       this.focused = null;
-      put(this.body, answer.items.map((pair, at) => this.row(pair, at === 0)));
+      put(
+        this.body,
+        answer.items.map((pair, at) => this.row(pair, at === 0)),
+      );
       this.empty.hidden = answer.total > 0;
       this.took(answer);
       return answer;
@@ -142,7 +187,12 @@
       this.next = answer.next;
       if (!this.settings.isBrief) {
         const pairs = [...this.body.children].map((row) => Number(row.dataset.pair));
-        ibidem.state.listed = { filters: JSON.stringify(ibidem.state.filters), pairs, total: answer.total, isAll: !answer.next };
+        ibidem.state.listed = {
+          filters: JSON.stringify(ibidem.state.filters),
+          pairs,
+          total: answer.total,
+          isAll: !answer.next,
+        };
       }
       this.more.hidden = !answer.next || this.settings.isBrief;
     }
@@ -151,7 +201,10 @@
       const row = event.target.closest("tr");
       if (!row) return;
       const goals = {
-        ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling, Home: this.body.firstElementChild, End: this.body.lastElementChild,
+        ArrowDown: row.nextElementSibling,
+        ArrowUp: row.previousElementSibling,
+        Home: this.body.firstElementChild,
+        End: this.body.lastElementChild,
       };
       if (event.key === "Enter" && event.target === row) {
         location.hash = `#pair=${row.dataset.pair}`;
@@ -174,5 +227,5 @@
     }
   }
 
-  Object.assign(ibidem, { PairTable, pairLink: (pair, ...children) => link(`#pair=${pair}`, ...children) });
+  Object.assign(ibidem, { PairTable });
 })(window.ibidem);

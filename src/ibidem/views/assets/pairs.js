@@ -11,40 +11,65 @@
     ["coverage>50%", "at least half of one document is shared"],
     ["longest>=200", "a passage of at least 200 characters"],
     ["similarity>0.9", "passages at least this alike"],
-    ["kind:near", "exact, near or quote"],
-    ["group:\"Harbour Post\"", "one side is of this group"],
+    ["kind:near", "exact (word for word), near (with changes) or quote (a few sentences)"],
+    ['group:"Harbour Post"', "one side is of this group"],
     ["year:2031", "one side is of this year"],
   ];
 
   function help() {
-    return h("details", { class: "search-help" }, h("summary", null, "What can be searched for"),
-      h("dl", null, EXAMPLES.map(([example, says]) => [h("dt", null, h("code", null, example)), h("dd", null, says)])),
-      h("p", null, "Conditions may stand together, with words or without. Limits include the value itself."));
+    return h(
+      "details",
+      { class: "search-help" },
+      h("summary", null, "What can be searched for"),
+      h(
+        "dl",
+        null,
+        EXAMPLES.map(([example, says]) => [h("dt", null, h("code", null, example)), h("dd", null, says)]),
+      ),
+      h("p", null, "Conditions may stand together, with words or without. Limits include the value itself."),
+    );
   }
 
   // The box keeps what was typed; the conditions in it are filters like any other, until they are deleted from it.
   function searchBox() {
     let fromBox = [];
     const input = h("input", {
-      type: "search", id: "search", autocomplete: "off", spellcheck: "false", placeholder: "words, or coverage>50% kind:near",
+      type: "search",
+      id: "search",
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: "words, or coverage>50% kind:near",
     });
     const apply = () => {
       const { conditions, words } = ibidem.address.conditionsOf(input.value);
       const changes = { search: words || null };
-      fromBox.forEach((key) => { changes[key] = null; });
+      fromBox.forEach((key) => {
+        changes[key] = null;
+      });
       fromBox = Object.keys(conditions);
       ibidem.setFilters({ ...changes, ...conditions });
     };
     const soon = later(apply, 200);
     input.addEventListener("input", soon);
-    input.addEventListener("keydown", (event) => { if (event.key === "Enter") apply(); });
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") apply();
+    });
     input.value = ibidem.state.filters.search || "";
-    return { input, clear() { fromBox = []; input.value = ""; } };
+    return {
+      input,
+      clear() {
+        fromBox = [];
+        input.value = "";
+      },
+    };
   }
 
   // Documents are filtered by number; their names are learnt from the pairs that are found.
   const documentNames = new Map();
-  const learn = (items) => items.slice(0, 1).forEach((pair) => [pair.a, pair.b].forEach((side) => documentNames.set(side.document, ibidem.named(side))));
+  const learn = (items) =>
+    items
+      .slice(0, 1)
+      .forEach((pair) => [pair.a, pair.b].forEach((side) => documentNames.set(side.document, ibidem.named(side))));
 
   const shownValue = (key, value) => {
     if (key === "min_coverage") return `coverage at least ${ibidem.percent(value)}`;
@@ -59,18 +84,30 @@
     const place = h("div", { class: "active", role: "group", "aria-label": "Filters in force" });
     const show = () => {
       const active = Object.entries(ibidem.state.filters).filter(([key]) => key !== "sort" && key !== "order");
-      put(place, active.map(([key, value]) => button(
-        [shownValue(key, value), h("span", { "aria-hidden": "true" }, " ×")],
-        () => {
-          if (box) box.clear();
-          ibidem.setFilters({ [key]: null });
-          // The chip is gone; the focus goes to the next one, or to where filters are made.
-          (place.querySelector("button") || (box && box.input) || document.getElementById("main")).focus();
-        }, { class: "chip", "aria-label": `take away: ${shownValue(key, value)}` })),
-      active.length > 1 && button("clear all", () => {
-        if (box) box.clear();
-        ibidem.setFilters(Object.fromEntries(active.map(([key]) => [key, null])));
-      }, { class: "quiet" }));
+      put(
+        place,
+        active.map(([key, value]) =>
+          button(
+            [shownValue(key, value), h("span", { "aria-hidden": "true" }, " ×")],
+            () => {
+              if (box) box.clear();
+              ibidem.setFilters({ [key]: null });
+              // The chip is gone; the focus goes to the next one, or to where filters are made.
+              (place.querySelector("button") || (box && box.input) || document.getElementById("main")).focus();
+            },
+            { class: "chip", "aria-label": `take away: ${shownValue(key, value)}` },
+          ),
+        ),
+        active.length > 1 &&
+          button(
+            "clear all",
+            () => {
+              if (box) box.clear();
+              ibidem.setFilters(Object.fromEntries(active.map(([key]) => [key, null])));
+            },
+            { class: "quiet" },
+          ),
+      );
       place.hidden = !active.length;
     };
     return { place, show };
@@ -81,19 +118,37 @@
     const choose = (value) => ibidem.setFilters({ [key]: String(ibidem.state.filters[key]) === String(value) ? null : value });
     let isOpen = false;
     // Buttons stay as they are when one is chosen, so that the focus does, too.
-    const show = () => listed.querySelectorAll("[data-value]").forEach((each) => {
-      each.setAttribute("aria-pressed", String(each.dataset.value === ibidem.shown(ibidem.state.filters[key] ?? "")));
-    });
+    const show = () =>
+      listed.querySelectorAll("[data-value]").forEach((each) => {
+        each.setAttribute("aria-pressed", String(each.dataset.value === ibidem.shown(ibidem.state.filters[key] ?? "")));
+      });
     const build = () => {
       const few = isOpen ? items : items.slice(0, MAX_LISTED);
-      const more = items.length > MAX_LISTED && button(isOpen ? "fewer" : `all ${number(items.length)}`, () => {
-        isOpen = !isOpen;
-        build();
-        listed.querySelector("button.quiet").focus();
-      }, { class: "quiet" });
-      put(listed, few.map(({ value, n_pairs }) => h("li", null, button(
-        [h("bdi", null, String(value)), " ", h("span", { class: "count" }, number(n_pairs))],
-        () => choose(value), { "data-value": String(value), title: String(value) }))), more && h("li", null, more));
+      const more =
+        items.length > MAX_LISTED &&
+        button(
+          isOpen ? "fewer" : `all ${number(items.length)}`,
+          () => {
+            isOpen = !isOpen;
+            build();
+            listed.querySelector("button.quiet").focus();
+          },
+          { class: "quiet" },
+        );
+      put(
+        listed,
+        few.map(({ value, n_pairs }) =>
+          h(
+            "li",
+            null,
+            button([h("bdi", null, String(value)), " ", h("span", { class: "count" }, number(n_pairs))], () => choose(value), {
+              "data-value": String(value),
+              title: String(value),
+            }),
+          ),
+        ),
+        more && h("li", null, more),
+      );
       show();
     };
     build();
@@ -102,19 +157,37 @@
 
   async function facets(source) {
     const found = await source.facets();
-    const parts = Object.keys(NAMES).filter((key) => (found[key] || []).length > 1).map((key) => facet(key, found[key]));
+    const parts = Object.keys(NAMES)
+      .filter((key) => (found[key] || []).length > 1)
+      .map((key) => facet(key, found[key]));
     return {
-      element: parts.length ? h("details", { class: "facets", open: window.innerWidth >= 1440 },
-        h("summary", null, "Narrow down"), h("div", { class: "facet-list" }, parts.map((part) => part.element))) : null,
+      element: parts.length
+        ? h(
+            "details",
+            { class: "facets", open: window.innerWidth >= 1440 },
+            h("summary", null, "Narrow down"),
+            h(
+              "div",
+              { class: "facet-list" },
+              parts.map((part) => part.element),
+            ),
+          )
+        : null,
       show: () => parts.forEach((part) => part.show()),
     };
   }
 
   function downloads(source) {
     const place = h("p", { class: "downloads" });
-    const show = () => put(place, "This table as ", ["csv", "json"].flatMap((kind, at) => [
-      at ? " or " : "", h("a", { href: source.download("pairs", kind, ibidem.state.filters), download: `pairs.${kind}` }, kind.toUpperCase()),
-    ]));
+    const show = () =>
+      put(
+        place,
+        "This table as ",
+        ["csv", "json"].flatMap((kind, at) => [
+          at ? " or " : "",
+          h("a", { href: source.download("pairs", kind, ibidem.state.filters), download: `pairs.${kind}` }, kind.toUpperCase()),
+        ]),
+      );
     return { place, show };
   }
 
@@ -128,14 +201,27 @@
     const count = h("p", { class: "remaining", role: "status" });
     const trouble = h("div", null);
     const cutting = h("details", { class: "cutting" }, h("summary", null, "Distributions and cut-offs"), cut.element);
-    cutting.addEventListener("toggle", () => { if (cutting.open) cut.draw(); });
-    put(main,
-      h("header", { class: "head" }, h("h1", null, "Pairs of documents"),
-        h("p", { class: "lead" }, "Every pair that shares a passage; the most telling first, unless a column is chosen.")),
+    cutting.addEventListener("toggle", () => {
+      if (cutting.open) cut.draw();
+    });
+    put(
+      main,
+      h(
+        "header",
+        { class: "head" },
+        h("h1", null, "Pairs of documents"),
+        h("p", { class: "lead" }, "Every pair that shares a passage; the most telling first, unless a column is chosen."),
+      ),
       h("div", { class: "searching" }, h("label", { for: "search" }, "Search"), box.input, help()),
-      cutting, active.place,
-      h("div", { class: narrowing.element ? "with-facets" : null }, narrowing.element,
-        h("div", { class: "results" }, trouble, h("div", { class: "above" }, count, saved && saved.place), table.element)));
+      cutting,
+      active.place,
+      h(
+        "div",
+        { class: narrowing.element ? "with-facets" : null },
+        narrowing.element,
+        h("div", { class: "results" }, trouble, h("div", { class: "above" }, count, saved && saved.place), table.element),
+      ),
+    );
     const refresh = async () => {
       active.show();
       narrowing.show();

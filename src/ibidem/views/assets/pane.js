@@ -7,10 +7,17 @@
   const MAX_STOPS = 100;
 
   function numberBadge(passage, says, isStop) {
-    return h("button", {
-      type: "button", class: `number ${hue(passage)}`, "data-passage": String(passage), tabindex: isStop ? null : "-1",
-      "aria-label": says(passage),
-    }, String(passage));
+    return h(
+      "button",
+      {
+        type: "button",
+        class: `number ${hue(passage)}`,
+        "data-passage": String(passage),
+        tabindex: isStop ? null : "-1",
+        "aria-label": says(passage),
+      },
+      String(passage),
+    );
   }
 
   // `spans`: { number, start, end, changes }; `changed`: the tag of changed words; `chosen(number)`: what a click does.
@@ -32,10 +39,16 @@
       }
       const tag = mark.isChanged ? changed : "mark";
       const classes = [hue(mark.passage), mark.others.length ? "several" : "", mark.isBoilerplate ? "boilerplate" : ""];
-      const element = h(tag, {
-        class: classes.filter(Boolean).join(" "), "data-in": String(mark.passage), "data-also": mark.others.join(" ") || null,
-        title: mark.others.length ? `also in passage ${mark.others.join(", ")}` : null,
-      }, words);
+      const element = h(
+        tag,
+        {
+          class: classes.filter(Boolean).join(" "),
+          "data-in": String(mark.passage),
+          "data-also": mark.others.join(" ") || null,
+          title: mark.others.length ? `also in passage ${mark.others.join(", ")}` : null,
+        },
+        words,
+      );
       for (const passage of [mark.passage, ...mark.others]) {
         lasts.set(passage, element);
         parts.get(passage).push(element);
@@ -43,9 +56,13 @@
       nodes.push(element);
       return nodes;
     };
-    const body = h("div", { class: "text", tabindex: "0", role: "region", "aria-label": label, lang: "", dir: "auto" },
-      ibidem.marked(text, ibidem.stretches(spans, text.boilerplate), decorate));
-    if (!text.segments.length) body.append(h("p", { class: "nothing" }, "The text is not at hand. Where the passages lie stands in the list."));
+    const body = h(
+      "div",
+      { class: "text", tabindex: "0", role: "region", "aria-label": label, lang: "", dir: "auto" },
+      ibidem.marked(text, ibidem.stretches(spans, text.boilerplate), decorate),
+    );
+    if (!text.segments.length)
+      body.append(h("p", { class: "nothing" }, "The text is not at hand. Where the passages lie stands in the list."));
     let current = null;
 
     body.addEventListener("click", (event) => {
@@ -79,7 +96,9 @@
         const first = firsts.get(passage);
         if (first) body.scrollTop += first.getBoundingClientRect().top - body.getBoundingClientRect().top - 32;
       },
-      close() { if (map) map.close(); },
+      close() {
+        if (map) map.close();
+      },
     };
   }
 

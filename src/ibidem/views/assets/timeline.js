@@ -14,7 +14,8 @@
   function says(pair) {
     const [from, to] = order(pair);
     const joint = pair.direction === "unknown" ? "and" : "→";
-    return `${named(from)} (${whereFrom(from)})\n${joint} ${named(to)} (${whereFrom(to)})\n${number(pair.shared)} characters in ${many(pair.n_passages, "passage")}`;
+    const shared = `${number(pair.shared)} characters in ${many(pair.n_passages, "passage")}`;
+    return `${named(from)} (${whereFrom(from)})\n${joint} ${named(to)} (${whereFrom(to)})\n${shared}`;
   }
 
   // The lanes that hold most, in the order in which they first appear; the rest share one.
@@ -46,7 +47,8 @@
     });
   }
 
-  // Lane names are shown by the chart as they are, hence made harmless here. Returns its data sets, and what has to be said beside it.
+  // Returns the data sets of the chart, and what has to be said beside it. Names of lanes are made harmless here, as the chart
+  // draws them by itself.
   function timeline(pairs, hasGroups) {
     const laneName = (side) => (hasGroups ? side.group || "no group" : named(side));
     const dated = pairs.filter((pair) => !Number.isNaN(instant(pair.a)) && !Number.isNaN(instant(pair.b)));
@@ -62,7 +64,12 @@
       const [start, end] = [instant(from), instant(to)];
       const isOrdered = pair.direction !== "unknown" && start !== end;
       for (const side of [from, to]) {
-        dots.set(side.document, { document: side.document, time: instant(side), lane: laneOf(side), says: `${named(side)}\n${whereFrom(side)}` });
+        dots.set(side.document, {
+          document: side.document,
+          time: instant(side),
+          lane: laneOf(side),
+          says: `${named(side)}\n${whereFrom(side)}`,
+        });
       }
       if (start === end && laneOf(from) === laneOf(to)) {
         nHidden += 1;

@@ -12,8 +12,12 @@
     const said = h("span", { class: "quiet-text", role: "status" });
     const note = h("textarea", { id: "note", rows: "1", placeholder: "why", spellcheck: "true" });
     note.value = pair.note || "";
-    const buttons = Object.entries(LABELS).map(([value, label]) => button(
-      [label, h("kbd", { "aria-hidden": "true" }, KEYS[value])], () => choose(value), { "data-verdict": value, class: `judge ${value}` }));
+    const buttons = Object.entries(LABELS).map(([value, label]) =>
+      button([label, h("kbd", { "aria-hidden": "true" }, KEYS[value])], () => choose(value), {
+        "data-verdict": value,
+        class: `judge ${value}`,
+      }),
+    );
     const show = () => buttons.forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.verdict === current)));
 
     async function save() {
@@ -42,8 +46,15 @@
       }
     });
     show();
-    const element = h("div", { class: "judging", role: "group", "aria-label": "Verdict on this pair" },
-      h("span", { class: "label" }, "Verdict"), buttons, h("label", { for: "note" }, "Note"), note, said);
+    const element = h(
+      "div",
+      { class: "judging", role: "group", "aria-label": "Verdict on this pair" },
+      h("span", { class: "label" }, "Verdict"),
+      buttons,
+      h("label", { for: "note" }, "Note"),
+      note,
+      said,
+    );
     const keys = Object.fromEntries(Object.entries(KEYS).map(([value, key]) => [key, () => choose(value)]));
     return { element, keys };
   }

@@ -8,17 +8,23 @@
   const DAY = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
   const CLOCK = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", hour: "2-digit", minute: "2-digit" });
 
+  // What the kinds of passages mean.
   const KINDS = {
     exact: "word for word",
     near: "with changes",
-    quote: "single sentences",
+    quote: "a few sentences, quoted",
   };
-  const VERDICTS = { confirmed: "confirmed", rejected: "rejected", unsure: "unsure" };
 
   const isMissing = (value) => value === null || value === undefined;
   const number = (value) => (isMissing(value) ? "–" : WHOLE.format(value));
   const decimal = (value) => (isMissing(value) ? "–" : TENTH.format(value));
   const many = (count, noun, nouns) => `${number(count)} ${count === 1 ? noun : nouns || `${noun}s`}`;
+  const are = (count) => (count === 1 ? "is" : "are");
+
+  // How many of those that this report holds, where it does not hold all that there were.
+  function ofEmbedded(counted, nHere, nAll, verb) {
+    return nHere < nAll ? `${counted} of the ${number(nHere)} in this report (${number(nAll)} were ${verb})` : counted;
+  }
 
   // A share as a percentage; what is not all and not nothing never reads as "100 %" or "0 %".
   function percent(share) {
@@ -64,7 +70,11 @@
     if (one.group) parts.push(h("bdi", null, one.group));
     if (one.time) parts.push(h("time", { datetime: one.time }, time(one.time)));
     if (one.title) parts.push(h("bdi", { class: "id", title: one.id }, one.id));
-    return h("span", { class: "origin" }, parts.flatMap((part, i) => (i ? [" · ", part] : [part])));
+    return h(
+      "span",
+      { class: "origin" },
+      parts.flatMap((part, i) => (i ? [" · ", part] : [part])),
+    );
   }
 
   // A share as a little bar and as a number.
@@ -78,6 +88,23 @@
   const hue = (passage) => `hue${(passage - 1) % 8}`;
 
   Object.assign(ibidem, {
-    KINDS, VERDICTS, isMissing, number, decimal, many, percent, similarity, time, days, bytes, named, name, origin, bar, badge, hue,
+    KINDS,
+    isMissing,
+    number,
+    decimal,
+    many,
+    are,
+    ofEmbedded,
+    percent,
+    similarity,
+    time,
+    days,
+    bytes,
+    named,
+    name,
+    origin,
+    bar,
+    badge,
+    hue,
   });
 })(window.ibidem);

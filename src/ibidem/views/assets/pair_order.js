@@ -1,0 +1,38 @@
+// The order of pairs: which come before and after one in the list as it is filtered and sorted now.
+(function (ibidem) {
+  "use strict";
+
+  const PAGE = 500;
+  // A pair further down than this many pages is shown without neighbours, rather than asking for ever.
+  const MAX_PAGES = 3;
+
+  // From the table of pairs, if it was looked at with the same filters; it remembers what it has listed.
+  function fromTable(pair) {
+    const { listed, filters } = ibidem.state;
+    if (!listed || listed.filters !== JSON.stringify(filters)) return null;
+    const at = listed.pairs.indexOf(pair);
+    if (at < 0 || (at + 1 === listed.pairs.length && !listed.isAll)) return null;
+    return { previous: listed.pairs[at - 1] ?? null, next: listed.pairs[at + 1] ?? null, place: at + 1, total: listed.total };
+  }
+
+  // Returns { previous, next, place, total }, each null where it is not known.
+  async function neighbours(source, pair) {
+    const known = fromTable(pair);
+    if (known) return known;
+    const numbers = [];
+    let cursor = null;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const answer = await source.pairs({ ...ibidem.state.filters, cursor, limit: PAGE });
+      numbers.push(...answer.items.map((each) => each.pair));
+      const at = numbers.indexOf(pair);
+      if (at >= 0 && (at + 1 < numbers.length || !answer.next)) {
+        return { previous: numbers[at - 1] ?? null, next: numbers[at + 1] ?? null, place: at + 1, total: answer.total };
+      }
+      if (!answer.next) break;
+      cursor = answer.next;
+    }
+    return { previous: null, next: null, place: null, total: null };
+  }
+
+  Object.assign(ibidem, { neighbours });
+})(window.ibidem);
