@@ -6,8 +6,8 @@ BIN := .venv/bin
 .PHONY: demo test programs clean
 
 demo: .venv/installed
-	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv
-	@echo "The passages, side by side, are in demo/passages.csv; what the collection holds is told in examples/newsroom/README.md."
+	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv --report
+	@echo "Open demo/report.html in a browser. The tables are beside it; examples/newsroom/README.md tells what the collection holds."
 
 test: .venv/installed-dev programs
 	$(BIN)/ruff check src tests benchmarks

@@ -66,7 +66,7 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     summary["shown"] = {"pairs": len(pairs), "documents": len(documents), "families": len(families)}
     summary["left_out"] = [*_capped(summary), *summary["left_out"]]
     return {
-        "summary": {**summary, "has_index": False, "may_write": False},
+        "summary": {**summary, "has_index": False, "has_arrivals": False, "may_write": False},
         "distributions": store.distributions(),
         "pairs": pairs,
         "passages": passages,
@@ -74,6 +74,7 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
         "documents": documents,
         "shades": {number: _in_segments(shades(text["document"]), text) for number, text in texts.items()},
         "families": families,
+        "skipped": store.skipped(None, MOST_ROWS)["items"] if summary["totals"]["skipped"] else [],
     }
 
 

@@ -119,5 +119,5 @@ def _key_of(path: Path) -> dict[str, Any] | None:
         return None
     if row is None or n_bytes != path.stat().st_size:
         return None
-    key: dict[str, Any] = json.loads(row[0])
-    return key
+    key = json.loads(row[0])
+    return key if isinstance(key, dict) and key.keys() == {"results", "texts"} else None

@@ -17,6 +17,8 @@ _WHY = "an index keeps no passages and no texts; serve a result folder of ibidem
 class IndexViews:
     """Stands for a `ViewStore`; every list is empty."""
 
+    may_judge = False
+
     def __init__(self, index: Index) -> None:
         self._index = index
 

@@ -62,8 +62,9 @@ def result_routes(served: Served) -> APIRouter:
     @routes.put("/pairs/{pair}/verdict", response_model=shapes.Pair)
     def verdict(pair: Number, body: shapes.VerdictBody) -> JsonAnswer:
         """Store what was decided about a pair; null takes a verdict back."""
-        if not served.may_write:
-            raise ApiError(403, "read_only", "nothing can be changed here", "Start ibidem serve without --read-only.")
+        if not served.may_write and views.pair(pair) is not None:
+            next_step = "Start without --read-only, in a folder that may be written."
+            raise ApiError(403, "read_only", "verdicts cannot be kept here", next_step)
         return found("pair", pair, views.set_verdict(pair, body.verdict, body.note))
 
     @routes.get("/documents", response_model=shapes.DocumentPage)

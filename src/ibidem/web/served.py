@@ -24,17 +24,19 @@ _OF_INDEX, _OF_RESULT = "catalog.sqlite", "run.json"
 
 @dataclass(frozen=True)
 class Served:
-    """Everything that the routes draw on. `adder` is there if documents may be added."""
+    """Everything that the routes draw on. `adder` is there if documents may be added, `may_write` tells of verdicts."""
 
     views: ViewStore | IndexViews
     log: ArrivalLog
     index: Index | None = None
     adder: Adder | None = None
     may_write: bool = False
+    has_arrivals: bool = False
 
     def summary(self) -> dict[str, Any]:
         """Return the summary of the views, and what can be done here."""
-        return {**self.views.summary(), "has_index": self.index is not None, "may_write": self.may_write}
+        can = {"has_index": self.index is not None, "has_arrivals": self.has_arrivals, "may_write": self.may_write}
+        return {**self.views.summary(), **can}
 
 
 @contextmanager
@@ -75,7 +77,8 @@ def open_served(
             tail.start()
             stack.callback(tail.stop)
         adder = Adder(index, log) if index is not None and may_write and os.access(index.path, os.W_OK) else None
-        yield Served(views, log, index, adder, may_write)
+        has_arrivals = index is not None or arrivals is not None
+        yield Served(views, log, index, adder, may_write and views.may_judge, has_arrivals)
 
 
 def warm_up(index: Index) -> None:

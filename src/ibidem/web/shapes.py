@@ -202,6 +202,7 @@ class Summary(BaseModel):
     left_out: list[dict[str, Any]]
     shown: dict[str, int]
     has_index: bool
+    has_arrivals: bool
     may_write: bool
 
 

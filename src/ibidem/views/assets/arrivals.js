@@ -7,8 +7,8 @@
 
   function entry(arrival) {
     const sentences = many(arrival.n_sentences, "sentence");
-    const share = percent(arrival.covered_share);
-    const known = arrival.n_known ? `${number(arrival.n_known)} of ${sentences} known, ${share} covered` : "new";
+    const share = ibidem.isMissing(arrival.covered_share) ? "" : `, ${percent(arrival.covered_share)} covered`;
+    const known = arrival.n_known ? `${number(arrival.n_known)} of ${sentences} known${share}` : "new";
     return h(
       "li",
       { class: arrival.duplicated ? "duplicated" : null },

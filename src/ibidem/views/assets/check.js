@@ -147,7 +147,8 @@
     );
   }
 
-  async function show(main, { source, summary }) {
+  async function show(main, { source }) {
+    const { may_add: mayAdd } = await source.index();
     const text = h("textarea", { id: "checked", rows: "10", placeholder: "Paste a text here", lang: "", dir: "auto" });
     const file = h("input", { type: "file", id: "file", accept: ".txt,.html,.htm,.md,text/plain,text/html" });
     const place = h("div", { class: "result", "aria-live": "polite" });
@@ -156,7 +157,7 @@
       put(place, h("p", { class: "quiet-text" }, "Looking it up…"));
       try {
         const answer = await ask();
-        put(place, result(answer, source, summary.may_write));
+        put(place, result(answer, source, mayAdd));
         place.querySelector("h2").focus();
       } catch (error) {
         ibidem.showProblem(place, error);

@@ -4,7 +4,7 @@
 
   const { h, put, button, link } = ibidem;
   const ORDER = ["overview", "pairs", "flow", "families", "documents", "left-out", "check", "arrivals"];
-  const WITH_INDEX = new Set(["check", "arrivals"]);
+  const NEEDS = { check: "has_index", arrivals: "has_arrivals" };
   const KEYS = [
     ["?", "this help"],
     ["/", "to the search box"],
@@ -95,7 +95,7 @@
 
   function offered(source, summary) {
     return ORDER.filter((key) => {
-      if (WITH_INDEX.has(key)) return source.isApp && summary.has_index;
+      if (NEEDS[key]) return source.isApp && summary[NEEDS[key]];
       return summary.verb !== "index" || key === "overview";
     });
   }

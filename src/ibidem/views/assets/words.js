@@ -34,7 +34,7 @@
     return `${Math.round(share * 100)}\u00a0%`;
   }
 
-  const similarity = (value) => (isMissing(value) ? "–" : (Math.floor(value * 100 + 1e-9) / 100).toFixed(2));
+  const similarity = (value) => (isMissing(value) ? "–" : Math.min(value < 1 ? 0.99 : 1, value).toFixed(2));
 
   function time(value) {
     if (!value) return "no date";
