@@ -79,6 +79,11 @@ class Invented:
         return in_order([pair for pair in self.pairs if keep(pair)], key, rising)
 
 
+def shown_name(record: dict[str, Any]) -> str:
+    """Return what a document is listed by."""
+    return str((record.get("title") or "").strip() or record["id"]).lower()
+
+
 def in_order(rows: list[dict[str, Any]], key: str, rising: bool) -> list[int]:
     """Return the numbers of rows: those without a value last, equal ones by number, which falls if the values do."""
     sign = 1 if rising else -1
@@ -126,6 +131,8 @@ def _told(records: list[dict[str, Any]], passages: list[Plain]) -> list[dict[str
             "groups": {side["group"] for side in sides if "group" in side},
             "year": None if later is None else int(later[:4]),
             "ids": (sides[0]["id"], sides[1]["id"]),
+            "name of a": (shown_name(sides[0]), pair["a"]),
+            "name of b": (shown_name(sides[1]), pair["b"]),
             "names": [side.get(name, "") for side in sides for name in ("id", "title", "group")],
             "texts": [family_texts[family] for family in families],
         }

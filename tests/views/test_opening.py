@@ -35,9 +35,9 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Every building of views from here on."""
     build, found = opening.build_views, []
 
-    def count(material: Any, path: Path) -> None:
+    def count(material: Any, path: Path, is_searched: bool) -> None:
         found.append(path)
-        build(material, path)
+        build(material, path, is_searched)
 
     monkeypatch.setattr(opening, "build_views", count)
     return found
@@ -54,8 +54,7 @@ def test_views_are_made_once(out: Path, built: list[Path]) -> None:
     assert look(out) == look(out) == look(out) == (3, 2, 3)
     assert len(built) == 1
     assert sorted(path.name for path in out.iterdir()) == [
-        "documents.parquet", "passages.parquet", "repeats.parquet", "run.json", "skipped.jsonl", "verdicts.sqlite",
-        "view.sqlite",
+        "documents.parquet", "passages.parquet", "repeats.parquet", "run.json", "skipped.jsonl", "view.sqlite",
     ]  # fmt: skip
 
 
@@ -125,7 +124,7 @@ def test_a_file_that_is_no_database_is_made_anew(out: Path, content: bytes) -> N
 def test_nothing_half_made_is_left_when_building_fails(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = sorted(path.name for path in out.iterdir())
 
-    def fail(material: Any, path: Path) -> None:
+    def fail(material: Any, path: Path, is_searched: bool) -> None:
         path.write_bytes(b"half")
         raise InputError("the inputs are on fire", "Put it out.")
 

@@ -16,7 +16,7 @@ import pytest
 from ibidem.model import DIRECTIONS, KINDS
 from ibidem.views.queries import MOST_ROWS, DocumentQuery, FamilyQuery, PairQuery, read_cursor, terms_of, write_cursor
 from ibidem.views.store import ViewStore
-from tests.views.inventing import GROUPS, N_DOCUMENTS, TITLES, Invented, in_order
+from tests.views.inventing import GROUPS, N_DOCUMENTS, TITLES, Invented, in_order, shown_name
 from tests.views.twins import expected_families
 
 Ask = Callable[[Any], dict[str, Any]]
@@ -121,7 +121,7 @@ def test_pages_give_every_pair_once_in_order(
 ) -> None:
     asked, keep = FILTERS[name]
     rising = order == "asc" if order else sort in ("a", "b")
-    expected = invented.wanted(keep, sort, rising)
+    expected = invented.wanted(keep, {"a": "name of a", "b": "name of b"}.get(sort, sort), rising)
     assert name in ("nothing", "no document") or expected, "the case shows nothing"
     for limit in (7, 50) if name == "all" else (3,):
         assert all_pages(store.pairs, PairQuery, "pair", limit, sort=sort, order=order, **asked) == expected
@@ -187,6 +187,7 @@ def told_documents(invented: Invented) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("group", [None, "UK"])
 def test_pages_of_documents(store: ViewStore, invented: Invented, sort: str, order: str | None, group: str | None) -> None:
     rows = [row for row in told_documents(invented) if group is None or row["group"] == group]
+    rows = [{**row, "id": (shown_name(invented.records[row["number"]]), row["number"])} for row in rows]
     expected = in_order(rows, sort, order == "asc" if order else sort in ("id", "time"))
     assert all_pages(store.documents, DocumentQuery, "document", 5, sort=sort, order=order, group=group) == expected
 

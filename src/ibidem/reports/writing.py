@@ -23,7 +23,7 @@ from ibidem.version import __version__
 _JSON_BATCH_ROWS = 50_000
 # Made to look at results, and made anew when these change. What people say of pairs stays, whatever is found again.
 VIEW_FILES = ("view.sqlite", "report.html")
-VERDICTS_FILE = "verdicts.sqlite"
+VERDICTS_FILE, ARRIVALS_FILE = "verdicts.sqlite", "arrivals.sqlite"
 _OURS = ("passages", "hits", "repeats", "documents", "texts", "duplicates", "clusters", "removed", "cleaned")
 RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), *VIEW_FILES)
 
@@ -47,8 +47,9 @@ def check_output(folder: Path, overwrite: bool) -> None:
 
 def _is_known(name: str) -> bool:
     """Say whether a file may lie in a folder of results: results, whole or not, views, and what people say of pairs."""
-    name = name.removesuffix("-journal").removesuffix(".part")
-    return name in (*RESULT_NAMES, VERDICTS_FILE) or name.startswith(f"{VIEW_FILES[0]}.")
+    for ending in ("-journal", "-wal", "-shm", ".part"):
+        name = name.removesuffix(ending)
+    return name in (*RESULT_NAMES, VERDICTS_FILE, ARRIVALS_FILE) or name.startswith(f"{VIEW_FILES[0]}.")
 
 
 def clear_output(folder: Path) -> None:

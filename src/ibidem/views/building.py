@@ -27,12 +27,15 @@ _MOST_SEARCHED_CHARS = 20_000
 _MICROSECONDS = 1_000_000
 
 
-def build_views(material: Material, path: Path) -> None:
-    """Write the file that views are read from. Documents are read one after the other and never held together."""
+def build_views(material: Material, path: Path, is_searched: bool = True) -> None:
+    """Write the file that views are read from. Documents are read one after the other and never held together.
+
+    Unless it `is_searched`, words are left out, which take half the time: a report is searched in the browser.
+    """
     connection = create(path)
     try:
         connection.execute("BEGIN")
-        _Builder(material, connection).build()
+        _Builder(material, connection, is_searched).build()
         connection.execute("COMMIT")
         connection.executescript(INDICES)
     finally:
@@ -42,7 +45,8 @@ def build_views(material: Material, path: Path) -> None:
 class _Builder:
     """Fills the tables one after the other; each knows the numbers of those before it."""
 
-    def __init__(self, material: Material, connection: sqlite3.Connection) -> None:
+    def __init__(self, material: Material, connection: sqlite3.Connection, is_searched: bool) -> None:
+        self.is_searched = is_searched
         self.material = material
         self.connection = connection
         self.documents = DocumentsAdded(material, connection)
@@ -101,6 +105,7 @@ class _Builder:
             np.arange(len(pairs)), pairs.a, pairs.b, np.diff(pairs.first), pairs.shared, pairs.longest, pairs.similarity,
             pairs.coverage_a, pairs.coverage_b, coverage, pairs.kind, pairs.direction, pairs.days, pairs.interest,
             _or_none(groups[pairs.a], -1), _or_none(groups[pairs.b], -1), years,
+            self.documents.ranks[pairs.a], self.documents.ranks[pairs.b],
         ]  # fmt: skip
         self._insert("pairs", columns)
         n_pairs = np.bincount(pairs.a, minlength=len(times)) + np.bincount(pairs.b, minlength=len(times))
@@ -206,6 +211,7 @@ class _Builder:
         if text:
             values = (text[:_MOST_FAMILY_CHARS], family)
             self.connection.execute("UPDATE families SET text = ? WHERE number = ?", values)
+        if text and self.is_searched:
             words = " ".join(text[:_MOST_SEARCHED_CHARS].replace("\0", " ").split())
             self.connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (family, words))
 

@@ -32,6 +32,7 @@ class DocumentsAdded:
         self.times: list[int] = []
         self.n_chars: list[int] = []
         self.groups: list[int] = []
+        self.names: list[str] = []
         self.has_text: list[bool] = []
         self.group_numbers: dict[str, int] = {}
         self.ids: dict[bool, list[str]] = {False: [], True: []}  # by side
@@ -62,6 +63,10 @@ class DocumentsAdded:
                 known[side].add(name)
                 self._add_document(ReadDocument(name, "", None, None, None, side), told, False)
         self.connection.executemany("INSERT INTO groups VALUES (?, ?)", ((n, g) for g, n in self.group_numbers.items()))
+        self.ranks = np.empty(len(self.names), np.int64)  # the order of the names that are shown
+        self.ranks[np.argsort(np.array(self.names, object), kind="stable")] = np.arange(len(self.names))
+        ranks = zip(self.ranks.tolist(), range(len(self.names)), strict=True)
+        self.connection.executemany("UPDATE documents SET name = ? WHERE number = ?", ranks)
         self._add_cleaned_texts()
 
     def _side_of(self, name: str, told: dict[str, tuple[Any, ...]], seen: set[str]) -> bool:
@@ -89,9 +94,10 @@ class DocumentsAdded:
         self.times.append(NO_TIME if moment is None else moment)
         self.n_chars.append(-1 if n_chars is None else n_chars)
         self.groups.append(-1 if group is None else group)
+        self.names.append((document.title or document.id).lower())
         self.has_text.append(bool(text) and keep_text)
         self.connection.execute(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?)",
             (
                 number, document.id, side, moment, group, document.title, n_chars, n_sentences, reused, first, cluster,
                 pack(text) if text and keep_text else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from ibidem.errors import ResourceError
 
 _VERDICTS = """
-  CREATE TABLE IF NOT EXISTS judged.verdicts (
+  CREATE TABLE IF NOT EXISTS {}.verdicts (
     first_id TEXT NOT NULL, second_id TEXT NOT NULL, a_id TEXT NOT NULL, b_id TEXT NOT NULL, verdict TEXT, note TEXT NOT NULL,
     changed TEXT NOT NULL, PRIMARY KEY (first_id, second_id)
   ) WITHOUT ROWID
@@ -21,38 +22,43 @@ _MAPPED_BYTES = 256 << 20
 class Connections:
     """Reads rows; any thread may ask. The file is never changed: SQLite is told so, and takes no locks.
 
-    `judged` is the file of verdicts, or nothing that lasts where there is none (`verdicts` None). Connections are kept for
-    the next one who asks, so that there are never more than asked at once.
+    `judged` is the file of verdicts, which is made with the first of them; until then there are none. Connections are kept
+    for the next one who asks, so that there are never more than asked at once.
     """
 
-    def __init__(self, path: Path, verdicts: Path | None, may_judge: bool) -> None:
+    def __init__(self, path: Path, verdicts: Path | None) -> None:
         self._path = path
-        self._may_judge = may_judge
         self._verdicts = verdicts
         self._idle: list[sqlite3.Connection] = []
-        self._is_closed = False
         self._mutex = threading.Lock()
+        self._round = 0  # connections of an earlier one are not used any more
+        self._identity = self._identify()
+        self.connect().close()  # to hear at once if something is wrong
 
     def close(self) -> None:
         """Close all connections; those that are in use, when they are given back."""
         with self._mutex:
-            self._is_closed = True
+            self._round += 1
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
 
     def rows(self, query: str, values: list[Any] | None = None) -> list[Any]:
         """Return all rows of a query."""
+        if self._identify() != self._identity:
+            # Numbers of pairs would mean others than those that were shown, and a verdict would go astray.
+            raise ResourceError("the results have changed since they were opened", "Start ibidem serve again.")
         with self._mutex:
-            connection = self._idle.pop() if self._idle else None
+            since, connection = self._round, self._idle.pop() if self._idle else None
         connection = connection or self.connect()
         try:
             return connection.execute(query, values or []).fetchall()
         finally:
             with self._mutex:
-                if not self._is_closed:
+                is_kept = since == self._round
+                if is_kept:
                     self._idle.append(connection)
-            if self._is_closed:
+            if not is_kept:
                 connection.close()
 
     def one(self, query: str, values: list[Any]) -> sqlite3.Row | None:
@@ -63,6 +69,26 @@ class Connections:
             return None
         return rows[0] if rows else None
 
+    def judge(self, change: str, values: list[Any]) -> None:
+        """Change the verdicts; sqlite3.Error if that cannot be done."""
+        assert self._verdicts is not None
+        is_new = not self._verdicts.exists()
+        connection = sqlite3.connect(self._verdicts, isolation_level=None)
+        try:
+            connection.execute(_VERDICTS.format("main"))
+            connection.execute(change, values)
+        finally:
+            connection.close()
+        if is_new:
+            self.close()  # those that are open do not know of the file
+
+    def _identify(self) -> tuple[int, int, int] | None:
+        try:
+            state = os.stat(self._path)
+        except OSError:
+            return None
+        return state.st_ino, state.st_mtime_ns, state.st_size
+
     def connect(self) -> sqlite3.Connection:
         """Return a new connection, for the caller to close."""
         connection = sqlite3.connect(
@@ -70,12 +96,13 @@ class Connections:
         )
         connection.row_factory = sqlite3.Row
         connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
-        judged = ":memory:"
-        if self._verdicts is not None:
-            judged = f"{self._verdicts.absolute().as_uri()}?mode={'rwc' if self._may_judge else 'ro'}"
         try:
-            connection.execute("ATTACH ? AS judged", [judged])
-            connection.execute(_VERDICTS)
+            if self._verdicts is not None and self._verdicts.exists():
+                connection.execute("ATTACH ? AS judged", [f"{self._verdicts.absolute().as_uri()}?mode=ro"])
+                connection.execute("SELECT first_id, verdict FROM judged.verdicts LIMIT 1").fetchone()
+            else:
+                connection.execute("ATTACH ':memory:' AS judged")
+                connection.execute(_VERDICTS.format("judged"))
         except sqlite3.Error as error:
             connection.close()
             next_step = "Move the file away, or put a sound copy in its place."

@@ -59,10 +59,6 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
     shown = {side["document"] for pair in pairs for side in (pair["a"], pair["b"])}
     texts = {str(number): _text(store, number, spans.get(number, [])) for number in sorted(shown)}
     documents = [store.document_summary(number) for number in sorted(shown)]
-    for entry in families:  # places in documents that are not in the page lead nowhere
-        for variant in entry["variants"]:
-            for member in variant["members"]:
-                member["is_shown"] = member["document"] in shown
     summary["shown"] = {"pairs": len(pairs), "documents": len(documents), "families": len(families)}
     summary["left_out"] = [*_capped(summary), *summary["left_out"]]
     return {

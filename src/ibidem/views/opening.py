@@ -23,11 +23,12 @@ from ibidem.views.schema import SCHEMA
 from ibidem.views.store import ViewStore
 
 
-def open_views(folder: Path, documents: Sequence[str] = ()) -> ViewStore:
+def open_views(folder: Path, documents: Sequence[str] = (), may_judge: bool = True) -> ViewStore:
     """Return the views of a folder of results; they are made if they are not there, or if the results have changed.
 
     `documents` names the documents where `run.json` does not, or where they have moved. InputError if it is no folder of
-    results. In a folder that cannot be written, the views are made elsewhere for the time being, and verdicts are not kept.
+    results. In a folder that cannot be written, the views are made elsewhere for the time being, and verdicts are not kept;
+    nor are they without `may_judge`.
     """
     path, key = folder / VIEW_FILES[0], _key(folder, documents)
     if not _is_fresh(path, key):
@@ -38,16 +39,16 @@ def open_views(folder: Path, documents: Sequence[str] = ()) -> ViewStore:
             atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
             _build(material_of_folder(folder, documents), path, key)
     verdicts = folder / VERDICTS_FILE
-    may_judge = os.access(folder, os.W_OK) and (not verdicts.exists() or os.access(verdicts, os.W_OK))
-    return ViewStore(path, verdicts if may_judge or verdicts.exists() else None, may_judge)
+    may_judge = may_judge and os.access(folder, os.W_OK) and (not verdicts.exists() or os.access(verdicts, os.W_OK))
+    return ViewStore(path, verdicts, may_judge)
 
 
 @contextmanager
 def passing_views(material: Material) -> Iterator[ViewStore]:
-    """Yield views that are gone afterwards."""
+    """Yield views that are gone afterwards, for a report: they know no words to search for."""
     with tempfile.TemporaryDirectory(prefix="ibidem-") as folder:
         path = Path(folder) / VIEW_FILES[0]
-        _build(material, path, {})
+        _build(material, path, {}, is_searched=False)
         store = ViewStore(path, None)
         try:
             yield store
@@ -55,12 +56,12 @@ def passing_views(material: Material) -> Iterator[ViewStore]:
             store.close()
 
 
-def _build(material: Material, path: Path, key: dict[str, Any]) -> None:
+def _build(material: Material, path: Path, key: dict[str, Any], is_searched: bool = True) -> None:
     """Build aside and rename, so that no half file is ever seen."""
     # A name of its own: several may open a folder at once, and the last one to finish is as good as the first.
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
     try:
-        build_views(material, aside)
+        build_views(material, aside, is_searched)
         with sqlite3.connect(aside) as connection:
             connection.execute("INSERT INTO meta VALUES ('key', ?)", (json.dumps(key),))
         connection.close()

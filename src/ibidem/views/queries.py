@@ -104,8 +104,9 @@ class PairQuery(_Query):
     document: int | None = None
 
     SORTS: ClassVar[dict[str, str]] = {
-        name: f"p.{name}"
-        for name in ("interest", "shared", "longest", "similarity", "coverage", "days", "n_passages", "a", "b")
+        **{name: f"p.{name}" for name in ("interest", "shared", "longest", "similarity", "coverage", "days", "n_passages")},
+        "a": "p.a_name",
+        "b": "p.b_name",
     }
     ASCENDING: ClassVar[tuple[str, ...]] = ("a", "b")
     MISSING: ClassVar[tuple[str, ...]] = ("p.days",)
@@ -162,7 +163,10 @@ class DocumentQuery(_Query):
 
     group: str | None = None
 
-    SORTS: ClassVar[dict[str, str]] = {name: f"d.{name}" for name in ("reused_share", "n_pairs", "n_chars", "time", "id")}
+    SORTS: ClassVar[dict[str, str]] = {
+        **{name: f"d.{name}" for name in ("reused_share", "n_pairs", "n_chars", "time")},
+        "id": "d.name",
+    }
     ASCENDING: ClassVar[tuple[str, ...]] = ("id", "time")
     MISSING: ClassVar[tuple[str, ...]] = ("d.reused_share", "d.n_chars", "d.time")
     NUMBER: ClassVar[str] = "d.number"

@@ -40,7 +40,7 @@ DOCUMENTS = 'SELECT d.*, g.name AS group_name FROM documents d LEFT JOIN groups 
 def pair_of(row: sqlite3.Row) -> dict[str, Any]:
     """Return a row of PAIRS as it is told."""
     a, b = (side_of(row[s], *(row[f"{s}_{name}"] for name in ("id", "time", "group_name", "title", "n_chars"))) for s in "ab")
-    names = ("n_passages", "shared", "longest", "similarity", "coverage_a", "coverage_b", "days", "verdict", "note")
+    names = ("n_passages", "shared", "longest", "similarity", "coverage_a", "coverage_b", "days", "year", "verdict", "note")
     return {
         "pair": row["number"], "a": a, "b": b, **{name: row[name] for name in names},
         "kind": KINDS[row["kind"]], "direction": DIRECTIONS[row["direction"]],

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 
 # What a file of another number holds is not known: it is made anew.
-SCHEMA = 1
+SCHEMA = 2
 
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -15,14 +15,14 @@ CREATE TABLE groups (number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE documents (
   number INTEGER PRIMARY KEY, id TEXT NOT NULL, is_reference INTEGER NOT NULL, time INTEGER, "group" INTEGER, title TEXT,
   n_chars INTEGER, n_sentences INTEGER, reused_share REAL, first_share REAL, cluster INTEGER,
-  n_pairs INTEGER NOT NULL DEFAULT 0, text BLOB
+  n_pairs INTEGER NOT NULL DEFAULT 0, name INTEGER NOT NULL DEFAULT 0, text BLOB
 );
 CREATE TABLE pieces (document INTEGER NOT NULL, start INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE TABLE pairs (
   number INTEGER PRIMARY KEY, a INTEGER NOT NULL, b INTEGER NOT NULL, n_passages INTEGER NOT NULL, shared INTEGER NOT NULL,
   longest INTEGER NOT NULL, similarity REAL NOT NULL, coverage_a REAL, coverage_b REAL, coverage REAL NOT NULL,
   kind INTEGER NOT NULL, direction INTEGER NOT NULL, days REAL, interest REAL NOT NULL,
-  a_group INTEGER, b_group INTEGER, year INTEGER
+  a_group INTEGER, b_group INTEGER, year INTEGER, a_name INTEGER NOT NULL, b_name INTEGER NOT NULL
 );
 CREATE TABLE passages (
   pair INTEGER NOT NULL, number INTEGER NOT NULL, a_start INTEGER NOT NULL, a_end INTEGER NOT NULL,
@@ -45,6 +45,7 @@ CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='trigram');
 # Made after the rows: that is several times as fast. Every order in which pairs are paged through has its own.
 INDICES = """
 CREATE INDEX documents_by_id ON documents (id);
+CREATE INDEX documents_by_name ON documents (name, number);
 CREATE INDEX documents_by_time ON documents (time, number);
 CREATE INDEX documents_by_time_rising ON documents ((time IS NULL), time, number);
 CREATE INDEX documents_by_n_chars ON documents (n_chars, number);
@@ -54,6 +55,8 @@ CREATE INDEX documents_by_group ON documents ("group");
 CREATE INDEX pieces_by_document ON pieces (document, start);
 CREATE INDEX pairs_by_a ON pairs (a, number);
 CREATE INDEX pairs_by_b ON pairs (b, number);
+CREATE INDEX pairs_by_name_of_a ON pairs (a_name, number);
+CREATE INDEX pairs_by_name_of_b ON pairs (b_name, number);
 CREATE INDEX pairs_by_interest ON pairs (interest, number);
 CREATE INDEX pairs_by_shared ON pairs (shared, number);
 CREATE INDEX pairs_by_longest ON pairs (longest, number);

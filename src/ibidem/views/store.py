@@ -56,7 +56,7 @@ class ViewStore:
     """
 
     def __init__(self, path: Path, verdicts: Path | None, may_judge: bool = False) -> None:
-        self._connections = Connections(path, verdicts, may_judge)
+        self._connections = Connections(path, verdicts)
         self.may_judge = may_judge
         self._rows, self._one = self._connections.rows, self._connections.one
         self._count = lru_cache(maxsize=512)(self._count_rows)
@@ -201,11 +201,11 @@ class ViewStore:
         values: list[Any] = ids if self._meta["summary"]["is_against"] else sorted(ids)
         try:
             if verdict is None and not note:
-                self._rows("DELETE FROM judged.verdicts WHERE first_id = ? AND second_id = ?", values)
+                self._connections.judge("DELETE FROM verdicts WHERE first_id = ? AND second_id = ?", values)
             else:
                 now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
                 values = [*values, *ids, verdict, note, now]
-                self._rows("INSERT OR REPLACE INTO judged.verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+                self._connections.judge("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         except sqlite3.Error as error:
             raise ResourceError(f"the verdict cannot be kept: {error}", "Is there room in the folder?") from error
         return self.pair_summary(number)

@@ -28,9 +28,7 @@ class Adder:
             raise ApiError(409, "locked", "other documents are being added", "Send it again in a while.")
         try:
             if document.id in self._index:
-                raise KnownIdError(
-                    f"a document of the id {document.id!r} is in the index already", "Send it under another id."
-                )
+                raise KnownIdError(f"a document of the id {document.id!r} is in the index already", "Send it under another id.")
             (arrival,) = self._index.watch([document], html=False, main_content=False)
             if arrival.verdict is None:
                 raise invalid(arrival.skipped.reason if arrival.skipped else "the document cannot be added")

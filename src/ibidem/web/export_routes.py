@@ -20,7 +20,7 @@ Form = Literal["csv", "json"]
 COLUMNS: dict[str, tuple[str, ...]] = {
     "pairs": (
         "pair", "a_id", "a_time", "a_group", "a_title", "a_n_chars", "b_id", "b_time", "b_group", "b_title", "b_n_chars",
-        "n_passages", "shared", "longest", "similarity", "coverage_a", "coverage_b", "kind", "direction", "days", "verdict",
+        "n_passages", "shared", "longest", "similarity", "coverage_a", "coverage_b", "kind", "direction", "days", "year", "verdict",
         "note",
     ),
     "passages": (

@@ -103,4 +103,3 @@ def result_routes(served: Served) -> APIRouter:
         return answer(lambda: views.verdicts(parameters.cursor, parameters.limit))
 
     return routes
-

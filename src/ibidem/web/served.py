@@ -64,20 +64,21 @@ def open_served(
             index = stack.enter_context(_open_index(index_path))
         views: ViewStore | IndexViews
         if is_result:
-            views = open_views(path, documents)
+            views = open_views(path, documents, may_judge=may_write)
         else:
             assert index is not None
             views = IndexViews(index)
         stack.callback(views.close)
         beside = index_path or path
-        log = ArrivalLog(beside / FILE_NAME if may_write and os.access(beside, os.W_OK) else None)
+        has_arrivals = index is not None or arrivals is not None
+        keeps_log = has_arrivals and may_write and os.access(beside, os.W_OK)
+        log = ArrivalLog(beside / FILE_NAME if keeps_log else None)
         stack.callback(log.close)
         if arrivals is not None:
             tail = Tail(arrivals, log)
             tail.start()
             stack.callback(tail.stop)
         adder = Adder(index, log) if index is not None and may_write and os.access(index.path, os.W_OK) else None
-        has_arrivals = index is not None or arrivals is not None
         yield Served(views, log, index, adder, may_write and views.may_judge, has_arrivals)
 
 

@@ -60,6 +60,7 @@ class Pair(Shape):
     coverage_b: Share | None
     kind: Kind
     direction: Direction
+    year: int | None
     days: float | None
     verdict: Verdict | None
     note: str | None

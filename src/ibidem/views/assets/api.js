@@ -34,6 +34,9 @@
       this.isApp = true;
     }
 
+    holds() {
+      return true;
+    }
     summary() {
       return asked("summary");
     }

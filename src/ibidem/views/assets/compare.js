@@ -64,7 +64,8 @@
         this.detail,
         badge(passage),
         ` of ${number(this.answer.n_passages)}: ${ibidem.passages.describe(chosen)}`,
-        !isMissing(chosen.family) && [" · ", link(`#family=${chosen.family}`, "where else it stands")],
+        !isMissing(chosen.family) &&
+          this.source.holds("family", chosen.family) && [" · ", link(`#family=${chosen.family}`, "where else it stands")],
       );
       history.replaceState(null, "", this.address({ swap: this.isSwapped ? 1 : null, passage }));
     }

@@ -2,6 +2,7 @@
 (function (ibidem) {
   "use strict";
 
+  const MAX_ARROWS = 400;
   const NO_TEXT = { segments: [], is_complete: false, boilerplate: [] };
 
   async function unpack(element) {
@@ -14,7 +15,6 @@
 
   const larger = (pair) => Math.max(pair.coverage_a || 0, pair.coverage_b || 0);
   const text = (value) => (value || "").toLowerCase();
-  const yearsOf = (pair) => [pair.a.time, pair.b.time].filter(Boolean).map((time) => new Date(time).getUTCFullYear());
   const MEASURES = {
     coverage: larger,
     a: (pair) => text(pair.a.title || pair.a.id),
@@ -44,7 +44,19 @@
     return { items: items.slice(start, end), total: items.length, next: end < items.length ? String(end) : null };
   }
 
-  const wordsOf = (search) => text(search).split(/\s+/).filter(Boolean);
+  // Words, and those in quotation marks together, as the app takes them.
+  const wordsOf = (search) =>
+    text(search)
+      .split('"')
+      .flatMap((part, at) => (at % 2 ? [part.trim().replace(/\s+/g, " ")] : part.split(/\s+/)))
+      .filter(Boolean);
+  const joined = (parts) =>
+    text(
+      parts
+        .filter(Boolean)
+        .join("\n")
+        .replace(/[^\S\n]+|\n(?=.)/g, " "),
+    );
   const holdsAll = (haystack, words) => words.every((word) => haystack.includes(word));
 
   class Embedded {
@@ -54,6 +66,12 @@
       this.pairsByNumber = new Map(data.pairs.map((pair) => [pair.pair, pair]));
       this.documentsByNumber = new Map(data.documents.map((one) => [one.document, one]));
       this.haystacks = new Map();
+      this.familiesHeld = new Set(data.families.map((each) => each.family.family));
+    }
+
+    // Whether a view can be opened here: a report holds some of the documents and families only.
+    holds(view, number) {
+      return view === "family" ? this.familiesHeld.has(number) : this.documentsByNumber.has(number);
     }
 
     static async open(element) {
@@ -72,10 +90,12 @@
       let found = this.haystacks.get(pair.pair);
       if (found === undefined) {
         const sides = [pair.a, pair.b].flatMap((side) => [side.id, side.title, side.group]);
-        const body = this.data.texts[pair.a.document];
-        const listed = this.data.passages[pair.pair];
-        const quoted = body && listed ? listed.passages.map((one) => ibidem.slice(body, one.a_start, one.a_end)) : [];
-        found = text([...sides, ...quoted].filter(Boolean).join("\n"));
+        const listed = (this.data.passages[pair.pair] || { passages: [] }).passages;
+        const quoted = ["a", "b"].flatMap((side) => {
+          const body = this.data.texts[pair[side].document];
+          return body ? listed.map((one) => ibidem.slice(body, one[`${side}_start`], one[`${side}_end`])) : [];
+        });
+        found = joined([...sides, ...quoted]);
         this.haystacks.set(pair.pair, found);
       }
       return found;
@@ -90,7 +110,7 @@
           pair.longest >= (filters.min_longest || 0) &&
           (!filters.kind || pair.kind === filters.kind) &&
           (!filters.group || pair.a.group === filters.group || pair.b.group === filters.group) &&
-          (!filters.year || yearsOf(pair).includes(Number(filters.year))) &&
+          (!filters.year || pair.year === Number(filters.year)) &&
           (!filters.verdict || (pair.verdict || "none") === filters.verdict) &&
           (ibidem.isMissing(filters.document) || [pair.a.document, pair.b.document].includes(Number(filters.document))) &&
           (!words.length || holdsAll(this.haystack(pair), words)),
@@ -111,7 +131,7 @@
 
     async flow(filters) {
       const items = sorted(this.kept(filters), (pair) => pair.shared, false);
-      return { items: items.slice(0, 400), total: items.length };
+      return { items: items.slice(0, MAX_ARROWS), total: items.length };
     }
 
     // How many pairs have each group, kind and year: over all that is embedded.
@@ -120,7 +140,7 @@
       const count = (which, value) => counts[which].set(value, (counts[which].get(value) || 0) + 1);
       for (const pair of this.data.pairs) {
         new Set([pair.a.group, pair.b.group].filter(Boolean)).forEach((group) => count("group", group));
-        new Set(yearsOf(pair)).forEach((year) => count("year", year));
+        if (!ibidem.isMissing(pair.year)) count("year", pair.year);
         count("kind", pair.kind);
       }
       const listed = (which) => [...counts[which]].map(([value, n_pairs]) => ({ value, n_pairs }));
@@ -148,7 +168,7 @@
       let items = this.data.documents.filter(
         (one) =>
           (!filters.group || one.group === filters.group) &&
-          (!words.length || holdsAll(text([one.id, one.title, one.group].filter(Boolean).join("\n")), words)),
+          (!words.length || holdsAll(joined([one.id, one.title, one.group]), words)),
       );
       const sort = filters.sort || "reused_share";
       const order = filters.order || (sort === "id" || sort === "time" ? "asc" : "desc");
@@ -171,7 +191,8 @@
 
     async families(filters) {
       const words = wordsOf(filters.search);
-      let items = this.data.families.map((each) => each.family).filter((one) => holdsAll(text(one.excerpt), words));
+      const held = (each) => holdsAll(joined([each.family.excerpt, ...each.variants.map((variant) => variant.text)]), words);
+      let items = this.data.families.filter((each) => !words.length || held(each)).map((each) => each.family);
       const sort = filters.sort || "spread";
       const order = filters.order || (sort === "first_time" ? "asc" : "desc");
       items = sorted(items, SPREAD[sort] || ((one) => one[sort]), order === "asc");

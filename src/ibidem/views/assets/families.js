@@ -68,7 +68,7 @@
     return listed.close;
   }
 
-  function memberRows(members) {
+  function memberRows(members, source) {
     const inOrder = [...members].sort((one, other) => String(one.time || "9999").localeCompare(String(other.time || "9999")));
     return h(
       "ol",
@@ -77,7 +77,7 @@
         h(
           "li",
           null,
-          link(`#document=${member.document}`, name(member)),
+          source.holds("document", member.document) ? link(`#document=${member.document}`, name(member)) : name(member),
           " ",
           origin(member),
           h("span", { class: "quiet-text" }, ` · characters ${number(member.start)}–${number(member.end)}`),
@@ -122,7 +122,7 @@
           variant.text
             ? h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(variant.text, variant.changes))
             : h("p", { class: "nothing" }, "The text is not at hand."),
-          memberRows(variant.members),
+          memberRows(variant.members, source),
         ),
       ),
     );

@@ -13,7 +13,7 @@
     ["similarity>0.9", "passages at least this alike"],
     ["kind:near", "exact (word for word), near (with changes) or quote (a few sentences)"],
     ['group:"Harbour Post"', "one side is of this group"],
-    ["year:2031", "one side is of this year"],
+    ["year:2031", "the later one is of this year"],
   ];
 
   function help() {
