@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,13 @@ class RunResult:
     inputs: Sequence[Mapping[str, Any]]
     counts: Mapping[str, int]
     timings: Mapping[str, float]
+    notices: Sequence[str] = field(default=(), kw_only=True)
 
     def run(self) -> dict[str, Any]:
         """Return what `run.json` holds: version, settings, inputs, counts and timings of the run."""
         counts = {**self.counts, **self._result_counts(), "skipped": len(self.skipped)}
-        return describe_run(self.config, self.inputs, counts, self.timings)
+        told = describe_run(self.config, self.inputs, counts, self.timings)
+        return told | ({"notices": list(self.notices)} if self.notices else {})
 
     def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, max_pairs: int | None = None) -> Path:
         """Write a report: one page that shows the results and needs nothing else; return its path.

@@ -12,6 +12,7 @@ from ibidem.checking import check_documents
 from ibidem.collection import Collection, gather
 from ibidem.config import Config, DocumentsConfig
 from ibidem.documents import describe_inputs, input_size, read_batches
+from ibidem.documents.records import UnreadTimes
 from ibidem.engines import LocalEngine
 from ibidem.progress import Progress
 from ibidem.reports import SkippedRecords
@@ -27,6 +28,7 @@ class Run:
         self.config = config
         self.progress = progress
         self.skipped = SkippedRecords(config.output.strict)
+        self._unread_times: list[UnreadTimes] = []
         self._engine = LocalEngine(config.engine.workers)
         self.map_parts = self._engine.map_parts
 
@@ -63,13 +65,21 @@ class Run:
             "inputs": describe_inputs(self.inputs) + reference,
             "counts": self.progress.counts,
             "timings": self.progress.timings,
+            "notices": self._notices(),
         }
+
+    def _notices(self) -> list[str]:
+        """Return what the user should know of the inputs, in words."""
+        if not self._unread_times:
+            return []
+        count, first = sum(unread.count for unread in self._unread_times), self._unread_times[0].first
+        return [f"{count:,} times are in no form that is known, and count as none; the first: {first}"]
 
     def _n_bytes(self) -> int | None:
         return input_size([self.inputs] if self.against is None else [self.inputs, self.against])
 
     def _batches(self, fields: DocumentsConfig) -> tuple[Iterator[pa.RecordBatch], Iterator[pa.RecordBatch]]:
-        tell = self.skipped.add, self.progress.add_bytes
+        tell = self.skipped.add, self.progress.add_bytes, self._unread_times.append
         reference = iter(()) if self.against is None else read_batches(self.against, fields, *tell)
         return read_batches(self.inputs, fields, *tell), reference
 

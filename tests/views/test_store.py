@@ -252,7 +252,8 @@ def test_records_that_were_left_out(store: ViewStore) -> None:
 
 
 def holds(pair: dict[str, Any], term: str) -> bool:
-    return any(term.casefold() in told.casefold() for told in (*pair["names"], *pair["texts"]))
+    is_word = len(term) >= 3 or not term.isascii()  # one or two letters stand everywhere: only names are looked through
+    return any(term.casefold() in told.casefold() for told in (*pair["names"], *(pair["texts"] if is_word else ())))
 
 
 def named(document: dict[str, Any], term: str) -> bool:
@@ -297,7 +298,7 @@ def test_every_word_of_a_passage_is_found(store: ViewStore, invented: Invented) 
 
 @pytest.mark.parametrize(
     "term",
-    ["x_", "%", "_", "'", "\\", "*", "桜", "桜が", "新聞", "1", "d", "D", "o.", "(", "%'", "UK", "日報", "日"],
+    ["x_", "%", "_", "'", "\\", "*", "桜", "桜が", "新聞", "1", "d", "D", "(", "%'", "UK", "日報", "日"],
 )  # fmt: skip
 def test_short_terms(store: ViewStore, invented: Invented, term: str) -> None:
     expected = invented.wanted(lambda pair: holds(pair, term))
@@ -336,7 +337,7 @@ def test_terms() -> None:
     assert terms_of('one "two three" four') == ["one", "two three", "four"]
     assert terms_of('open "two three') == ["open", "two three"]
     assert terms_of("a\0b") == ["a", "b"]
-    assert len(terms_of("a " * 100)) == 12
+    assert len(terms_of("a " * 100)) == 8
 
 
 def test_titles_are_of_use_to_the_search(invented: Invented) -> None:

@@ -88,13 +88,20 @@ def records_of(found: list[Mapping[str, Any]], positions: list[int], source: str
         texts.append(text if isinstance(text, str) else None)
         doc_ids.append(str(doc_id) if _is_name(doc_id) else None)
         groups.append(str(group) if _is_name(group) and surrogate_in(str(group)) is None else None)
+    given = [record.get(time_name) for record in found]
+    moments = times.from_values(given)
+    unread = []
+    if moments.null_count:
+        known = moments.is_valid().to_pylist()
+        unread = [(row, time) for row, time in enumerate(given) if time not in (None, "") and not known[row]]
     return Records(
         strings(texts, text_name, problems),
         positions,
         source,
         strings(doc_ids, id_name, problems),
-        times.from_values([record.get(time_name) for record in found]),
+        moments,
         strings(groups, group_name, {}),
+        unread_times=unread,
         html=wanted.config.html,
         problems=problems,
         others=[wanted.others(record) for record in found] if wanted.other_fields else None,

@@ -25,7 +25,7 @@ from ibidem.documents.inputs import (
     ObjectSource,
     resolve_inputs,
 )
-from ibidem.documents.records import Job, Outcome, Wanted, skip_source
+from ibidem.documents.records import Job, Outcome, UnreadTimes, Wanted, skip_source
 from ibidem.documents.streams import BOM, READ_ERRORS, ByteStream
 from ibidem.documents.text import read_text_files, read_text_stream
 from ibidem.model import Document, Skipped
@@ -38,15 +38,17 @@ def read_batches(
     config: DocumentsConfig,
     on_skip: Callable[[Skipped], None],
     on_bytes: Callable[[int], None] | None = None,
+    on_unread_times: Callable[[UnreadTimes], None] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of all inputs, in the order of the inputs, as batches of the schema DOCUMENT_BATCH.
 
     A batch holds at most 16 MB of text unless it is one document. Records that cannot be used go to `on_skip`,
-    raw bytes read are told to `on_bytes`; both are called in the caller's thread. A path without files is an InputError
-    at once.
+    raw bytes read are told to `on_bytes`, times that are in no known form to `on_unread_times`; all are called in the
+    caller's thread. A path without files is an InputError at once.
     """
     outcomes = _read_outcomes(resolve_inputs(inputs), Wanted(config))
-    return _merge_small(batch for outcome in _report(outcomes, on_skip, on_bytes) for batch in outcome.batches)
+    reported = _report(outcomes, on_skip, on_bytes, on_unread_times)
+    return _merge_small(batch for outcome in reported for batch in outcome.batches)
 
 
 def read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **settings: Any) -> Iterator[Document]:
@@ -87,7 +89,7 @@ def _read_documents(outcomes: Iterator[Outcome], on_skip: Callable[[Skipped], No
         if n_skipped == 1:
             skipped.append(record)
 
-    for outcome in _report(outcomes, on_skip or count, None):
+    for outcome in _report(outcomes, on_skip or count):
         others = iter(outcome.others or ())
         for batch in outcome.batches:
             columns = (batch.column(name).to_pylist() for name in ("id", "text", "time", "group"))
@@ -102,13 +104,18 @@ def _read_documents(outcomes: Iterator[Outcome], on_skip: Callable[[Skipped], No
 
 
 def _report(
-    outcomes: Iterator[Outcome], on_skip: Callable[[Skipped], None], on_bytes: Callable[[int], None] | None
+    outcomes: Iterator[Outcome],
+    on_skip: Callable[[Skipped], None],
+    on_bytes: Callable[[int], None] | None = None,
+    on_unread_times: Callable[[UnreadTimes], None] | None = None,
 ) -> Iterator[Outcome]:
     for outcome in outcomes:
         for record in outcome.skipped:
             on_skip(record)
         if on_bytes is not None and outcome.n_bytes:
             on_bytes(outcome.n_bytes)
+        if on_unread_times is not None and outcome.unread_times is not None:
+            on_unread_times(outcome.unread_times)
         yield outcome
 
 

@@ -72,6 +72,7 @@ class Records:
     cleaned: Any = None
     problems: dict[int, str] = field(default_factory=dict)
     others: list[dict[str, Any]] | None = None
+    unread_times: list[tuple[int, Any]] = field(default_factory=list)  # rows and what stands there
 
     def source_of(self, row: int) -> str:
         """Return the name of the source that a row comes from."""
@@ -86,6 +87,15 @@ class Outcome:
     skipped: list[Skipped] = field(default_factory=list)
     n_bytes: int = 0
     others: list[dict[str, Any]] | None = None
+    unread_times: UnreadTimes | None = None
+
+
+@dataclass(frozen=True)
+class UnreadTimes:
+    """Times in no form that is known: the documents are used without. `first` says where one of them stands, and what."""
+
+    count: int
+    first: str
 
 
 Job = Callable[[], Outcome]
@@ -122,10 +132,11 @@ def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
     doc_ids = _make_missing_ids(doc_ids, records)
     n_rows = len(text)
     group = None if records.group is None else _as_strings(records.group, "", {})
+    moments = pa.nulls(n_rows, DOCUMENT_BATCH.field("time").type) if records.time is None else times.from_array(records.time)
     columns = [
         doc_ids,
         text,
-        pa.nulls(n_rows, DOCUMENT_BATCH.field("time").type) if records.time is None else times.from_array(records.time),
+        moments,
         pa.nulls(n_rows, pa.large_string()) if group is None else group,
         _source_column(records.source, n_rows),
         pa.array(records.position, pa.int64()),
@@ -141,7 +152,20 @@ def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
         good[list(problems)] = False
         columns = [column.filter(pa.array(good)) for column in columns]
         others = None if others is None else [fields for fields, keep in zip(others, good, strict=True) if keep]
-    return Outcome(_cut(pa.RecordBatch.from_arrays(columns, schema=DOCUMENT_BATCH)), skipped, n_bytes, others)
+    batches = _cut(pa.RecordBatch.from_arrays(columns, schema=DOCUMENT_BATCH))
+    return Outcome(batches, skipped, n_bytes, others, _unread_times(records, moments))
+
+
+def _unread_times(records: Records, moments: Any) -> UnreadTimes | None:
+    """Say how many times are there and not known, if any."""
+    if not records.unread_times and (records.time is None or moments.null_count == records.time.null_count):
+        return None
+    count, (row, value) = len(records.unread_times), (records.unread_times or [(0, None)])[0]
+    if not records.unread_times:
+        rows = np.flatnonzero(pc.and_(moments.is_null(), pc.is_valid(records.time)).to_numpy(zero_copy_only=False))
+        count, row = len(rows), int(rows[0])
+        value = records.time[row].as_py()
+    return UnreadTimes(count, f"{value!r:.60} in {records.source_of(row)}:{pa.array(records.position)[row].as_py()}")
 
 
 def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -> Any:

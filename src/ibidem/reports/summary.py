@@ -37,6 +37,7 @@ def _lines(result: Result, folder: Path | None) -> Iterator[str]:
         yield f"{reused:,} of {many(result.documents.num_rows, 'document')} hold text that stands elsewhere too"
     if result.skipped:
         yield from skipped_lines(result.skipped)
+    yield from result.notices
     if len(result):
         yield f"the {min(_LONGEST, len(result))} longest:" if len(result) > 1 else "it is:"
         for passage in result.longest(_LONGEST):

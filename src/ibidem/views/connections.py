@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ _VERDICTS = """
   ) WITHOUT ROWID
 """
 _MAPPED_BYTES = 256 << 20
+_MOST_SECONDS = 5.0  # that a query may take
+_STEPS_BETWEEN_LOOKS = 20_000
 
 
 class Connections:
@@ -33,7 +36,9 @@ class Connections:
         self._mutex = threading.Lock()
         self._round = 0  # connections of an earlier one are not used any more
         self._identity = self._identify()
-        self.connect().close()  # to hear at once if something is wrong
+        connection = self.connect()  # to hear at once if something is wrong
+        self._made_of = self._key(connection)
+        connection.close()
 
     def close(self) -> None:
         """Close all connections; those that are in use, when they are given back."""
@@ -45,15 +50,20 @@ class Connections:
 
     def rows(self, query: str, values: list[Any] | None = None) -> list[Any]:
         """Return all rows of a query."""
-        if self._identify() != self._identity:
-            # Numbers of pairs would mean others than those that were shown, and a verdict would go astray.
-            raise ResourceError("the results have changed since they were opened", "Start ibidem serve again.")
+        self._check_unchanged()
         with self._mutex:
             since, connection = self._round, self._idle.pop() if self._idle else None
         connection = connection or self.connect()
+        deadline = time.monotonic() + _MOST_SECONDS
+        connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
         try:
             return connection.execute(query, values or []).fetchall()
+        except sqlite3.OperationalError as error:
+            if time.monotonic() <= deadline:
+                raise
+            raise ResourceError("that takes too long to look up", "Ask for something more precise.") from error
         finally:
+            connection.set_progress_handler(None, 0)
             with self._mutex:
                 is_kept = since == self._round
                 if is_kept:
@@ -81,6 +91,28 @@ class Connections:
             connection.close()
         if is_new:
             self.close()  # those that are open do not know of the file
+
+    def _check_unchanged(self) -> None:
+        """Raise if the file is that of other results by now: numbers of pairs would mean others than those that were shown."""
+        now = self._identify()
+        if now == self._identity:
+            return
+        try:
+            connection = self.connect()
+            try:
+                key = self._key(connection)
+            finally:
+                connection.close()
+        except sqlite3.Error:
+            key = None
+        if now is None or key is None or key != self._made_of:
+            raise ResourceError("the results have changed since they were opened", "Start ibidem serve again.")
+        self._identity = now  # made once more, of the same results
+        self.close()
+
+    def _key(self, connection: sqlite3.Connection) -> str | None:
+        row = connection.execute("SELECT value FROM meta WHERE name = 'key'").fetchone()
+        return None if row is None else str(row[0])
 
     def _identify(self) -> tuple[int, int, int] | None:
         try:

@@ -11,12 +11,13 @@ from typing import Any
 from ibidem.errors import UsageError
 from ibidem.views.queries import MOST_ROWS, FamilyQuery, PairQuery
 from ibidem.views.store import ViewStore
-from ibidem.views.texts import segments_of
+from ibidem.views.texts import segments_of, shades_in
 
 MOST_PAIRS = 2_500
 _MOST_FAMILIES = 200
 _MOST_MEMBERS = 50
 _MOST_BYTES = 8_000_000  # of the page, as it is written; scripts and styles come to a million more
+_MOST_REFUSED = 100  # pairs that find no room, before the page counts as full
 _WRITTEN_SHARE = 4 / 3  # four characters for three compressed bytes
 # Longer texts are shown around their passages only: one book must not take the place of a thousand articles.
 _MOST_WHOLE_CHARS = 20_000
@@ -68,7 +69,7 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
         "passages": passages,
         "texts": texts,
         "documents": documents,
-        "shades": {number: _in_segments(shades(text["document"]), text) for number, text in texts.items()},
+        "shades": {number: shades_in(shades(text["document"]), text["segments"]) for number, text in texts.items()},
         "families": families,
         "skipped": store.skipped(None, MOST_ROWS)["items"] if summary["totals"]["skipped"] else [],
     }
@@ -92,27 +93,29 @@ def _pairs(
     passages: dict[str, Any] = {}
     spans: dict[int, list[tuple[int, int]]] = {}
     cursor: str | None = None
+    n_refused = 0
     while len(pairs) < max_pairs:
         page = store.pairs(PairQuery(limit=min(MOST_ROWS, max_pairs - len(pairs)), cursor=cursor))
         for pair in page["items"]:
             details = store.pair(pair["pair"], with_texts=False, most_passages=_MOST_PASSAGES)
             assert details is not None
             entry = {"passages": details["passages"], "n_passages": details["n_passages"]}
-            sides = [store.document_summary(pair[side]["document"]) for side in "ab"]
-            if not room.take([pair, entry, sides]):
-                return pairs, passages, spans
+            needed: list[Any] = [pair, entry]
+            own = {side: _shown_spans(entry["passages"], side) for side in "ab"}
             for side in "ab":
                 number = pair[side]["document"]
-                own = _shown_spans(entry["passages"], side)
                 if number not in spans or (pair[side]["n_chars"] or 0) > _MOST_WHOLE_CHARS:
-                    text = _text(store, number, own)
-                    if not room.take([text, _in_segments(shades(number), text)]):
-                        return pairs, passages, spans
-                spans.setdefault(number, []).extend(own)
+                    text = _text(store, number, own[side])
+                    needed += [text, shades_in(shades(number), text["segments"]), store.document_summary(number)]
+            if not room.take(needed):
+                n_refused += 1  # others may be smaller
+                continue
+            for side in "ab":
+                spans.setdefault(pair[side]["document"], []).extend(own[side])
             pairs.append(pair)
             passages[str(pair["pair"])] = entry
         cursor = page["next"]
-        if cursor is None:
+        if cursor is None or n_refused > _MOST_REFUSED:
             break
     return pairs, passages, spans
 
@@ -135,12 +138,6 @@ def _shown_spans(passages: list[dict[str, Any]], side: str) -> list[tuple[int, i
 
 def _text(store: ViewStore, number: int, spans: list[tuple[int, int]]) -> dict[str, Any]:
     return store.shown_text(number, segments_of(store.text_of(number), spans, _MOST_WHOLE_CHARS, _CONTEXT_CHARS))
-
-
-def _in_segments(shades: list[dict[str, int]], text: dict[str, Any]) -> list[dict[str, int]]:
-    """Return the shaded sentences of what is shown of a text."""
-    shown = [(segment["start"], segment["start"] + len(segment["text"])) for segment in text["segments"]]
-    return [shade for shade in shades if any(start <= shade["start"] and shade["end"] <= end for start, end in shown)]
 
 
 def _capped(summary: dict[str, Any]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from ibidem.views.rows import JUDGED_PAIRS
 VERDICTS = ("confirmed", "rejected", "unsure")
 MOST_ROWS = 500
 _FEWEST_TRIGRAM_CHARS = 3
-_MOST_TERMS = 12
+_MOST_TERMS = 8
 
 Condition = tuple[str, list[Any]]
 _ESCAPE = "ESCAPE '\\'"
@@ -148,6 +148,9 @@ class PairQuery(_Query):
                 named = f"SELECT number FROM documents d WHERE {_NAMED}"
                 family = f"SELECT number FROM families WHERE text LIKE ? {_ESCAPE}"
                 values = [_like(term)] * 7
+                if term.isascii():  # one or two letters stand in all texts; in Chinese they are a word
+                    found.append((f"(p.a IN ({named}) OR p.b IN ({named}))", values[:6]))
+                    continue
             else:
                 named = "SELECT rowid FROM names WHERE names MATCH ?"
                 family = "SELECT rowid FROM words WHERE words MATCH ?"

@@ -38,14 +38,20 @@ from ibidem.views.rows import (
     time_of,
 )
 from ibidem.views.schema import unpack
-from ibidem.views.texts import aligned, around, mark_changes, shade, variants_of
+from ibidem.views.texts import aligned, around, mark_changes, shade, shades_in, variants_of
 
 MOST_PASSAGES = 500  # of one pair that are shown
 _MOST_PLACES = 200  # of one family that are shown
 _MOST_ARROWS = 400
-_MOST_SPANS = 50_000  # of one document that are counted for its shades
+_TEXTS_KEPT = 4  # a document in many pairs is asked for again and again
+_MOST_SPANS = 200_000  # of one document that are counted for its shades
 _MOST_FACETS = 200
 _MOST_VARIANT_CHARS = 3_000
+
+_GREY = """
+  SELECT p.start, p."end" FROM places p JOIN families f ON f.number = p.family
+  WHERE p.document = ? AND p.start >= ? AND p.start < ? AND f.is_repeat ORDER BY p.start
+"""
 
 
 class ViewStore:
@@ -60,6 +66,7 @@ class ViewStore:
         self.may_judge = may_judge
         self._rows, self._one = self._connections.rows, self._connections.one
         self._count = lru_cache(maxsize=512)(self._count_rows)
+        self._text = lru_cache(maxsize=_TEXTS_KEPT)(self._unpack_text)
         self._meta = {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM meta")}
 
     def close(self) -> None:
@@ -123,11 +130,12 @@ class ViewStore:
             return None
         text = self.text_of(number)
         spans = self._spans_of(number)
+        shown = self.shown_text(number, around(text, [span[:2] for span in spans]))
         pairs = self.pairs(PairQuery(document=number, sort="shared", limit=100))
         return {
             "document": document_of(row),
-            "text": self.shown_text(number, around(text, [span[:2] for span in spans])),
-            "shades": shade(text, spans) if text else [],
+            "text": shown,
+            "shades": shades_in(shade(text, spans) if text else [], shown["segments"]),
             "pairs": pairs["items"],
             "n_pairs": pairs["total"],
         }
@@ -236,6 +244,9 @@ class ViewStore:
 
     def text_of(self, number: int) -> str:
         """Return the whole text of a document, empty if it is not at hand."""
+        return self._text(number)
+
+    def _unpack_text(self, number: int) -> str:
         row = self._one("SELECT text FROM documents WHERE number = ?", [number])
         return unpack(row["text"]) if row is not None and row["text"] else ""
 
@@ -245,11 +256,11 @@ class ViewStore:
         assert row is not None
         if not segments:
             segments = [dict(piece) for piece in self._pieces_of(number)]
-        grey = self._rows(
-            'SELECT p.start, p."end" FROM places p JOIN families f ON f.number = p.family '
-            "WHERE p.document = ? AND f.is_repeat ORDER BY p.start",
-            [number],
-        )
+        grey = [
+            place
+            for segment in segments
+            for place in self._rows(_GREY, [number, segment["start"], segment["start"] + len(segment["text"])])
+        ]
         is_complete = len(segments) == 1 and segments[0]["start"] == 0 and len(segments[0]["text"]) == row["n_chars"]
         return {
             **side_of(row["number"], row["id"], row["time"], row["group_name"], row["title"], row["n_chars"]),

@@ -56,6 +56,7 @@ def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, ha
     told: list[dict[str, Any]] = []
     if material.verb == "find":
         told += _limits(material, passages)
+    told += [_entry("notes on the inputs", str(notice), None) for notice in material.run.get("notices", ())]
     reasons = Counter(str(record.get("reason")) for record in material.skipped)
     told += [_entry("skipped records", reason, count) for reason, count in reasons.most_common(_MOST_REASONS)]
     if len(reasons) > _MOST_REASONS:

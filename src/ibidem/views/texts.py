@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -57,6 +58,17 @@ def aligned(text_a: str, text_b: str) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def in_segments(places: Sequence[tuple[int, int]], segments: Sequence[dict[str, Any]]) -> list[int]:
+    """Return which places, given in order, lie in what is shown of a text."""
+    starts = [start for start, _ in places]
+    found = []
+    for segment in segments:
+        end = segment["start"] + len(segment["text"])
+        first, last = bisect_left(starts, segment["start"]), bisect_left(starts, end)
+        found += [row for row in range(first, last) if places[row][1] <= end]
+    return found
+
+
 def mark_changes(passages: Sequence[dict[str, Any]], text_a: str, text_b: str) -> None:
     """Add to every passage which of its words differ, as places in both texts."""
     room = _MOST_COMPARED_CHARS
@@ -109,15 +121,22 @@ def shade(text: str, spans: Sequence[tuple[int, int, int]]) -> list[dict[str, in
     ]
 
 
+def shades_in(shades: Sequence[dict[str, int]], segments: Sequence[dict[str, Any]]) -> list[dict[str, int]]:
+    """Return the shaded sentences of what is shown of a text."""
+    return [shades[row] for row in in_segments([(each["start"], each["end"]) for each in shades], segments)]
+
+
 def _joined_by_document(spans: Sequence[tuple[int, int, int]]) -> tuple[NDArray[np.int64], ...]:
     """Return spans as columns: start, end, other document; those of one document that overlap are one."""
-    joined: list[list[int]] = []
-    for other, start, end in sorted((other, start, end) for start, end, other in spans):
-        if joined and joined[-1][2] == other and start <= joined[-1][1]:
-            joined[-1][1] = max(joined[-1][1], end)
-        else:
-            joined.append([start, end, other])
-    return tuple(np.array(joined, np.int64).T)
+    start, end, other = np.array(spans, np.int64).T
+    order = np.lexsort((end, start, other))
+    start, end, other = start[order], end[order], other[order]
+    # Every document gets a stretch of its own, so that none of its spans reaches into those of the next one.
+    origin = np.unique(other, return_inverse=True)[1] * (int(end.max()) + 2)
+    reached = np.maximum.accumulate(origin + end)
+    begins = np.flatnonzero(np.concatenate([[True], (origin + start)[1:] > reached[:-1]]))
+    ends = (reached - origin)[np.append(begins[1:], len(order)) - 1]
+    return start[begins], ends, other[begins]
 
 
 def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:

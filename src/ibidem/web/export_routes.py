@@ -20,8 +20,8 @@ Form = Literal["csv", "json"]
 COLUMNS: dict[str, tuple[str, ...]] = {
     "pairs": (
         "pair", "a_id", "a_time", "a_group", "a_title", "a_n_chars", "b_id", "b_time", "b_group", "b_title", "b_n_chars",
-        "n_passages", "shared", "longest", "similarity", "coverage_a", "coverage_b", "kind", "direction", "days", "year", "verdict",
-        "note",
+        "n_passages", "shared", "longest", "similarity", "coverage_a", "coverage_b", "kind", "direction", "days", "year",
+        "verdict", "note",
     ),
     "passages": (
         "pair", "number", "a_id", "a_start", "a_end", "b_id", "b_start", "b_end", "n_sentences", "similarity", "kind",

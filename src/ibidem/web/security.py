@@ -10,9 +10,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
@@ -127,13 +126,10 @@ class Guard:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and _is_same(given.strip(), token):
             return True
-        cookies: SimpleCookie = SimpleCookie()
-        try:
-            cookies.load(headers.get("cookie", ""))
-        except CookieError:
-            return False
-        cookie = cookies.get(_cookie_name(scope))
-        return cookie is not None and _is_same(cookie.value, token)
+        # Not by the standard library, which gives up at the first cookie it cannot read: those of all ports come together.
+        cookies = (each.strip().partition("=") for each in headers.get("cookie", "").split(";"))
+        own = _cookie_name(scope)
+        return any(name == own and _is_same(unquote(value), token) for name, _, value in cookies)
 
     @staticmethod
     def _let_in(scope: Scope, token: str) -> Response | None:
@@ -147,7 +143,8 @@ class Guard:
         path = "/" + scope["path"].lstrip("/")  # never //host/…, which would lead elsewhere
         answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
         is_encrypted = scope.get("scheme") == "https"
-        answer.set_cookie(_cookie_name(scope), token, httponly=True, samesite="strict", secure=is_encrypted)
+        # Lax, so that a link from elsewhere lets in; what changes something is asked for its origin besides.
+        answer.set_cookie(_cookie_name(scope), quote(token, safe=""), httponly=True, samesite="lax", secure=is_encrypted)
         return answer
 
 

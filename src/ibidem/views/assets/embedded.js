@@ -57,6 +57,8 @@
         .join("\n")
         .replace(/[^\S\n]+|\n(?=.)/g, " "),
     );
+  // One or two letters stand in all texts, and are looked for in names only; in Chinese they are a word.
+  const isShort = (word) => word.length < 3 && /^[ -~]*$/.test(word);
   const holdsAll = (haystack, words) => words.every((word) => haystack.includes(word));
 
   class Embedded {
@@ -95,7 +97,7 @@
           const body = this.data.texts[pair[side].document];
           return body ? listed.map((one) => ibidem.slice(body, one[`${side}_start`], one[`${side}_end`])) : [];
         });
-        found = joined([...sides, ...quoted]);
+        found = { names: joined(sides), all: joined([...sides, ...quoted]) };
         this.haystacks.set(pair.pair, found);
       }
       return found;
@@ -113,7 +115,7 @@
           (!filters.year || pair.year === Number(filters.year)) &&
           (!filters.verdict || (pair.verdict || "none") === filters.verdict) &&
           (ibidem.isMissing(filters.document) || [pair.a.document, pair.b.document].includes(Number(filters.document))) &&
-          (!words.length || holdsAll(this.haystack(pair), words)),
+          words.every((word) => this.haystack(pair)[isShort(word) ? "names" : "all"].includes(word)),
       );
     }
 
