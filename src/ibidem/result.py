@@ -36,14 +36,22 @@ class RunResult:
         told = describe_run(self.config, self.inputs, counts, self.timings)
         return told | ({"notices": list(self.notices)} if self.notices else {})
 
-    def to_html(self, path: str | os.PathLike[str], *, title: str | None = None, max_pairs: int | None = None) -> Path:
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        max_pairs: int | None = None,
+        overwrite: bool = False,
+    ) -> Path:
         """Write a report: one page that shows the results and needs nothing else; return its path.
 
-        `max_pairs` bounds how many pairs of documents it shows (2,500). The page holds the texts of the documents it shows.
+        `max_pairs` bounds how many pairs of documents it shows (2,500). The page holds the texts of the documents it shows. A
+        file that is there and is no report is not touched unless `overwrite` says so.
         """
         from ibidem.views.reporting import report_result
 
-        return report_result(self, Path(path), title, max_pairs)
+        return report_result(self, Path(path), title, max_pairs, overwrite)
 
     def _result_counts(self) -> dict[str, int]:
         return {}

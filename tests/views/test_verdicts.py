@@ -30,7 +30,9 @@ def numbers(store: ViewStore, verdict: str) -> list[int]:
 
 
 def facets(store: ViewStore) -> dict[str, int]:
-    return {facet["verdict"]: facet["n_pairs"] for facet in store.summary()["facets"]["verdicts"]}
+    told = {facet["verdict"]: facet["n_pairs"] for facet in store.summary()["facets"]["verdicts"]}
+    assert sum(told.values()) == store.summary()["totals"]["pairs"]
+    return {verdict: n_pairs for verdict, n_pairs in told.items() if verdict is not None}
 
 
 def results(folder: Path, records: list[dict[str, Any]] | None = None, **settings: Any) -> Path:

@@ -59,7 +59,7 @@ def cluster(
     import pyarrow as pa
 
     from ibidem.api import cluster as cluster_in
-    from ibidem.cli.display import open_display
+    from ibidem.cli.display import look_at, open_display
     from ibidem.config import is_compared_in_full
     from ibidem.reports.cluster_summary import summarise_clusters
 
@@ -71,4 +71,4 @@ def cluster(
         with display.stage("writing"):
             result.write(output)
     if not quiet:
-        click.echo(summarise_clusters(result, output), err=True)
+        click.echo(f"{summarise_clusters(result, output)}\n{look_at(output)}", err=True)

@@ -116,7 +116,7 @@ def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Con
 
     check_output(output, config.output.overwrite)  # before the work, not after it
     from ibidem.api import compare_pairs
-    from ibidem.cli.display import open_display
+    from ibidem.cli.display import look_at, open_display
     from ibidem.reports.summary import many, skipped_lines
 
     with open_display(progress, quiet) as display:
@@ -129,7 +129,7 @@ def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Con
     click.echo(f"{read}, {many(result.n_pairs, 'pair')}, {many(len(result), 'passage')}", err=True)
     if result.skipped:
         click.echo("\n".join(skipped_lines(result.skipped)), err=True)
-    click.echo(f"results: {output}", err=True)
+    click.echo(f"results: {output}\n{look_at(output)}", err=True)
 
 
 def _compare_two(names: Sequence[str], config: Config, page: Path | None, form: str | None, full: bool, quiet: bool) -> None:

@@ -6,12 +6,18 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
 from ibidem.progress import Progress
 
 _SECONDS_BETWEEN_LINES = 30.0
+
+
+def look_at(folder: Path) -> str:
+    """Return how results are looked at."""
+    return f"look at them: ibidem report {folder}, or ibidem serve {folder}"
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def find(
     import pyarrow as pa
 
     from ibidem.api import find as find_in
-    from ibidem.cli.display import open_display
+    from ibidem.cli.display import look_at, open_display
     from ibidem.reports.summary import summarise
     from ibidem.warmup import later_stages_compiled_aside
 
@@ -80,5 +80,4 @@ def find(
                     result.to_html(output / "report.html", title=output.resolve().name)
     if not quiet:
         click.echo(summarise(result, output), err=True)
-        page = output / "report.html"
-        click.echo(f"report: {page}" if report else f"look at them: ibidem report {output}, or ibidem serve {output}", err=True)
+        click.echo(f"report: {output / 'report.html'}" if report else look_at(output), err=True)

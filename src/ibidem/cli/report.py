@@ -19,9 +19,17 @@ from ibidem.cli.options import run_options
 @click.option(
     "--max-pairs", type=click.IntRange(1, 100_000), default=2_500, show_default=True, help="Show at most so many pairs."
 )
+@click.option("--overwrite", is_flag=True, help="Replace a file that is no report, too.")
 @run_options
 def report(
-    folder: Path, output: Path | None, title: str | None, documents: tuple[str, ...], max_pairs: int, progress: str, quiet: bool
+    folder: Path,
+    output: Path | None,
+    title: str | None,
+    documents: tuple[str, ...],
+    max_pairs: int,
+    overwrite: bool,
+    progress: str,
+    quiet: bool,
 ) -> None:
     """Write the results in OUT as one page of HTML that needs nothing else: no network, no other file.
 
@@ -34,11 +42,13 @@ def report(
     """
     from ibidem.cli.display import open_display
     from ibidem.reports.summary import size_of
-    from ibidem.views.material import material_of_folder
+    from ibidem.views.material import material_of_folder, read_run
     from ibidem.views.opening import passing_views
-    from ibidem.views.reporting import write_report
+    from ibidem.views.reporting import check_report, write_report
 
+    read_run(folder)
     output = output or folder / "report.html"
+    check_report(output, overwrite)  # before the work, not after it
     with open_display(progress, quiet) as display:
         with display.stage("reading"):
             material = material_of_folder(folder, documents)

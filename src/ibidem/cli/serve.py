@@ -69,6 +69,10 @@ def serve(
     ibidem serve news.idx --arrivals answers.jsonl --port 0
     """
     _check_token(token)
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder", "Give a folder that `ibidem find -o` wrote, or that of an index.")
+    if arrivals is not None and not arrivals.exists() and not quiet:
+        click.echo(f"ibidem: there is no file {arrivals} yet; it is followed from when it is there", err=True)
     try:
         from ibidem.web.running import address_of, bind, make_server
     except ModuleNotFoundError as problem:
@@ -90,6 +94,9 @@ def serve(
         if not quiet:
             click.echo(f"ibidem: opening {folder}", err=True)
         with open_served(folder, may_write=not read_only, **options) as served:
+            if not quiet:
+                for line in served.problems():
+                    click.echo(f"ibidem: {line}", err=True)
             if served.index is not None:
                 tell_of_compiling(quiet, searching=True)
                 warm_up(served.index)

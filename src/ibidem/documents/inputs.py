@@ -118,11 +118,18 @@ def describe_inputs(inputs: Any, is_reference: bool = False) -> list[dict[str, A
         elif source.n_bytes is None or source.stored:
             described.append({"kind": "stream", "path": source.name})
         else:
-            changed = datetime.fromtimestamp(os.path.getmtime(source.name), timezone.utc)
-            modified = changed.isoformat(timespec="seconds")
-            told = {"path": source.name, "bytes": source.n_bytes, "modified": modified}
+            told = {"path": source.name, "bytes": source.n_bytes, "modified": _time_of_change(source.name)}
             described.append(told if source.doc_id == PurePath(source.name).as_posix() else told | {"id": source.doc_id})
     return [told | {"reference": True} for told in described] if is_reference else described
+
+
+def is_changed(path: str, told: Mapping[str, Any]) -> bool:
+    """Say whether a file that is there is not as `describe_inputs` told of it."""
+    return os.path.isfile(path) and (os.path.getsize(path), _time_of_change(path)) != (told.get("bytes"), told.get("modified"))
+
+
+def _time_of_change(path: str) -> str:
+    return datetime.fromtimestamp(os.path.getmtime(path), timezone.utc).isoformat(timespec="seconds")
 
 
 def sources_described(described: Iterable[Mapping[str, Any]], folder: str) -> tuple[list[FileSource], list[str]]:

@@ -24,7 +24,6 @@ from ibidem.views.telling import inputs_told, left_out, settings_told
 _ROWS_AT_ONCE = 50_000
 _MOST_FAMILY_CHARS = 2_000  # that are kept to be shown
 _MOST_SEARCHED_CHARS = 20_000
-_MICROSECONDS = 1_000_000
 
 
 def build_views(material: Material, path: Path, is_searched: bool = True) -> None:
@@ -249,9 +248,9 @@ class _Builder:
             "inputs": inputs_told(material.run.get("inputs", ())),
             "totals": {
                 "documents": counts.get("documents", one[0]),
-                "sentences": counts.get("sentences"),
+                "sentences": counts.get("sentences") or None,
                 "characters": one[1],
-                "passages": 0 if material.passages is None else material.passages.num_rows,
+                "passages": None if material.passages is None else material.passages.num_rows,
                 "pairs": len(pairs),
                 "families": n_families,
                 "repeats": n_repeats or 0,
@@ -265,7 +264,10 @@ class _Builder:
             "is_against": material.is_against,
             "left_out": left_out(material, self.documents.why_no_texts, self.documents.n_changed, has_texts),
         }
-        for name, value in (("summary", summary), ("distributions", distributions_of(pairs))):
+        for name, value in (
+            ("summary", summary),
+            ("distributions", distributions_of(pairs, has_passages=material.passages is not None)),
+        ):
             connection.execute("INSERT INTO meta VALUES (?, ?)", (name, json.dumps(value)))
 
     def _insert(self, table: str, columns: Sequence[Any]) -> None:

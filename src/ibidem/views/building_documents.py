@@ -50,11 +50,15 @@ class DocumentsAdded:
         try:
             for document in material.read_documents():
                 if document.is_reference is None:  # named by the user: on whichever side it is spoken of
+                    if document.id not in told and document.id not in mentioned:
+                        continue
                     document = document._replace(is_reference=self._side_of(document.id, told, seen))
                 self._add_document(document, told, document.id in mentioned)
         except IbidemError as error:
             self.why_no_texts.append(error.message)
         self.why_no_texts += material.missing_inputs()
+        if material.named and not self.times:
+            self.why_no_texts.append(f"none of the documents of the run is in {', '.join(material.named)}")
         known = {side: set(ids) for side, ids in self.ids.items()}
         # What the tables speak of and no input holds any more.
         sides = [(name, False) for name in told] + [(name, side) for name, side in _sides(material)]

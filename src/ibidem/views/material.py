@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -14,9 +15,9 @@ import pyarrow.csv
 import pyarrow.dataset
 
 from ibidem.config import FORMATS
-from ibidem.documents import read, sources_described
+from ibidem.documents import is_changed, read, sources_described
 from ibidem.errors import InputError
-from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REPEATS
+from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, PASSAGES, REPEATS
 
 if TYPE_CHECKING:
     from ibidem.collection import Documents
@@ -53,12 +54,15 @@ class Material:
     duplicates: pa.Table | None = None
     clusters: pa.Table | None = None
     texts: pa.Table | None = None
+    hits: pa.Table | None = None
     collection: Documents | None = None
     named: Sequence[str] = field(default_factory=tuple)
 
     @property
     def verb(self) -> str:
         """What was done."""
+        if self.hits is not None:
+            return "query"
         return "cluster" if self.duplicates is not None else "compare" if self.documents is None else "find"
 
     @property
@@ -66,6 +70,8 @@ class Material:
         """Whether the documents of one side were compared with those of another."""
         if self.collection is not None:
             return self.collection.has_reference
+        if self.hits is not None:  # the index is the other side, and its texts are not known
+            return True
         return any(told.get("reference") for told in self.run.get("inputs", ()))
 
     def read_documents(self) -> Iterator[ReadDocument]:
@@ -83,7 +89,18 @@ class Material:
         """Return which inputs cannot be read again, in words."""
         if self.collection is not None or self.named:
             return []
-        return [f"{name} is not at hand" for side in (False, True) for name in self._sources(side)[1]]
+        missing = (name for side in (False, True) for name in self._sources(side)[1])
+        return ["standard input cannot be read again" if name == "-" else f"{name} is not at hand" for name in missing]
+
+    def changed_inputs(self) -> list[str]:
+        """Return which inputs are not as they were, as far as size and time of change tell."""
+        if self.collection is not None or self.named:
+            return []
+        return [
+            str(told["path"])
+            for told in self.run.get("inputs", ())
+            if "modified" in told and is_changed(os.path.join(str(self.run.get("folder", "")), str(told["path"])), told)
+        ]
 
     def _sources(self, is_reference: bool) -> tuple[list[Any], list[str]]:
         told = [each for each in self.run.get("inputs", ()) if bool(each.get("reference")) == is_reference]
@@ -140,6 +157,7 @@ def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
         "duplicates": _table(folder, "duplicates", DUPLICATES),
         "clusters": _table(folder, "clusters", CLUSTERS),
         "texts": _table(folder, "texts", _TEXTS),
+        "hits": _table(folder, "hits", HITS),
     }
     if tables["passages"] is None and tables["duplicates"] is None:
         raise InputError(
@@ -151,7 +169,11 @@ def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
 def read_run(folder: Path) -> dict[str, Any]:
     """Return what `run.json` of a folder of results says; InputError if there is none."""
     if not folder.is_dir():
+        if folder.exists():
+            raise InputError(f"{folder} is a file", "Give the folder that `ibidem find`, `compare --pairs` or `cluster` wrote.")
         raise InputError(f"there is no folder {folder}", f"Check the spelling; the current folder is {Path.cwd()}.")
+    if (folder / "catalog.sqlite").is_file() and not (folder / "run.json").exists():
+        raise InputError(f"{folder} is an index, not a folder of results", f"Look at it with: ibidem serve {folder}")
     try:
         run = json.loads((folder / "run.json").read_text("utf-8"))
     except FileNotFoundError as error:

@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ibidem.documents import resolve_inputs
+from ibidem.documents.inputs import FileSource
 from ibidem.errors import ResourceError
 from ibidem.reports.writing import VERDICTS_FILE, VIEW_FILES
 from ibidem.views.building import build_views
@@ -80,7 +82,7 @@ def _key(folder: Path, documents: Sequence[str]) -> dict[str, Any]:
     run = read_run(folder)
     inputs = [os.path.join(str(run.get("folder", "")), str(told["path"])) for told in run.get("inputs", ()) if "path" in told]
     tables = [[path.name, *_state(path)] for path in table_paths(folder)]
-    named = [os.path.abspath(name) for name in documents]
+    named = [os.path.abspath(source.path) for source in resolve_inputs(list(documents)) if isinstance(source, FileSource)]
     results = hashlib.sha256(json.dumps([SCHEMA, run, tables, named]).encode()).hexdigest()
     return {"results": results, "texts": [_state(path) for path in (named or inputs)]}
 

@@ -102,6 +102,7 @@ class PairQuery(_Query):
     year: int | None = None
     verdict: str | None = None
     document: int | None = None
+    across: bool | None = None
 
     SORTS: ClassVar[dict[str, str]] = {
         **{name: f"p.{name}" for name in ("interest", "shared", "longest", "similarity", "coverage", "days", "n_passages")},
@@ -129,10 +130,12 @@ class PairQuery(_Query):
             if value is not None
         ]  # fmt: skip
         if self.group is not None:
-            number = "(SELECT number FROM groups WHERE name = ?)"
-            found.append((f"(p.a_group = {number} OR p.b_group = {number})", [self.group] * 2))
+            numbers = "(SELECT number FROM groups WHERE name = ? COLLATE NOCASE)"
+            found.append((f"(p.a_group IN {numbers} OR p.b_group IN {numbers})", [self.group] * 2))
         if self.kind is not None:
             found.append(("p.kind = ?", [KINDS.index(self.kind)]))
+        if self.across:
+            found.append(("p.a_group IS NOT p.b_group", []))
         if self.year is not None:
             found.append(("p.year = ?", [self.year]))
         if self.document is not None:
@@ -178,7 +181,7 @@ class DocumentQuery(_Query):
         """Return what must hold for every document."""
         found: list[Condition] = []
         if self.group is not None:
-            found.append(('d."group" = (SELECT number FROM groups WHERE name = ?)', [self.group]))
+            found.append(('d."group" IN (SELECT number FROM groups WHERE name = ? COLLATE NOCASE)', [self.group]))
         for term in terms_of(self.search):
             if len(term) < _FEWEST_TRIGRAM_CHARS:
                 found.append((f"({_NAMED})", [_like(term)] * 3))

@@ -14,11 +14,27 @@ from ibidem.views.opening import passing_views
 from ibidem.views.page import report_page
 from ibidem.views.store import ViewStore
 
+_REPORT_BEGINS = b'<html lang="en" data-mode="report">'
+_TOLD = ("further pairs", "further families", "texts", "changed texts")
+
+
+def check_report(path: Path, overwrite: bool) -> None:
+    """Raise unless a report may be written there: nothing is lost but an earlier report."""
+    if os.path.isdir(path):
+        raise OutputExistsError(f"{path} is a folder", "Give the name of a file, such as report.html.")
+    if not os.path.isdir(path.parent):
+        raise OutputExistsError(f"there is no folder {path.parent}", "Make it, or give another place with -o.")
+    try:
+        with open(path, "rb") as old:
+            is_report = _REPORT_BEGINS in old.read(200)
+    except OSError:
+        return
+    if not is_report and not overwrite:
+        raise OutputExistsError(f"{path} is there, and no report", "Give another name with -o, or --overwrite to replace it.")
+
 
 def write_report(store: ViewStore, path: Path, title: str | None = None, max_pairs: int = MOST_PAIRS) -> list[str]:
     """Write a report as one page, aside and renamed; return what is to be said of what is not in it."""
-    if os.path.isdir(path):
-        raise OutputExistsError(f"{path} is a folder", "Give the name of a file, such as report.html.")
     data = report_data(store, title, max_pairs)
     aside = path.with_name(f"{path.name}.part")
     try:
@@ -30,12 +46,15 @@ def write_report(store: ViewStore, path: Path, title: str | None = None, max_pai
         raise ResourceError(
             f"cannot write {path}: {error.strerror or error}", "Is there room, and may you write there?"
         ) from error
-    told = [entry for entry in data["summary"]["left_out"] if entry["what"] in ("further pairs", "further families", "texts")]
+    told = [entry for entry in data["summary"]["left_out"] if entry["what"] in _TOLD]
     return [f"{entry['what']}: {entry['why']}" for entry in told]
 
 
-def report_result(result: Any, path: Path, title: str | None = None, max_pairs: int | None = None) -> Path:
+def report_result(
+    result: Any, path: Path, title: str | None = None, max_pairs: int | None = None, overwrite: bool = False
+) -> Path:
     """Write a report of a result that is in memory; return its path."""
+    check_report(path, overwrite)
     with passing_views(material_of_result(result)) as store:
         write_report(store, path, title, MOST_PAIRS if max_pairs is None else max_pairs)
     return path

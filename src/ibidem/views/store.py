@@ -14,6 +14,7 @@ from ibidem.errors import ResourceError
 from ibidem.model import KINDS
 from ibidem.views.connections import Connections
 from ibidem.views.queries import (
+    MOST_ROWS,
     VERDICTS,
     Condition,
     DocumentQuery,
@@ -139,6 +140,16 @@ class ViewStore:
             "pairs": pairs["items"],
             "n_pairs": pairs["total"],
         }
+
+    def sides_by_id(self, ids: list[str]) -> dict[str, dict[str, Any]]:
+        """Return who documents are, by their ids; those that are not among the results are left out."""
+        found: dict[str, dict[str, Any]] = {}
+        for begin in range(0, len(ids), MOST_ROWS):
+            some = ids[begin : begin + MOST_ROWS]
+            for row in self._rows(f"{DOCUMENTS} WHERE d.id IN ({', '.join('?' * len(some))}) ORDER BY d.number DESC", some):
+                told = document_of(row)
+                found[told["id"]] = {name: told[name] for name in ("document", "title", "group", "time")}
+        return found
 
     def document_summary(self, number: int) -> dict[str, Any]:
         """Return one document without its text."""
@@ -327,11 +338,12 @@ class ViewStore:
         kinds = self._cached_rows("SELECT kind, COUNT(*) FROM pairs GROUP BY kind ORDER BY 2 DESC")
         years = self._cached_rows("SELECT year, COUNT(*) FROM pairs WHERE year IS NOT NULL GROUP BY year ORDER BY year")
         verdicts = self._rows(f"SELECT verdict, COUNT(*) FROM ({JUDGED_PAIRS}) WHERE verdict IS NOT NULL GROUP BY verdict")
+        n_open = self._count("pairs p", "", ()) - sum(n for _, n in verdicts)
         return {
             "groups": [{"group": name, "n_pairs": n} for name, n in groups],
             "kinds": [{"kind": KINDS[kind], "n_pairs": n} for kind, n in kinds],
             "years": [{"year": year, "n_pairs": n} for year, n in years],
-            "verdicts": [{"verdict": verdict, "n_pairs": n} for verdict, n in verdicts],
+            "verdicts": [{"verdict": verdict, "n_pairs": n} for verdict, n in (*verdicts, (None, n_open)) if n],
         }
 
     def _cached_rows(self, query: str) -> list[tuple[Any, ...]]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _STAGES = {
     "find": ("documents", "sentences", "signatures", "matches", "passages", "alignment"),
     "compare": ("documents", "sentences", "passages", "alignment"),
+    "query": ("documents", "sentences", "signatures", "matches", "passages", "index"),
     "cluster": ("documents", "signatures", "matches", "resemblance", "clusters"),
 }
 _MOST_REASONS = 20
@@ -66,8 +67,13 @@ def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, ha
         shown = "only what was kept of texts is shown" if has_texts else "passages are shown by their places only"
         more = f", and {len(why_no_texts) - 1:,} more" if len(why_no_texts) > 1 else ""
         told.append(_entry("texts", f"{why_no_texts[0]}{more}; {shown}; name the documents with --documents", None))
+    if changed := material.changed_inputs():
+        more = f", and {len(changed) - 1:,} more" if len(changed) > 1 else ""
+        why = f"{changed[0]}{more} has changed since the run: texts may not be those that were compared; run it again"
+        told.append(_entry("changed texts", why, None))
     if n_changed:
-        told.append(_entry("texts", "they have changed since the run, so places would not fit", n_changed))
+        why = "they have changed since the run, so places would not fit; run it again"
+        told.append(_entry("changed texts", why, n_changed))
     n_inputs = len(material.run.get("inputs", ()))
     if n_inputs > _MOST_INPUTS:
         told.append(_entry("further inputs", "run.json lists all files that were read", n_inputs - _MOST_INPUTS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,18 +17,32 @@ from ibidem.model import Document
 MOST_SOURCES = 200
 NO_NAME = "checked text"
 _EXCERPT_CHARS = 200
+_MOST_PASSAGES = 2_000
 
 
-def check_text(index: Index, text: str, doc_id: str | None, name: str | None, time: str | None, group: str | None) -> Any:
-    """Look a text up. Without an id it is compared with everything; `name` is what it is called then."""
+def check_text(
+    index: Index,
+    text: str,
+    doc_id: str | None,
+    name: str | None,
+    time: str | None,
+    group: str | None,
+    sides_of: Callable[[list[str]], dict[str, dict[str, Any]]],
+) -> Any:
+    """Look a text up. Without an id it is compared with everything; `name` is what it is called then.
+
+    `sides_of` says of ids who these documents are, as far as it knows.
+    """
     # An id that nobody has: the index does not compare a document with the one of its own id.
     asked = doc_id or f"{NO_NAME} {secrets.token_hex(16)}"
     result = index.query(Document(asked, text, time, group), html=False, main_content=False)
     verdict, passages = result.verdicts[0], sorted(result.passages_of(0), key=lambda passage: passage["a_start"])
     shown = doc_id or name or NO_NAME
     sources = _rank_sources(verdict, passages, len(text))
+    unknown = {"document": None, "title": None, "group": None, "time": None}
+    sides = sides_of([source["id"] for source in sources[:MOST_SOURCES]])
     number_of = {source["id"]: number for number, source in enumerate(sources[:MOST_SOURCES])}
-    told = [passage for passage in passages if passage["b_id"] in number_of]
+    told = [passage for passage in passages if passage["b_id"] in number_of][:_MOST_PASSAGES]
     return {
         "verdict": {
             "id": doc_id or name or "",
@@ -54,7 +68,7 @@ def check_text(index: Index, text: str, doc_id: str | None, name: str | None, ti
             for number, passage in enumerate(told, 1)
         ],
         "n_passages": len(passages),
-        "sources": sources[:MOST_SOURCES],
+        "sources": [{**source, **sides.get(source["id"], unknown)} for source in sources[:MOST_SOURCES]],
         "n_sources": len(sources),
         "shades": _shades(result),
         "covered_share": covered_share(passages, len(text)),

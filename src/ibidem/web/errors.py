@@ -111,7 +111,7 @@ def _clause(problem: Mapping[str, Any]) -> str:
         return "the body must be a JSON object, with content type application/json"
     said = {
         "missing": "is missing",
-        "extra_forbidden": "is not known here",
+        "extra_forbidden": "is not known here; /api/v1/openapi.json tells what is",
         "string_type": "must be text",
         "int_type": "must be a whole number",
         "int_parsing": "must be a whole number",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Annotated, Any
 
@@ -62,10 +62,11 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
         taken out, and offsets count in that.
         """
         index = _index_of(served)
-        body = await _read_check(request, index.config.documents.main_content)
+        body = await _read_check(request, index.config.documents.main_content, run)
         _check_fields(body)
         name = parameters.name or None
-        return JsonAnswer(await run(partial(check_text, index, body.text, body.id, name, body.time, body.group)))
+        sides_of = served.views.sides_by_id
+        return JsonAnswer(await run(partial(check_text, index, body.text, body.id, name, body.time, body.group, sides_of)))
 
     @routes.post("/arrivals", response_model=shapes.Arrival)
     async def add(body: shapes.ArrivalBody) -> JsonAnswer:
@@ -111,7 +112,9 @@ def _index_of(served: Served) -> Index:
     return served.index
 
 
-async def _read_check(request: Request, main_content: bool) -> shapes.CheckBody:
+async def _read_check(
+    request: Request, main_content: bool, run: Callable[[Callable[[], Any]], Awaitable[Any]]
+) -> shapes.CheckBody:
     """Return the body of a request as a text to check."""
     content_type = request.headers.get("content-type", "")
     media_type, _, options = content_type.partition(";")
@@ -125,8 +128,7 @@ async def _read_check(request: Request, main_content: bool) -> shapes.CheckBody:
         return _from_json(data)
     charset = _charset(options)
     if media_type == "text/html":
-        decoded = await anyio.to_thread.run_sync(decode_html, data, charset)
-        text = await anyio.to_thread.run_sync(extract_text, decoded, main_content)
+        text = await run(lambda: extract_text(decode_html(data, charset), main_content))
     else:
         text = _decode(data, charset or "utf-8")
     return shapes.CheckBody.model_construct(text=text, id=None, time=None, group=None)
@@ -159,8 +161,11 @@ def _decode(data: bytes, charset: str) -> str:
         text.encode("utf-8")  # some encodings can say half a character
         return text
     except UnicodeError:
-        next_step = "Name the encoding in the header, as in Content-Type: text/plain; charset=latin-1."
-        raise invalid(f"the text is not {charset}", next_step) from None
+        next_step = (
+            "Save it as UTF-8 text; PDF and Word files cannot be read. Programs name another encoding in the header: "
+            "Content-Type: text/plain; charset=latin-1."
+        )
+        raise invalid(f"this is no text in {charset.upper()}", next_step) from None
 
 
 def _check_fields(body: shapes.CheckBody) -> None:

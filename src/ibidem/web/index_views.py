@@ -25,6 +25,10 @@ class IndexViews:
     def close(self) -> None:
         """Do nothing: the index is closed by who opened it."""
 
+    def sides_by_id(self, ids: list[str]) -> dict[str, dict[str, Any]]:
+        """Return nothing: an index keeps neither titles nor texts."""
+        return {}
+
     def summary(self) -> dict[str, Any]:
         """Return what is known without a result."""
         info = self._index.info()

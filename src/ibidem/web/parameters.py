@@ -43,6 +43,7 @@ class PairFilters(Parameters):
     year: Annotated[int | None, Field(ge=-9999, le=9999)] = None
     verdict: Literal["confirmed", "rejected", "unsure", "none"] | None = None
     document: Number | None = None
+    across: Annotated[bool | None, Field(description="Only pairs between different groups.")] = None
     sort: (
         Literal["interest", "shared", "longest", "similarity", "coverage", "days", "n_passages", "a", "b"] | None
     ) = None  # fmt: skip

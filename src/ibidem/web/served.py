@@ -33,6 +33,11 @@ class Served:
     may_write: bool = False
     has_arrivals: bool = False
 
+    def problems(self) -> list[str]:
+        """Return what the user should know before looking: texts that are not at hand."""
+        told = self.views.summary()["left_out"]
+        return [f"{entry['what']}: {entry['why']}" for entry in told if entry["what"] in ("texts", "changed texts")]
+
     def summary(self) -> dict[str, Any]:
         """Return the summary of the views, and what can be done here."""
         can = {"has_index": self.index is not None, "has_arrivals": self.has_arrivals, "may_write": self.may_write}

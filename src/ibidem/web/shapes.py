@@ -343,9 +343,16 @@ class CheckPassage(Shape):
 
 
 class CheckSource(Shape):
-    """A document of the index; `n_chars` and `coverage` say how much of the checked text stands in it."""
+    """A document of the index; `n_chars` and `coverage` say how much of the checked text stands in it.
+
+    `document` and what follows are known where the results that are served hold a document of that id.
+    """
 
     id: str
+    document: int | None
+    title: str | None
+    group: str | None
+    time: Time
     n_sentences: int
     n_passages: int
     n_chars: int

@@ -8,6 +8,7 @@
     "min_longest",
     "search",
     "group",
+    "across",
     "kind",
     "year",
     "verdict",
@@ -17,8 +18,8 @@
   ];
   const NUMBERS = new Set(["min_similarity", "min_coverage", "min_longest", "year", "document"]);
   const FILTERED = new Set(["overview", "pairs", "flow"]);
-  const CHOICES = { kind: ["exact", "near", "quote"], verdict: ["confirmed", "rejected", "unsure", "none"] };
-  const CONDITION = /(?:^|\s)([a-z_]+)(>=|>|:|=)("[^"]*"|[^\s"]+)/gi;
+  // Which way the flow is drawn is no filter, but stays in its address when filters change.
+  const DRAWING = "as";
 
   // Returns { view, number, options } of an address such as "#pair=12&passage=3" or "#pairs?min_coverage=0.5".
   function read(hash) {
@@ -44,38 +45,13 @@
     for (const key of FILTERS) {
       const value = options[key];
       if (value === undefined || value === "") continue;
-      if (!NUMBERS.has(key)) filters[key] = value;
+      if (key === "across") filters[key] = "1";
+      else if (key === "kind" || key === "verdict") filters[key] = value.toLowerCase();
+      else if (!NUMBERS.has(key)) filters[key] = value;
       else if (Number.isFinite(Number(value))) filters[key] = Number(value);
     }
+    if (["0", "false", "no"].includes(options.across)) delete filters.across;
     return filters;
-  }
-
-  // Splits what stands in the search box into conditions ("coverage>0.5", "kind:near") and words to look for.
-  function conditionsOf(text) {
-    const conditions = {};
-    const words = String(text).replace(CONDITION, (whole, key, sign, given) => {
-      const value = given.replace(/^"|"$/g, "");
-      const name = key.toLowerCase();
-      const measure = /^(min_)?(similarity|coverage|longest)$/.exec(name);
-      if (measure) {
-        let amount = Number.parseFloat(value);
-        if (!Number.isFinite(amount)) return whole;
-        if (measure[2] !== "longest" && (value.endsWith("%") || amount > 1)) amount /= 100;
-        conditions[`min_${measure[2]}`] = measure[2] === "longest" ? Math.ceil(amount) : Math.min(1, amount);
-      } else if (name === "group") {
-        conditions.group = value;
-      } else if (name === "kind" || name === "verdict") {
-        // While it is typed it is none of these yet.
-        if (CHOICES[name].includes(value)) conditions[name] = value;
-      } else if (name === "year" || name === "document") {
-        if (!/^\d+$/.test(value)) return whole;
-        conditions[name] = Number(value);
-      } else {
-        return whole;
-      }
-      return " ";
-    });
-    return { conditions, words: words.trim().replace(/\s+/g, " ") };
   }
 
   // The filters in force, which the overview, the pairs and the flow share, and those who want to know when they change.
@@ -90,10 +66,10 @@
     const here = read(location.hash);
     if (FILTERED.has(here.view)) {
       // Not a new entry of the history: going back should leave the view, not undo one move of a cut-off.
-      history.replaceState(null, "", write(here.view, null, filters));
+      history.replaceState(null, "", write(here.view, null, { ...filters, [DRAWING]: here.options[DRAWING] }));
     }
     state.listeners.forEach((listen) => listen());
   }
 
-  Object.assign(ibidem, { address: { read, write, filtersOf, conditionsOf, FILTERED, FILTERS }, state, setFilters });
+  Object.assign(ibidem, { address: { read, write, filtersOf, FILTERED, FILTERS }, state, setFilters });
 })(window.ibidem);

@@ -5,6 +5,9 @@
   const { h, put, button, number, many, percent, time } = ibidem;
   const MAX_SHOWN = 500;
 
+  const sourceName = (one) =>
+    ibidem.isMissing(one.document) ? ibidem.name(one) : ibidem.link(`#document=${one.document}`, ibidem.name(one));
+
   function entry(arrival) {
     const sentences = many(arrival.n_sentences, "sentence");
     const share = ibidem.isMissing(arrival.covered_share) ? "" : `, ${percent(arrival.covered_share)} covered`;
@@ -29,7 +32,7 @@
           "also in ",
           arrival.sources
             .slice(0, 5)
-            .map((each, at) => [at ? ", " : "", h("bdi", null, each.id), ` (${many(each.n_sentences, "sentence")})`]),
+            .map((each, at) => [at ? ", " : "", sourceName(each), ` (${many(each.n_sentences, "sentence")})`]),
           arrival.sources.length > 5 && ` and ${number(arrival.sources.length - 5)} more`,
         ),
     );

@@ -31,8 +31,20 @@
     tip.style.top = `${Math.max(4, top)}px`;
   }
 
+  // Changes a layer so that marks whose key, in `field`, is among the signal `lit` stand out, and the others are pale.
+  function highlighted(spec, layer, field, usual, lit) {
+    spec.params = [{ name: "lit", value: [] }];
+    layer.encoding.opacity = {
+      condition: [
+        { test: "length(lit) === 0", value: usual },
+        { test: `indexof(lit, datum.${field}) >= 0`, value: lit },
+      ],
+      value: 0.07,
+    };
+  }
+
   // Draws a chart into a place with width; returns { change(data), finalize() }, or null where charts cannot be drawn.
-  async function drawChart(place, name, data, { adapt, click } = {}) {
+  async function drawChart(place, name, data, { adapt, click, point } = {}) {
     const spec = specOf(name);
     if (!spec || !window.vegaEmbed) return null;
     spec.datasets = data;
@@ -53,7 +65,15 @@
       view.addEventListener("click", (event, item) => {
         if (item && item.datum) click(item.datum, event);
       });
+    if (point) {
+      view.addEventListener("mouseover", (event, item) => point((item && item.datum) || null));
+      view.addEventListener("mouseout", () => point(null));
+    }
     return {
+      // Lets the marks of these keys stand out; see `highlighted`.
+      light(keys) {
+        return view.signal("lit", keys).runAsync();
+      },
       change(rows) {
         Object.entries(rows).forEach(([key, values]) => view.data(key, values));
         return view.runAsync();
@@ -65,5 +85,5 @@
     };
   }
 
-  Object.assign(ibidem, { drawChart });
+  Object.assign(ibidem, { drawChart, highlighted });
 })(window.ibidem);

@@ -19,8 +19,17 @@
     return ` ${many(nCommon, "sentence")} ${nCommon === 1 ? "is so common that it counts" : "are so common that they count"} for nothing.`;
   }
 
+  // The results that are served may hold the document, too; the index knows its sentences only.
+  const hasDocument = (one) => !ibidem.isMissing(one.document);
+  const documentLink = (one) =>
+    hasDocument(one) && ibidem.link(`#document=${one.document}`, "read it", ibidem.hidden(`: ${ibidem.named(one)}`));
+
   function result(answer, source, mayAdd) {
-    const { text, passages, sources, verdict } = answer;
+    const { text, sources, verdict } = answer;
+    // Numbered as they stand in the text, and where they begin together, by the rank of their source.
+    const passages = [...answer.passages]
+      .sort((one, other) => one.a_start - other.a_start || one.source - other.source || one.a_end - other.a_end)
+      .map((each, at) => ({ ...each, number: at + 1 }));
     const body = h("div", { class: "checked-text" });
     let chosen = null;
     let shownPane = null;
@@ -38,7 +47,7 @@
           chosen: tell,
           says: (passage) => {
             const found = passages.find((each) => each.number === passage);
-            return `passage ${passage}, also in ${sources[found.source] ? sources[found.source].id : "another document"}`;
+            return `passage ${passage}, also in ${sources[found.source] ? ibidem.named(sources[found.source]) : "another document"}`;
           },
         },
       );
@@ -51,13 +60,16 @@
             null,
             button(
               [
-                h("bdi", { class: "name", title: each.id }, each.id),
-                h(
-                  "span",
-                  { class: "figures-line" },
-                  bar(each.coverage),
-                  ` ${number(each.n_chars)} characters, ${many(each.n_passages, "passage")}`,
-                ),
+                ibidem.name(each),
+                ibidem.origin(each),
+                each.n_passages
+                  ? h(
+                      "span",
+                      { class: "figures-line" },
+                      bar(each.coverage),
+                      ` ${number(each.n_chars)} characters, ${many(each.n_passages, "passage")}`,
+                    )
+                  : h("span", { class: "figures-line" }, `${many(each.n_sentences, "known sentence")}, too few for a passage`),
               ],
               () => {
                 chosen = chosen === at ? null : at;
@@ -65,6 +77,7 @@
               },
               { class: "source", "aria-pressed": String(chosen === at) },
             ),
+            documentLink(each),
           ),
         ),
       );
@@ -84,7 +97,7 @@
         detail,
         ibidem.badge(passage),
         ` ${found.kind}, similarity ${ibidem.similarity(found.similarity)}, stands in `,
-        h("bdi", null, from ? from.id : "–"),
+        from ? (hasDocument(from) ? ibidem.link(`#document=${from.document}`, ibidem.name(from)) : ibidem.name(from)) : "–",
         ` at characters ${number(found.b_start)}–${number(found.b_end)}.`,
       );
     };
@@ -132,7 +145,7 @@
         const arrival = await source.add(id.value.trim(), text.segments.map((segment) => segment.text).join(""));
         put(said, "Added as ", h("bdi", null, arrival.id), ". ", ibidem.link("#arrivals", "See the arrivals"), ".");
       } catch (error) {
-        said.textContent = [error.message, error.nextStep].filter(Boolean).join(" ");
+        said.textContent = ibidem.told(error);
         add.disabled = false;
       }
     });
@@ -160,14 +173,17 @@
         put(place, result(answer, source, mayAdd));
         place.querySelector("h2").focus();
       } catch (error) {
-        ibidem.showProblem(place, error);
+        ibidem.showProblem(place, error, () => run(ask));
       } finally {
         go.disabled = false;
       }
     };
     const start = () => {
       if (text.value.trim()) run(() => source.checkText(text.value));
-      else text.focus();
+      else {
+        put(place, h("p", null, "There is nothing to check yet: paste a text, or choose a file."));
+        text.focus();
+      }
     };
     const go = button("Check this text", start, { class: "main" });
     file.addEventListener("change", () => {

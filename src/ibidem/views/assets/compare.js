@@ -91,7 +91,7 @@
       const { direction, days } = this.pair;
       if (direction === "unknown") return this.summary.has_times ? "Which of them is earlier is not known." : "";
       const earlier = direction === (this.isSwapped ? "b_to_a" : "a_to_b") ? "left" : "right";
-      const by = isMissing(days) ? "" : days < 1 ? ", by less than a day" : `, by ${many(Math.round(days), "day")}`;
+      const by = isMissing(days) ? "" : `, by ${ibidem.apart(days)}`;
       return `The ${earlier} one is earlier${by}.`;
     }
 
@@ -99,7 +99,10 @@
       const { pair, sides, answer } = this;
       const [left, right] = sides.map((side) => percent(pair[`coverage_${side}`]));
       const list = link(ibidem.address.write("pairs", null, ibidem.state.filters), "Pairs");
-      const shared = `${many(answer.n_passages, "passage")} in common, ${number(pair.shared)} characters`;
+      const about = ibidem.isCluster(this.summary)
+        ? `Similarity ${ibidem.similarity(pair.similarity)}`
+        : `${many(answer.n_passages, "passage")} in common`;
+      const shared = `${about}, ${number(pair.shared)} characters`;
       return h(
         "header",
         { class: "head compare-head" },
@@ -107,6 +110,15 @@
         h("h1", null, name(pair[sides[0]]), h("span", null, " and "), name(pair[sides[1]])),
         h("p", { class: "lead" }, `${shared}: ${left} of the left, ${right} of the right. ${this.order()}`),
         this.judging && this.judging.element,
+        !this.judging &&
+          pair.verdict &&
+          h(
+            "p",
+            null,
+            "Verdict: ",
+            h("span", { class: `verdict ${pair.verdict}` }, pair.verdict),
+            pair.note && [", ", h("bdi", null, pair.note)],
+          ),
       );
     }
 
@@ -155,9 +167,16 @@
           this.hasTexts && this.panes[at].element,
         );
       const panes = h("div", { class: "panes" }, this.sides.map(section));
-      if (this.hasTexts) return panes;
-      const why = "The texts are not at hand, so only the places of the passages are shown.";
-      return [panes, h("p", { class: "nothing" }, why), ibidem.passages.positions(this.answer.passages, this.sides)];
+      const missing = this.sides.filter((side) => !this.answer[side].segments.length);
+      if (!missing.length) return panes;
+      const where = this.source.isApp ? "here" : "in this report";
+      const which = missing.length === 2 ? "The texts are" : `The ${missing[0] === this.sides[0] ? "left" : "right"} text is`;
+      const why = `${which} not ${where}; the places of the passages stand in the table. `;
+      return [
+        h("p", { class: "notice" }, why, link("#left-out", "What was left out, and why"), "."),
+        panes,
+        ibidem.passages.positions(this.answer.passages, this.sides),
+      ];
     }
 
     async showNeighbours() {

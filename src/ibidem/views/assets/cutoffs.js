@@ -19,6 +19,14 @@
     { key: "longest", label: "Longest passage", about: "in characters", show: (value) => number(Math.round(value)) },
   ];
 
+  const MEASURES_OF_DUPLICATES = MEASURES.filter(({ key }) => key !== "longest").map((measure) => ({
+    ...measure,
+    about:
+      measure.key === "similarity"
+        ? "how many word sequences both have in common"
+        : "share of the document that the other one has, too (the larger of both)",
+  }));
+
   // The last edge is where nothing is left; a cut-off may stand at any other.
   function edgeNear(edges, value) {
     let nearest = 0;
@@ -123,10 +131,11 @@
   }
 
   // Returns { element, draw(), close() } with one cut-off for each measure.
-  function cutoffs(distributions) {
-    const parts = MEASURES.filter(({ key }) => distributions[key] && distributions[key].counts.length).map(
-      (measure) => new Cutoff(measure, distributions[measure.key]),
-    );
+  function cutoffs(distributions, summary) {
+    const measures = ibidem.isCluster(summary) ? MEASURES_OF_DUPLICATES : MEASURES;
+    const parts = measures
+      .filter(({ key }) => distributions[key] && distributions[key].counts.length)
+      .map((measure) => new Cutoff(measure, distributions[measure.key]));
     const show = () => {
       parts.forEach((part) => part.show());
       clear.disabled = !parts.some((part) => part.current > 0);

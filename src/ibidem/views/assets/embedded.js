@@ -76,6 +76,22 @@
       return view === "family" ? this.familiesHeld.has(number) : this.documentsByNumber.has(number);
     }
 
+    // What is not here: left out to keep the report small, or not there at all.
+    notHeld(one, several, which) {
+      const { shown, totals } = this.data.summary;
+      const isCut = shown[several] < totals[several];
+      const held = isCut
+        ? `${ibidem.number(shown[several])} of ${ibidem.number(totals[several])}`
+        : ibidem.number(shown[several]);
+      return ibidem.problem(`This report does not hold that ${one}.`, `It holds ${held} ${several}${isCut ? which : ""}.`, 404);
+    }
+
+    // How many documents of its pairs this report shows without their text.
+    missingTexts() {
+      const needed = new Set(this.data.pairs.flatMap((pair) => [pair.a.document, pair.b.document]));
+      return [...needed].filter((one) => !(this.data.texts[one] || NO_TEXT).segments.length).length;
+    }
+
     static async open(element) {
       return new Embedded(await unpack(element));
     }
@@ -104,6 +120,7 @@
     }
 
     kept(filters) {
+      const group = text(filters.group);
       const words = wordsOf(filters.search);
       return this.data.pairs.filter(
         (pair) =>
@@ -111,7 +128,8 @@
           larger(pair) >= (filters.min_coverage || 0) &&
           pair.longest >= (filters.min_longest || 0) &&
           (!filters.kind || pair.kind === filters.kind) &&
-          (!filters.group || pair.a.group === filters.group || pair.b.group === filters.group) &&
+          (!group || text(pair.a.group) === group || text(pair.b.group) === group) &&
+          (!filters.across || !pair.a.group || pair.a.group !== pair.b.group) &&
           (!filters.year || pair.year === Number(filters.year)) &&
           (!filters.verdict || (pair.verdict || "none") === filters.verdict) &&
           (ibidem.isMissing(filters.document) || [pair.a.document, pair.b.document].includes(Number(filters.document))) &&
@@ -138,19 +156,20 @@
 
     // How many pairs have each group, kind and year: over all that is embedded.
     async facets() {
-      const counts = { group: new Map(), kind: new Map(), year: new Map() };
+      const counts = { group: new Map(), kind: new Map(), year: new Map(), verdict: new Map() };
       const count = (which, value) => counts[which].set(value, (counts[which].get(value) || 0) + 1);
       for (const pair of this.data.pairs) {
         new Set([pair.a.group, pair.b.group].filter(Boolean)).forEach((group) => count("group", group));
         if (!ibidem.isMissing(pair.year)) count("year", pair.year);
         count("kind", pair.kind);
+        count("verdict", pair.verdict || "none");
       }
       const listed = (which) => [...counts[which]].map(([value, n_pairs]) => ({ value, n_pairs }));
       return {
         group: sorted(listed("group"), (each) => each.n_pairs, false),
         kind: sorted(listed("kind"), (each) => each.n_pairs, false),
         year: sorted(listed("year"), (each) => each.value, true),
-        verdict: [],
+        verdict: sorted(listed("verdict"), (each) => each.value, true),
       };
     }
 
@@ -160,7 +179,7 @@
 
     async pair(number) {
       const pair = this.pairsByNumber.get(number);
-      if (!pair) throw ibidem.problem("This report does not hold that pair.", "Only the most telling pairs are embedded.");
+      if (!pair) throw this.notHeld("pair", "pairs", ", those that tell most");
       const listed = this.data.passages[number] || { passages: [], n_passages: pair.n_passages };
       return { pair, ...listed, a: this.textOf(pair.a), b: this.textOf(pair.b) };
     }
@@ -169,7 +188,7 @@
       const words = wordsOf(filters.search);
       let items = this.data.documents.filter(
         (one) =>
-          (!filters.group || one.group === filters.group) &&
+          (!filters.group || text(one.group) === text(filters.group)) &&
           (!words.length || holdsAll(joined([one.id, one.title, one.group]), words)),
       );
       const sort = filters.sort || "reused_share";
@@ -180,7 +199,7 @@
 
     async document(number) {
       const document = this.documentsByNumber.get(number);
-      if (!document) throw ibidem.problem("This report does not hold that document.", "Only some documents are embedded.");
+      if (!document) throw this.notHeld("document", "documents", ", those that its pairs need");
       const pairs = this.data.pairs.filter((pair) => pair.a.document === number || pair.b.document === number);
       return {
         document,
@@ -203,7 +222,7 @@
 
     async family(number) {
       const found = this.data.families.find((each) => each.family.family === number);
-      if (!found) throw ibidem.problem("This report does not hold that family.", "Only the widest spread ones are embedded.");
+      if (!found) throw this.notHeld("family", "families", ", those that are spread most");
       return found;
     }
 

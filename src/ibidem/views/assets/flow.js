@@ -53,7 +53,7 @@
       const [from, to] = ibidem.inOrder(pair);
       return h(
         "tr",
-        null,
+        { "data-pair": String(pair.pair) },
         h("td", null, name(from), origin(from)),
         h("td", null, name(to), origin(to)),
         h("td", { class: "figure" }, number(pair.shared)),
@@ -75,7 +75,7 @@
       (edge) => () =>
         h(
           "tr",
-          null,
+          { "data-pair": String(edge.pair) },
           edge.ends.map((node) => h("td", null, h("bdi", null, node.name))),
           h("td", { class: "figure" }, number(edge.shared)),
           h("td", { class: "figure" }, number(edge.n_pairs)),
@@ -84,20 +84,22 @@
     );
   }
 
-  function overTime(items, summary) {
-    const made = ibidem.timeline(items, summary.has_groups);
+  function overTime(items, summary, width) {
+    const made = ibidem.timeline(items, summary.has_groups, width < 600 ? 14 : 24);
+    const lanes = summary.has_groups ? ["outlet or group", "outlets or groups"] : ["document", "documents"];
     const said = [
-      "Time runs from left to right; each lane is ",
-      summary.has_groups ? "an outlet or group" : "a document",
-      ". A curve leads from the earlier to the later document, as wide as what they share; ",
-      "a dashed line has no known order. Choose one to see the pair.",
+      `Time runs from left to right; each lane is ${summary.has_groups ? "an outlet or group" : "a document"}. `,
+      "A curve leads from the earlier to the later document, as wide as what they share",
+      made.data.unordered.length ? "; a dashed one joins two of which neither is known to be earlier. " : ". ",
+      "Point at a curve, a document or a name to make it stand out; choose a curve to see the pair.",
     ].join("");
     const limits = [
       made.nOther > 0 &&
-        `Of ${many(made.nAllLanes, "lane")} the ${number(made.nLanes - 1)} that share most are shown; the others share one.`,
+        `The ${many(made.nLanes - 1, ...lanes)} that share most have a lane each; the other ${number(made.nOther)} are together in the lowest lane.`,
       made.nUndated > 0 &&
         `${many(made.nUndated, "pair")} without a date on both sides ${are(made.nUndated)} in the table only.`,
-      made.nHidden > 0 && `${many(made.nHidden, "pair")} of one lane and the same time ${are(made.nHidden)} in the table only.`,
+      made.nHidden > 0 &&
+        `${many(made.nHidden, "pair")} of the same lane and the same time ${are(made.nHidden)} in the table only.`,
     ];
     return {
       chart: "flow",
@@ -105,9 +107,12 @@
       said,
       limits,
       isEmpty: !made.nLanes,
-      adapt: (spec, width) => {
-        spec.height = Math.max(160, made.nLanes * 40);
-        spec.layer[1].mark.limit = Math.min(150, width * 0.24);
+      keysOf: made.pairsOf,
+      adapt: (spec, wide) => {
+        spec.height = Math.max(160, made.nLanes * (made.nLanes > 12 ? 30 : 40));
+        spec.layer[1].mark.limit = Math.min(170, wide * 0.26);
+        spec.layer.slice(2, 4).forEach((layer) => ibidem.highlighted(spec, layer, "pair", 0.45, 0.95));
+        ibidem.highlighted(spec, spec.layer[5], "pair", 1, 1);
         // Many curves have to be thin ones.
         if (items.length > 80)
           spec.layer.slice(2, 4).forEach((layer) => {
@@ -125,10 +130,13 @@
   function asNetwork(items, summary) {
     const made = ibidem.network(items, summary.has_groups);
     const { within } = made;
-    const nodes = summary.has_groups ? "groups" : "documents";
+    const [node, nodes] = summary.has_groups ? ["outlet or group", "outlets or groups"] : ["document", "documents"];
+    const nAlone = made.nNodes - made.nJoined;
+    const nMore = made.nJoined - made.nShown;
     const limits = [
-      made.nShown < made.nNodes &&
-        `${number(made.nNodes - made.nShown)} of ${number(made.nNodes)} ${nodes}, those that share least, are not drawn.`,
+      nAlone > 0 &&
+        `${many(nAlone, node, nodes)} ${are(nAlone)} not drawn, as ${nAlone === 1 ? "it shares" : "they share"} text within ${nAlone === 1 ? "itself" : "themselves"} only.`,
+      nMore > 0 && `${many(nMore, node, nodes)}, those that share least, ${are(nMore)} in the table only.`,
       within.n_pairs > 0 &&
         `${many(within.n_pairs, "pair")} within one group (${number(within.shared)} characters) ${are(within.n_pairs)} not drawn.`,
     ];
@@ -138,11 +146,15 @@
       limits,
       isEmpty: !made.drawn.length,
       said: [
-        `Each point is one of the ${nodes}; a curve joins two that share text, as wide as what they share. `,
-        summary.has_times ? "It has no direction." : "It has no direction, because the documents have no times.",
+        `Each point is ${summary.has_groups ? "an outlet or group" : "a document"}; a curve joins two that share text, as wide as what they share. `,
+        summary.has_times
+          ? "Which of them was first is shown over time only."
+          : "Which of them was first is not known, as the documents have no times.",
       ].join(""),
+      keysOf: made.edgesOf,
       adapt: (spec, width) => {
         spec.height = made.nShown > 12 ? 560 : 380;
+        ibidem.highlighted(spec, spec.layer[0], "edge", 0.45, 0.95);
         spec.layer.slice(2).forEach((labels) => {
           labels.mark.limit = width * 0.19;
         });
@@ -159,11 +171,19 @@
     };
   }
 
-  async function show(main, { source, summary }) {
-    let isTimed = summary.has_times;
+  async function show(main, { source, summary, options }) {
+    let isTimed = summary.has_times && options.as !== "network";
     let chart = null;
     let round = 0;
     const active = ibidem.activeFilters(null);
+    const across = summary.has_groups ? ibidem.acrossToggle() : null;
+    let lit = "";
+    // Makes curves stand out; asked for at every move of the pointer, so only what is new is drawn.
+    const light = (keys) => {
+      if (!chart || lit === keys.join()) return;
+      lit = keys.join();
+      chart.light(keys);
+    };
     const place = h("div", { class: "chart flow" });
     const said = h("p", { class: "lead" });
     const limits = h("div", { class: "limits", role: "status" });
@@ -171,7 +191,7 @@
     const ways = summary.has_times
       ? h(
           "div",
-          { class: "ways", role: "group", "aria-label": "Way of drawing" },
+          { class: "drawing", role: "group", "aria-label": "Way of drawing" },
           [
             ["Over time", true],
             ["As a network", false],
@@ -180,6 +200,8 @@
               label,
               () => {
                 isTimed = way;
+                const kept = { ...ibidem.state.filters, as: way ? null : "network" };
+                history.replaceState(null, "", ibidem.address.write("flow", null, kept));
                 draw().catch(failed);
               },
               { "aria-pressed": String(way === isTimed), "data-way": String(way) },
@@ -195,11 +217,12 @@
       const answer = await source.flow(ibidem.state.filters);
       if (mine !== round) return;
       active.show();
+      if (across) across.show();
       if (ways)
         ways
           .querySelectorAll("button")
           .forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.way === String(isTimed))));
-      const made = (isTimed ? overTime : asNetwork)(answer.items, summary);
+      const made = (isTimed ? overTime : asNetwork)(answer.items, summary, place.clientWidth);
       said.textContent = made.said;
       const shown =
         answer.items.length < answer.total
@@ -223,11 +246,26 @@
         );
         return;
       }
-      chart = await ibidem.drawChart(place, made.chart, made.data, { adapt: made.adapt, click: made.click });
+      chart = await ibidem.drawChart(place, made.chart, made.data, {
+        adapt: made.adapt,
+        click: made.click,
+        point: (row) => light(row ? made.keysOf(row) : []),
+      });
+      lit = "";
       if (mine !== round && chart) chart.finalize();
     }
 
-    put(main, h("header", { class: "head" }, h("h1", null, "Flow"), said), ways, active.place, limits, place, table);
+    // A row of the table lights its curve.
+    const lightRow = (event) => {
+      const row = event.target.closest("[data-pair]");
+      light(row && isTimed ? [Number(row.dataset.pair)] : []);
+    };
+    table.addEventListener("mouseover", lightRow);
+    table.addEventListener("focusin", lightRow);
+    table.addEventListener("mouseleave", () => light([]));
+    table.addEventListener("focusout", () => light([]));
+    const choices = h("div", { class: "ways" }, ways, across && across.element);
+    put(main, h("header", { class: "head" }, h("h1", null, "Flow"), said), choices, active.place, limits, place, table);
     const listen = () => draw().catch(failed);
     ibidem.state.listeners.add(listen);
     await draw();

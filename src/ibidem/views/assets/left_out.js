@@ -29,6 +29,20 @@
     );
   }
 
+  // Texts that are missing, where the list below does not say so already.
+  function missingTexts(source, summary) {
+    const isTold = summary.left_out.some((each) => /text/i.test(each.what));
+    const nMissing = source.isApp ? 0 : source.missingTexts();
+    if (summary.verb === "index" || isTold || (summary.has_texts && !nMissing)) return null;
+    const where = source.isApp ? "here" : "in this report";
+    const says = summary.has_texts
+      ? `The texts of ${many(nMissing, "document")} are not ${where}: only the places of their passages are shown.`
+      : `The texts of the documents are not ${where}: only the places of passages are shown.`;
+    const why = "They were not found where the run had read them, or have changed since. ";
+    const next = "Name where they are with --documents, or run it again.";
+    return h("section", null, h("h2", null, "Texts"), h("p", null, says, " ", why, next));
+  }
+
   async function show(main, { source, summary }) {
     const skipped = summary.totals.skipped
       ? ibidem.list({
@@ -62,6 +76,7 @@
           "not which one was the source.",
         ),
       ),
+      missingTexts(source, summary),
       caps(summary),
       h(
         "section",
@@ -89,7 +104,7 @@
                     null,
                     h("th", { scope: "row" }, each.what),
                     h("td", null, each.why),
-                    h("td", { class: "figure" }, number(each.count)),
+                    h("td", { class: "figure" }, ibidem.isMissing(each.count) ? "not counted" : number(each.count)),
                   ),
                 ),
               ),

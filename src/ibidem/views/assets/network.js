@@ -102,6 +102,7 @@
     const nodeRow = (node) => ({
       x: node.x,
       y: node.y,
+      node: node.key,
       name: ibidem.shown(node.name),
       says: `${node.name}\n${number(node.shared)} characters shared`,
     });
@@ -120,7 +121,14 @@
       labels_left: placed.filter((node) => node.x < -1e-9).map(nodeRow),
       labels_right: placed.filter((node) => node.x >= -1e-9).map(nodeRow),
     };
-    return { data, edges, drawn, within, nNodes: nodes.length, nShown: kept.length };
+    // Which curves belong to what is pointed at: a curve or a node.
+    const edgesOf = (row) => {
+      if (row.edge !== undefined) return [row.edge];
+      if (row.node === undefined) return [];
+      return drawn.flatMap(({ ends }, at) => (ends.some((end) => end.key === row.node) ? [at] : []));
+    };
+    const nJoined = new Set(edges.flatMap(({ ends }) => ends)).size;
+    return { data, edges, drawn, edgesOf, within, nNodes: nodes.length, nJoined, nShown: kept.length };
   }
 
   Object.assign(ibidem, { network });

@@ -6,6 +6,12 @@
 
   function sentence(summary) {
     const { totals } = summary;
+    if (ibidem.isCluster(summary)) {
+      const found = totals.pairs
+        ? `${many(totals.pairs, "pair")} of duplicates in ${many(totals.families, "cluster")}`
+        : "no duplicates";
+      return `Among ${many(totals.documents, "document")} there ${ibidem.are(totals.pairs)} ${found}.`;
+    }
     const found = totals.pairs
       ? `${many(totals.passages, "passage")} in ${many(totals.pairs, "pair")} of documents`
       : "no passage that stands in two documents";
@@ -24,12 +30,13 @@
 
   function figures(summary) {
     const { totals } = summary;
+    const isCluster = ibidem.isCluster(summary);
     const all = [
       ["documents", totals.documents, "#documents"],
-      ["sentences", totals.sentences],
+      ["sentences", isCluster ? null : totals.sentences],
       ["pairs", totals.pairs, "#pairs"],
-      ["passages", totals.passages],
-      ["families", totals.families, "#families"],
+      ["passages", isCluster ? null : totals.passages],
+      [isCluster ? "clusters" : "families", totals.families, "#families"],
       ["repeat groups", totals.repeats || null, "#families"],
     ].filter(([, count]) => !ibidem.isMissing(count));
     return h(
@@ -131,14 +138,22 @@
     );
   }
 
-  // What an index holds, where the app was opened on an index.
-  async function indexInformation(source) {
-    const information = await source.index();
-    const rows = Object.entries(information).filter(([, value]) => typeof value !== "object" || value === null);
-    return h(
-      "section",
-      { "aria-labelledby": "index-title" },
-      h("h2", { id: "index-title" }, "The index"),
+  // What an index holds, where the app was opened on an index: in plain words, and all the rest for those who look for it.
+  async function indexInformation(source, summary) {
+    const { settings: set, ...information } = await source.index();
+    const count = (name) => information[`n_${name}`] ?? information[name] ?? summary.totals[name];
+    const size = information.bytes ?? (summary.inputs[0] || {}).bytes;
+    const shown = [
+      ["documents", number(count("documents"))],
+      ["sentences", number(count("sentences"))],
+      ["on disk", ibidem.isMissing(size) ? null : ibidem.bytes(size)],
+    ].filter(([, value]) => value !== null);
+    const told = new Set(["documents", "sentences", "n_documents", "n_sentences", "bytes"]);
+    const rest = Object.entries(information).filter(
+      ([key, value]) => !told.has(key) && (typeof value !== "object" || value === null),
+    );
+    const settingsOf = Object.entries(set || Object.fromEntries(summary.settings.map((each) => [each.name, each.value])));
+    const facts = (rows) =>
       h(
         "dl",
         { class: "facts" },
@@ -146,8 +161,25 @@
           h("dt", null, key.replace(/^(n|is|has)_/, "").replace(/_/g, " ")),
           h("dd", null, typeof value === "number" ? number(value) : shownSetting(value)),
         ]),
+      );
+    return [
+      h(
+        "dl",
+        { class: "figures" },
+        shown.map(([label, value]) => h("div", null, h("dt", null, label), h("dd", null, value))),
       ),
-    );
+      h(
+        "p",
+        { class: "lead" },
+        "An index remembers sentences, not whole texts. ",
+        link("#check", "Check a text"),
+        " against it",
+        information.may_add ? ", and add it if it is new." : ". Nothing can be added: it is open for reading only.",
+      ),
+      settingsOf.length > 0 &&
+        h("section", { "aria-labelledby": "set-title" }, h("h2", { id: "set-title" }, "How it was set"), facts(settingsOf)),
+      rest.length > 0 && h("details", null, h("summary", null, "Details"), facts(rest)),
+    ];
   }
 
   function masthead(summary) {
@@ -169,10 +201,11 @@
 
   async function show(main, { source, summary }) {
     if (summary.verb === "index") {
-      put(main, masthead(summary), await indexInformation(source));
+      put(main, masthead(summary), await indexInformation(source, summary));
       return null;
     }
-    const cut = ibidem.cutoffs(await source.distributions());
+    const cut = ibidem.cutoffs(await source.distributions(), summary);
+    const active = ibidem.activeFilters(null);
     const table = new ibidem.PairTable(source, summary, { isBrief: true, limit: 8 });
     const count = h("p", { class: "remaining", role: "status" });
     const all = h("p", { class: "all" });
@@ -187,10 +220,11 @@
           h(
             "p",
             null,
-            "Move a cut-off, or choose a bar, and the whole page shows only the pairs from there on. ",
+            "Move a cut-off, or choose a bar: this page, the pairs and the flow then show only the pairs from there on. ",
             "The bars count all pairs that were found.",
           ),
           cut.element,
+          active.place,
           count,
         ),
         h(
@@ -205,6 +239,7 @@
     );
     if (!summary.totals.pairs) return null;
     const refresh = async () => {
+      active.show();
       const answer = await table.refresh();
       if (!answer) return;
       count.textContent = `${ibidem.remaining(answer.total, summary)} ${answer.total === 1 ? "remains" : "remain"}.`;

@@ -7,8 +7,9 @@
   const NEEDS = { check: "has_index", arrivals: "has_arrivals" };
   const KEYS = [
     ["?", "this help"],
-    ["/", "to the search box"],
-    ["↑ ↓ Enter", "in the table of pairs: walk through it, open a pair"],
+    ["/", "from anywhere: to the search box, that of the pairs where a view has none"],
+    ["↓", "in the search box: to the first row below it"],
+    ["↑ ↓ Enter", "in the table of pairs: walk through it, open a pair; ↑ on the first row: back to the search box"],
     ["n p → ←", "in a comparison: next and previous passage"],
     ["j k", "in a comparison: next and previous pair of the list"],
     ["s", "in a comparison: swap sides"],
@@ -79,18 +80,34 @@
     return dialog;
   }
 
-  // Shows what went wrong, and what to do next.
-  function showProblem(place, error) {
+  // Whether the same question may be answered another time: not if what was asked for is not there or is not understood.
+  const mayPass = ({ status }) => ibidem.isMissing(status) || status >= 500 || [408, 409, 423, 425, 429].includes(status);
+
+  // Shows what went wrong, and what to do next; `again` asks once more.
+  function showProblem(place, error, again) {
     put(
       place,
       h(
         "div",
         { class: "problem", role: "alert" },
-        h("p", null, h("strong", null, error.message || "Something went wrong.")),
-        error.nextStep && h("p", null, error.nextStep),
-        button("Try again", () => window.dispatchEvent(new Event("hashchange"))),
+        h("p", null, h("strong", null, ibidem.sentence(error.message || "Something went wrong"))),
+        error.nextStep && h("p", null, ibidem.sentence(error.nextStep)),
+        mayPass(error) && button("Try again", again || (() => window.dispatchEvent(new Event("hashchange")))),
       ),
     );
+  }
+
+  // Says that an address leads nowhere; long ones are cut.
+  function strayNotice(hash) {
+    let address = hash;
+    try {
+      address = decodeURIComponent(hash);
+    } catch {
+      // It is shown as it stands.
+    }
+    const cut = address.length > 80 ? `${address.slice(0, 80)}…` : address;
+    const says = "is no address of this page, so the overview is shown.";
+    return h("p", { class: "notice", role: "status" }, h("code", null, cut), ` ${says}`);
   }
 
   function offered(source, summary) {
@@ -168,8 +185,11 @@
       let { view, number, options } = ibidem.address.read(location.hash);
       const known = ibidem.views[view];
       const top = known && (known.parent || view);
+      let stray = null;
       if (!known || !this.links.has(top) || (known.parent && number === null)) {
+        stray = strayNotice(location.hash);
         [view, number, options] = ["overview", null, {}];
+        history.replaceState(null, "", "#overview");
       }
       if (ibidem.address.FILTERED.has(view)) ibidem.state.filters = ibidem.address.filtersOf(options);
       this.showFilters();
@@ -179,7 +199,7 @@
       this.round += 1;
       const { round } = this;
       const place = h("div", { class: `view view-${view}` });
-      this.main.replaceChildren(place);
+      this.main.replaceChildren(...[stray, place].filter(Boolean));
       this.main.setAttribute("aria-busy", "true");
       const shownView = ibidem.views[view];
       const current = shownView.parent || view;
@@ -202,12 +222,19 @@
       }
       if (round !== this.round) return;
       this.main.removeAttribute("aria-busy");
-      if (!isFirst) this.arrive(view);
+      if (!isFirst || this.isSearching) this.arrive(view);
       this.last = view === "pair" ? number : this.last;
     }
 
     // A new view begins at its top, but the list of pairs where it was left.
     arrive(view) {
+      const box = this.isSearching && document.getElementById("search");
+      this.isSearching = false;
+      if (box) {
+        window.scrollTo(0, 0);
+        box.focus();
+        return;
+      }
       const row = view === "pairs" && this.last !== undefined && this.main.querySelector(`tr[data-pair="${this.last}"]`);
       if (row) {
         this.main.querySelectorAll("tbody tr[tabindex='0']").forEach((each) => {
@@ -222,19 +249,47 @@
       }
     }
 
+    // To the search box of this view, or of the pairs; an index has none, but a text can be checked.
+    search() {
+      const box = document.getElementById("search");
+      if (box) {
+        box.focus();
+      } else if (this.links.has("pairs")) {
+        this.isSearching = true;
+        location.hash = ibidem.address.write("pairs", null, ibidem.state.filters);
+      } else if (document.getElementById("checked")) {
+        document.getElementById("checked").focus();
+      } else if (this.links.has("check")) {
+        location.hash = "#check";
+      }
+    }
+
+    // From the search box into the table below it.
+    leaveSearch(event) {
+      const first = this.main.querySelector("table.list tbody tr[tabindex], table.list tbody a");
+      if (!first) return;
+      event.preventDefault();
+      const rows = this.main.querySelectorAll("table.list tbody tr[tabindex='0']");
+      rows.forEach((each) => {
+        each.tabIndex = -1;
+      });
+      if (first.matches("tr")) first.tabIndex = 0;
+      first.focus();
+    }
+
     pressed(event) {
       if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
       if (event.target.closest && event.target.closest("input, textarea, select, [contenteditable]")) {
         if (event.key === "Escape") event.target.blur();
+        if (event.key === "ArrowDown" && event.target.id === "search") this.leaveSearch(event);
         return;
       }
-      const search = document.getElementById("search");
       if (event.key === "?") {
         event.preventDefault();
         this.help.showModal();
-      } else if (event.key === "/" && search) {
+      } else if (event.key === "/") {
         event.preventDefault();
-        search.focus();
+        this.search();
       } else if (Object.hasOwn(this.keys, event.key)) {
         event.preventDefault();
         this.keys[event.key]();
@@ -259,8 +314,8 @@
           "div",
           { class: "problem", role: "alert" },
           h("h1", null, "This page cannot be shown"),
-          h("p", null, error.message),
-          error.nextStep && h("p", null, error.nextStep),
+          h("p", null, ibidem.sentence(error.message)),
+          error.nextStep && h("p", null, ibidem.sentence(error.nextStep)),
         ),
       );
     }

@@ -36,7 +36,7 @@
         class: "figure",
         cell: (pair) => ibidem.similarity(pair.similarity),
       },
-      { key: "days", label: "Days apart", sort: "days", class: "figure", cell: (pair) => ibidem.days(pair.days) },
+      { key: "days", label: "Apart", sort: "days", class: "figure", cell: (pair) => ibidem.apart(pair.days) },
       { key: "kind", label: "Kind", cell: kindCell },
       { key: "n_passages", label: "Passages", sort: "n_passages", class: "figure", cell: (pair) => number(pair.n_passages) },
       {
@@ -47,7 +47,8 @@
     ];
     const left = new Set();
     if (!summary.has_times) left.add("days").add("direction");
-    if (!isApp) left.add("verdict");
+    if (!isApp && !ibidem.isJudged(summary)) left.add("verdict");
+    if (ibidem.isCluster(summary)) left.add("longest").add("n_passages").add("kind");
     return all.filter((column) => !left.has(column.key));
   }
 
@@ -211,7 +212,11 @@
       } else if (event.key in goals) {
         event.preventDefault();
         const goal = goals[event.key];
-        if (!goal) return;
+        if (!goal) {
+          const search = event.key === "ArrowUp" && document.getElementById("search");
+          if (search) search.focus();
+          return;
+        }
         row.tabIndex = -1;
         goal.tabIndex = 0;
         goal.focus();

@@ -2,21 +2,30 @@
 (function (ibidem) {
   "use strict";
 
-  const { h, put, button, number, later } = ibidem;
+  const { h, put, button, number, many, later } = ibidem;
   const NAMES = { group: "Outlet or group", kind: "Kind", year: "Year", verdict: "Verdict" };
   const MAX_LISTED = 12;
+  // The server lists so many groups at most; of more it is not known whether one is there.
+  const MAX_GROUPS = 200;
+  const NOT_JUDGED = "not judged yet";
+  const ACROSS = "between different outlets";
 
-  const EXAMPLES = [
-    ["flood warning", "both words, in a name, an id, a group or a passage"],
-    ["coverage>50%", "at least half of one document is shared"],
-    ["longest>=200", "a passage of at least 200 characters"],
-    ["similarity>0.9", "passages at least this alike"],
-    ["kind:near", "exact (word for word), near (with changes) or quote (a few sentences)"],
-    ['group:"Harbour Post"', "one side is of this group"],
-    ["year:2031", "the later one is of this year"],
-  ];
+  function examples(summary, hasVerdicts) {
+    const isCluster = ibidem.isCluster(summary);
+    return [
+      ["flood warning", isCluster ? "both words, in a name or an id" : "both words, in a name, an id, a group or a passage"],
+      ['"flood warning"', "these words one after the other"],
+      ["coverage>50%", "at least half of one document is shared"],
+      !isCluster && ["longest>=200", "a passage of at least 200 characters"],
+      ["similarity>0.9", isCluster ? "pairs at least this alike" : "passages at least this alike"],
+      !isCluster && ["kind:near", "exact (word for word), near (with changes) or quote (a few sentences)"],
+      summary.has_groups && ['group:"Harbour Post"', "one side is of this group"],
+      summary.has_times && ["year:2031", "the later one is of this year"],
+      hasVerdicts && ["verdict:confirmed", "also rejected, unsure, or none (not judged yet)"],
+    ].filter(Boolean);
+  }
 
-  function help() {
+  function help(summary, hasVerdicts) {
     return h(
       "details",
       { class: "search-help" },
@@ -24,15 +33,16 @@
       h(
         "dl",
         null,
-        EXAMPLES.map(([example, says]) => [h("dt", null, h("code", null, example)), h("dd", null, says)]),
+        examples(summary, hasVerdicts).map(([example, says]) => [h("dt", null, h("code", null, example)), h("dd", null, says)]),
       ),
       h("p", null, "Conditions may stand together, with words or without. Limits include the value itself."),
     );
   }
 
   // The box keeps what was typed; the conditions in it are filters like any other, until they are deleted from it.
-  function searchBox() {
+  function searchBox(known) {
     let fromBox = [];
+    const unclear = h("p", { class: "unclear", role: "status", hidden: true });
     const input = h("input", {
       type: "search",
       id: "search",
@@ -41,7 +51,13 @@
       placeholder: "words, or coverage>50% kind:near",
     });
     const apply = () => {
-      const { conditions, words } = ibidem.address.conditionsOf(input.value);
+      const { conditions, words, misunderstood } = ibidem.conditionsOf(input.value, known);
+      unclear.hidden = !misunderstood.length;
+      put(
+        unclear,
+        misunderstood.length > 0 && "Not understood: ",
+        misunderstood.map(({ text, hint }, at) => [at ? "; " : "", h("code", null, text), ` (${hint})`]),
+      );
       const changes = { search: words || null };
       fromBox.forEach((key) => {
         changes[key] = null;
@@ -57,9 +73,11 @@
     input.value = ibidem.state.filters.search || "";
     return {
       input,
+      unclear,
       clear() {
         fromBox = [];
         input.value = "";
+        unclear.hidden = true;
       },
     };
   }
@@ -76,8 +94,21 @@
     if (key === "min_similarity") return `similarity at least ${ibidem.similarity(value)}`;
     if (key === "min_longest") return `longest passage at least ${number(Math.round(value))}`;
     if (key === "document") return `document: ${documentNames.get(value) || value}`;
+    if (key === "across") return ACROSS;
+    if (key === "verdict" && value === "none") return NOT_JUDGED;
     return `${key}: ${value}`;
   };
+
+  // Leaves pairs within one outlet out: of a newspaper with itself, mostly what it prints under every article.
+  function acrossToggle() {
+    const toggle = button(`Only ${ACROSS}`, () => ibidem.setFilters({ across: ibidem.state.filters.across ? null : "1" }), {
+      class: "across",
+      "data-action": "across",
+    });
+    const show = () => toggle.setAttribute("aria-pressed", String(Boolean(ibidem.state.filters.across)));
+    show();
+    return { element: toggle, show };
+  }
 
   // What filters the page, each with a way to take it away.
   function activeFilters(box) {
@@ -113,14 +144,15 @@
     return { place, show };
   }
 
-  function facet(key, items) {
+  function facet(key, items, about) {
     const listed = h("ul", null);
     const choose = (value) => ibidem.setFilters({ [key]: String(ibidem.state.filters[key]) === String(value) ? null : value });
     let isOpen = false;
     // Buttons stay as they are when one is chosen, so that the focus does, too.
     const show = () =>
       listed.querySelectorAll("[data-value]").forEach((each) => {
-        each.setAttribute("aria-pressed", String(each.dataset.value === ibidem.shown(ibidem.state.filters[key] ?? "")));
+        const chosen = ibidem.shown(ibidem.state.filters[key] ?? "").toLowerCase();
+        each.setAttribute("aria-pressed", String(each.dataset.value.toLowerCase() === chosen));
       });
     const build = () => {
       const few = isOpen ? items : items.slice(0, MAX_LISTED);
@@ -137,43 +169,58 @@
         );
       put(
         listed,
-        few.map(({ value, n_pairs }) =>
-          h(
+        few.map(({ value, n_pairs, label }) => {
+          const says = label || String(value);
+          const count = h("span", { class: "count" }, number(n_pairs));
+          const inside = [h("bdi", null, says), " ", count];
+          return h(
             "li",
             null,
-            button([h("bdi", null, String(value)), " ", h("span", { class: "count" }, number(n_pairs))], () => choose(value), {
-              "data-value": String(value),
-              title: String(value),
-            }),
-          ),
-        ),
+            button(inside, () => choose(value), { "data-value": String(value), title: says }),
+          );
+        }),
         more && h("li", null, more),
       );
       show();
     };
     build();
-    return { element: h("section", null, h("h2", null, NAMES[key]), listed), show };
+    return { element: h("section", null, h("h2", null, NAMES[key]), about && h("p", { class: "about" }, about), listed), show };
   }
 
-  async function facets(source) {
-    const found = await source.facets();
+  // Verdicts, with those pairs that have none yet; null where nobody has judged and nobody can.
+  function verdictFacet(found, nPairs, mayJudge) {
+    const judged = found.filter((each) => each.value !== "none");
+    const nJudged = judged.reduce((sum, each) => sum + each.n_pairs, 0);
+    if (!nJudged && !mayJudge) return null;
+    const open = { value: "none", label: NOT_JUDGED, n_pairs: Math.max(0, nPairs - nJudged) };
+    return facet("verdict", [open, ...judged], `${number(nJudged)} of ${many(nPairs, "pair")} judged`);
+  }
+
+  function facets(found, source, summary) {
+    const toggle = summary.has_groups ? acrossToggle() : null;
+    const nPairs = source.isApp ? summary.totals.pairs : summary.shown.pairs;
     const parts = Object.keys(NAMES)
-      .filter((key) => (found[key] || []).length > 1)
-      .map((key) => facet(key, found[key]));
+      .map((key) => {
+        const items = found[key] || [];
+        if (key === "verdict") return verdictFacet(items, nPairs, source.isApp && summary.may_write);
+        return items.length > 1 && !(key === "kind" && ibidem.isCluster(summary)) ? facet(key, items) : null;
+      })
+      .filter(Boolean);
+    const listed = parts.length
+      ? h(
+          "details",
+          { class: "facets", open: window.innerWidth >= 1440 },
+          h("summary", null, "Narrow down"),
+          h(
+            "div",
+            { class: "facet-list" },
+            parts.map((part) => part.element),
+          ),
+        )
+      : null;
     return {
-      element: parts.length
-        ? h(
-            "details",
-            { class: "facets", open: window.innerWidth >= 1440 },
-            h("summary", null, "Narrow down"),
-            h(
-              "div",
-              { class: "facet-list" },
-              parts.map((part) => part.element),
-            ),
-          )
-        : null,
-      show: () => parts.forEach((part) => part.show()),
+      element: toggle || listed ? h("div", { class: "narrowing" }, toggle && toggle.element, listed) : null,
+      show: () => [toggle, ...parts].filter(Boolean).forEach((part) => part.show()),
     };
   }
 
@@ -192,11 +239,17 @@
   }
 
   async function show(main, { source, summary }) {
-    const box = searchBox();
+    const found = await source.facets();
+    const hasVerdicts = (source.isApp && summary.may_write) || ibidem.isJudged(summary);
+    const groups = found.group || [];
+    const box = searchBox({
+      groups: groups.length < MAX_GROUPS ? groups.map((each) => String(each.value)) : [],
+      hasVerdicts,
+    });
     const active = activeFilters(box);
     const table = new ibidem.PairTable(source, summary);
-    const narrowing = await facets(source);
-    const cut = ibidem.cutoffs(await source.distributions());
+    const narrowing = facets(found, source, summary);
+    const cut = ibidem.cutoffs(await source.distributions(), summary);
     const saved = source.isApp ? downloads(source) : null;
     const count = h("p", { class: "remaining", role: "status" });
     const trouble = h("div", null);
@@ -210,9 +263,21 @@
         "header",
         { class: "head" },
         h("h1", null, "Pairs of documents"),
-        h("p", { class: "lead" }, "Every pair that shares a passage; the most telling first, unless a column is chosen."),
+        h(
+          "p",
+          { class: "lead" },
+          ibidem.isCluster(summary) ? "Every pair of duplicates" : "Every pair that shares a passage",
+          "; the most telling first, unless a column is chosen.",
+        ),
       ),
-      h("div", { class: "searching" }, h("label", { for: "search" }, "Search"), box.input, help()),
+      h(
+        "div",
+        { class: "searching" },
+        h("label", { for: "search" }, "Search"),
+        box.input,
+        box.unclear,
+        help(summary, hasVerdicts),
+      ),
       cutting,
       active.place,
       h(
@@ -248,5 +313,5 @@
   }
 
   ibidem.views = Object.assign(ibidem.views || {}, { pairs: { title: "Pairs", show } });
-  Object.assign(ibidem, { activeFilters });
+  Object.assign(ibidem, { activeFilters, acrossToggle });
 })(window.ibidem);

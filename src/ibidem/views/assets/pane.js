@@ -27,18 +27,27 @@
     const lasts = new Map();
     const parts = new Map(spans.map((span) => [span.number, []]));
     const isStop = spans.length <= MAX_STOPS;
+    const ends = new Map(spans.map((span) => [span.number, `${span.start}–${span.end}`]));
+    const isSame = (mark) => mark.others.every((other) => ends.get(other) === ends.get(mark.passage));
     const decorate = (mark, words) => {
       const nodes = [];
       if (!mark.passage) return [h("span", { class: "boilerplate" }, words)];
+      const badges = [];
       for (const passage of [...mark.others, mark.passage].sort((one, other) => one - other)) {
         if (!firsts.has(passage)) {
           const badge = numberBadge(passage, says, isStop);
           firsts.set(passage, badge);
-          nodes.push(badge);
+          badges.push(badge);
         }
       }
+      if (badges.length > 1) nodes.push(h("span", { class: "numbers" }, badges));
+      else nodes.push(...badges);
       const tag = mark.isChanged ? changed : "mark";
-      const classes = [hue(mark.passage), mark.others.length ? "several" : "", mark.isBoilerplate ? "boilerplate" : ""];
+      const classes = [
+        hue(mark.passage),
+        mark.others.length && !isSame(mark) ? "several" : "",
+        mark.isBoilerplate ? "boilerplate" : "",
+      ];
       const element = h(
         tag,
         {
@@ -61,8 +70,7 @@
       { class: "text", tabindex: "0", role: "region", "aria-label": label, lang: "", dir: "auto" },
       ibidem.marked(text, ibidem.stretches(spans, text.boilerplate), decorate),
     );
-    if (!text.segments.length)
-      body.append(h("p", { class: "nothing" }, "The text is not at hand. Where the passages lie stands in the list."));
+    if (!text.segments.length) body.append(h("p", { class: "nothing" }, "The text is not at hand."));
     let current = null;
 
     body.addEventListener("click", (event) => {

@@ -52,6 +52,17 @@
     return h("div", region, table);
   }
 
+  // Whether two passages are the same place of a text; such are not striped.
+  function lieTogether(side, passages, one, other) {
+    const [first, second] = [one, other].map((wanted) =>
+      spanOf(
+        side,
+        passages.find((each) => each.number === wanted),
+      ),
+    );
+    return first.start === second.start && first.end === second.end;
+  }
+
   function legend(answer) {
     const { passages, a, b } = answer;
     const isStriped = ["a", "b"].some((side) =>
@@ -60,7 +71,7 @@
           passages.map((passage) => spanOf(side, passage)),
           [],
         )
-        .some((mark) => mark.others.length),
+        .some((mark) => mark.others.some((other) => !lieTogether(side, passages, mark.passage, other))),
     );
     const isChanged = passages.some((passage) => ["a", "b"].some((side) => spanOf(side, passage).changes.length));
     const isGrey = [a, b].some((text) => (text.boilerplate || []).length);

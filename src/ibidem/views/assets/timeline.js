@@ -14,25 +14,49 @@
   function says(pair) {
     const [from, to] = order(pair);
     const joint = pair.direction === "unknown" ? "and" : "→";
-    const shared = `${number(pair.shared)} characters in ${many(pair.n_passages, "passage")}`;
+    const inPassages = pair.n_passages ? ` in ${many(pair.n_passages, "passage")}` : "";
+    const shared = `${number(pair.shared)} characters${inPassages}`;
     return `${named(from)} (${whereFrom(from)})\n${joint} ${named(to)} (${whereFrom(to)})\n${shared}`;
   }
 
+  // A name with its middle left out, where it is too long: names often differ at their ends.
+  function shortened(name, most) {
+    const letters = Array.from(name);
+    if (letters.length <= most) return name;
+    const nEnd = Math.floor((most - 1) / 2);
+    return `${letters
+      .slice(0, most - 1 - nEnd)
+      .join("")
+      .trimEnd()}…${letters.slice(-nEnd).join("").trimStart()}`;
+  }
+
+  // What stands beside the lanes: their names, or their ids where names cannot be told apart; no two are the same.
+  function labelsOf(lanes, most) {
+    const count = (labels) => labels.reduce((seen, label) => seen.set(label, (seen.get(label) || 0) + 1), new Map());
+    const names = lanes.map((lane) => shortened(lane.name, most));
+    const nNamed = count(names);
+    const labels = lanes.map((lane, at) => (nNamed.get(names[at]) > 1 && lane.id ? shortened(lane.id, most) : names[at]));
+    const nLabelled = count(labels);
+    return labels.map((label, at) => (nLabelled.get(label) > 1 ? `${at + 1}. ${label}` : label));
+  }
+
   // The lanes that hold most, in the order in which they first appear; the rest share one.
-  function lanesOf(pairs, laneName) {
+  function lanesOf(pairs, laneKey, laneName) {
     const lanes = new Map();
     for (const pair of pairs) {
       for (const side of [pair.a, pair.b]) {
-        const lane = lanes.get(laneName(side)) || { name: laneName(side), shared: 0, first: Infinity };
+        const key = laneKey(side);
+        const lane = lanes.get(key) || { key, name: laneName(side), id: null, shared: 0, first: Infinity };
+        if (key === side.document) lane.id = side.id;
         lane.shared += pair.shared;
         lane.first = Math.min(lane.first, instant(side));
-        lanes.set(lane.name, lane);
+        lanes.set(key, lane);
       }
     }
     const bySize = [...lanes.values()].sort((one, other) => other.shared - one.shared);
     const kept = bySize.length > MAX_LANES ? bySize.slice(0, MAX_LANES - 1) : bySize;
     kept.sort((one, other) => one.first - other.first || (one.name < other.name ? -1 : 1));
-    const places = new Map(kept.map((lane, at) => [lane.name, at]));
+    const places = new Map(kept.map((lane, at) => [lane.key, at]));
     return { kept, places, nOther: bySize.length - kept.length, nAll: bySize.length };
   }
 
@@ -49,11 +73,15 @@
 
   // Returns the data sets of the chart, and what has to be said beside it. Names of lanes are made harmless here, as the chart
   // draws them by itself.
-  function timeline(pairs, hasGroups) {
+  function timeline(pairs, hasGroups, mostLetters) {
+    const laneKey = (side) => (hasGroups ? `g${side.group || ""}` : side.document);
     const laneName = (side) => (hasGroups ? side.group || "no group" : named(side));
     const dated = pairs.filter((pair) => !Number.isNaN(instant(pair.a)) && !Number.isNaN(instant(pair.b)));
-    const { kept, places, nOther, nAll } = lanesOf(dated, laneName);
-    const laneOf = (side) => places.get(laneName(side)) ?? kept.length;
+    const { kept, places, nOther, nAll } = lanesOf(dated, laneKey, laneName);
+    const laneOf = (side) => places.get(laneKey(side)) ?? kept.length;
+    const ofDocument = new Map();
+    const ofLane = new Map();
+    const held = (map, key, pair) => map.set(key, (map.get(key) || new Set()).add(pair));
     const data = { lanes: [], ordered: [], unordered: [], heads: [], dots: [] };
     const dots = new Map();
     const times = dated.flatMap((pair) => [instant(pair.a), instant(pair.b)]);
@@ -64,6 +92,8 @@
       const [start, end] = [instant(from), instant(to)];
       const isOrdered = pair.direction !== "unknown" && start !== end;
       for (const side of [from, to]) {
+        held(ofDocument, side.document, pair.pair);
+        held(ofLane, laneOf(side), pair.pair);
         dots.set(side.document, {
           document: side.document,
           time: instant(side),
@@ -81,9 +111,26 @@
       if (isOrdered) data.heads.push({ time: end, lane: laneOf(to), ...facts });
     }
     data.dots = [...dots.values()];
-    data.lanes = kept.map((lane, at) => ({ lane: at, name: ibidem.shown(lane.name), says: lane.name }));
-    if (nOther) data.lanes.push({ lane: kept.length, name: OTHER, says: `${many(nOther, "other")}, in one lane` });
-    return { data, nLanes: data.lanes.length, nAllLanes: nAll, nOther, nUndated: pairs.length - dated.length, nHidden };
+    const labels = labelsOf(kept, mostLetters);
+    const laneSays = (lane) => (lane.id && lane.id !== lane.name ? `${lane.name}\n${lane.id}` : lane.name);
+    data.lanes = kept.map((lane, at) => ({ at_lane: at, lane: at, name: ibidem.shown(labels[at]), says: laneSays(lane) }));
+    if (nOther)
+      data.lanes.push({ at_lane: kept.length, lane: kept.length, name: OTHER, says: `${many(nOther, "other")}, in one lane` });
+    // Which pairs belong to what is pointed at: a curve, a document or a lane.
+    const pairsOf = (row) => {
+      if (row.pair !== undefined) return [row.pair];
+      if (row.document !== undefined) return [...(ofDocument.get(row.document) || [])];
+      return row.at_lane === undefined ? [] : [...(ofLane.get(row.at_lane) || [])];
+    };
+    return {
+      data,
+      pairsOf,
+      nLanes: data.lanes.length,
+      nAllLanes: nAll,
+      nOther,
+      nUndated: pairs.length - dated.length,
+      nHidden,
+    };
   }
 
   Object.assign(ibidem, { timeline, inOrder: order });

@@ -27,7 +27,7 @@
         Object.assign(pair, { verdict: now.verdict, note: now.note });
         said.textContent = "saved";
       } catch (error) {
-        said.textContent = [error.message, error.nextStep].filter(Boolean).join(" ");
+        said.textContent = ibidem.told(error);
       }
     }
 

@@ -8,6 +8,10 @@
   const DAY = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
   const CLOCK = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", hour: "2-digit", minute: "2-digit" });
 
+  // Pairs of near-duplicates have no passages until one of them is opened; how alike they are is known of all.
+  const isCluster = (summary) => summary.verb === "cluster";
+  const isJudged = (summary) => (summary.facets.verdicts || []).some((each) => each.verdict && each.n_pairs);
+
   // What the kinds of passages mean.
   const KINDS = {
     exact: "word for word",
@@ -44,11 +48,24 @@
     return isWholeDay ? DAY.format(date) : `${DAY.format(date)}, ${CLOCK.format(date)}`;
   }
 
-  function days(value) {
+  // How far two times lie apart: in minutes and hours where days would say little.
+  function apart(value) {
     if (isMissing(value)) return "–";
-    if (value === 0) return "0";
-    return value < 0.05 ? "< 0.1" : decimal(value);
+    if (value === 0) return "same time";
+    const minutes = value * 24 * 60;
+    if (minutes < 1) return "< 1 min";
+    if (minutes < 59.5) return `${Math.round(minutes)} min`;
+    if (value < 2 && !Number.isInteger(value)) return `${Math.round(minutes / 60)} h`;
+    const whole = Math.round(value);
+    return `${number(whole)} ${whole === 1 ? "day" : "days"}`;
   }
+
+  // A message as a sentence, so that the next one can follow it.
+  function sentence(text) {
+    const said = String(text || "").trim();
+    return !said || /[.!?…:]["”’)]?$/.test(said) ? said : `${said}.`;
+  }
+  const told = (error) => [error.message, error.nextStep].filter(Boolean).map(sentence).join(" ");
 
   function bytes(value) {
     if (isMissing(value)) return "";
@@ -88,6 +105,8 @@
   const hue = (passage) => `hue${(passage - 1) % 8}`;
 
   Object.assign(ibidem, {
+    isCluster,
+    isJudged,
     KINDS,
     isMissing,
     number,
@@ -98,7 +117,9 @@
     percent,
     similarity,
     time,
-    days,
+    apart,
+    sentence,
+    told,
     bytes,
     named,
     name,
