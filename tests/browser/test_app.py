@@ -145,6 +145,39 @@ def test_a_verdict_is_kept_and_exported(open_page: Open, app: str) -> None:
         assert b"confirmed" in answer.read()
 
 
+def test_the_judged_are_counted_and_the_rest_is_found(open_page: Open, app: str) -> None:
+    with open_page(f"{app}#pair=14", own=app, offline=False) as page:
+        page.keyboard.press("r")
+        wait_until(page, "document.querySelector('.judging [role=status]').textContent === 'saved'")
+        n_judged = api(app, "verdicts")["total"]
+        page.goto(f"{app}#pairs")
+        page.wait_for_selector(".pairs tbody tr")
+        if not page.query_selector("details.facets[open]"):
+            page.click("details.facets > summary")
+        assert f"{n_judged} of 63 pairs judged" in page.inner_text(".facets")
+        page.click(".facets button >> text=not judged yet")
+        wait_until(page, "location.hash.includes('verdict=none')")
+        wait_until(page, f"document.querySelectorAll('.pairs tbody tr').length === {63 - n_judged}")
+        assert page.query_selector(".pairs tbody tr[data-pair='14']") is None
+        page.fill("#search", "verdict:Rejected")
+        wait_until(page, "location.hash.includes('verdict=rejected')")
+        wait_until(page, "document.querySelectorAll('.pairs tbody tr').length === 1")
+
+
+def test_nothing_is_not_checked(open_page: Open, app: str) -> None:
+    with open_page(f"{app}#check", own=app, offline=False) as page:
+        page.click("text=Check this text")
+        assert "nothing to check yet" in page.inner_text(".result")
+
+
+def test_pairs_within_one_outlet_are_left_out(open_page: Open, app: str) -> None:
+    with open_page(f"{app}#pairs?across=1", own=app, offline=False) as page:
+        page.wait_for_selector(".pairs tbody tr")
+        pairs = api(app, "pairs?limit=500")["items"]
+        n_across = sum(pair["a"]["group"] != pair["b"]["group"] for pair in pairs)
+        assert 0 < len(page.query_selector_all(".pairs tbody tr")) == n_across < len(pairs)
+
+
 def test_facets_narrow_down_and_tables_are_downloaded(open_page: Open, app: str) -> None:
     with open_page(f"{app}#pairs", own=app, offline=False) as page:
         if not page.query_selector("details.facets[open]"):

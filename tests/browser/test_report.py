@@ -93,6 +93,118 @@ def test_search_with_words_and_conditions(open_page: Open, example_report: str) 
         page.wait_for_selector("text=No pair fits")
 
 
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("kind:exakt", "kind:exakt (exact, near or quote)"),
+        ("days>5", "days>5"),
+        ("coverage<50%", "coverage<50%"),
+        ("similarity>1.5", "similarity>1.5"),
+        ("longest>abc", "longest>abc"),
+        ("group:harbour", '"Harbour Post"'),
+        ("verdict:confirmed", "nothing has been judged"),
+    ],
+)
+def test_the_search_tells_what_it_does_not_understand(open_page: Open, example_report: str, typed: str, told: str) -> None:
+    with open_page(f"{example_report}#pairs") as page:
+        page.fill("#search", typed)
+        page.wait_for_selector(".unclear:not([hidden])")
+        assert told in page.inner_text(".unclear")
+        assert page.url.endswith("#pairs")
+        assert rows(page) == 63
+        page.fill("#search", "")
+        wait_until(page, "document.querySelector('.unclear').hidden")
+
+
+@pytest.mark.parametrize(
+    ("typed", "address"),
+    [
+        ("kind:EXACT", "kind=exact"),
+        ("coverage > 50 %", "min_coverage=0.5"),
+        ("coverage >=.5", "min_coverage=0.5"),
+        ("similarity>90", "min_similarity=0.9"),
+        ("group:harbour post", "group=Harbour+Post"),
+        ('"kind:near at hand"', "search=%22kind%3Anear+at+hand%22"),
+        ("Re: heat", "search=Re%3A+heat"),
+    ],
+)
+def test_the_search_is_generous(open_page: Open, example_report: str, typed: str, address: str) -> None:
+    with open_page(f"{example_report}#pairs") as page:
+        page.fill("#search", typed)
+        wait_until(page, f"location.hash === '#pairs?{address}'")
+        assert not page.is_visible(".unclear")
+
+
+def test_pairs_within_one_outlet_are_left_out(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pairs") as page:
+        all_pairs = page.evaluate("JSON.parse(document.getElementById('ibidem-data').textContent).pairs")
+        n_across = sum(pair["a"]["group"] != pair["b"]["group"] for pair in all_pairs)
+        assert 0 < n_across < len(all_pairs)
+        page.click("[data-action=across]")
+        wait_until(page, "location.hash === '#pairs?across=1'")
+        wait_until(page, f"document.querySelectorAll('.pairs tbody tr').length === {n_across}")
+        page.click("nav[aria-label=Views] >> text=Flow")
+        page.wait_for_selector(".as-table tbody tr")
+        assert len(page.query_selector_all(".as-table tbody tr")) == n_across
+        assert page.get_attribute("[data-action=across]", "aria-pressed") == "true"
+        page.click(".active .chip >> text=between different outlets")
+        wait_until(page, "location.hash === '#flow'")
+        assert page.get_attribute("[data-action=across]", "aria-pressed") == "false"
+
+
+@pytest.mark.parametrize("view", ["overview", "flow", "pair=10", "left-out", "pairs"])
+def test_a_slash_leads_to_the_search_box(open_page: Open, example_report: str, view: str) -> None:
+    with open_page(f"{example_report}#{view}") as page:
+        page.keyboard.press("/")
+        wait_until(page, "document.activeElement.id === 'search'")
+        assert page.url.endswith("#pairs")
+        page.keyboard.press("ArrowDown")
+        wait_until(page, "document.activeElement.matches('.pairs tbody tr:first-child')")
+        page.keyboard.press("ArrowUp")
+        wait_until(page, "document.activeElement.id === 'search'")
+
+
+def test_the_network_has_an_address(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#flow?min_coverage=0.5") as page:
+        page.click("text=As a network")
+        wait_until(page, "location.hash.includes('as=network') && location.hash.includes('min_coverage=0.5')")
+        page.click("[data-action=across]")
+        wait_until(page, "location.hash.includes('as=network') && location.hash.includes('across=1')")
+    with open_page(f"{example_report}#flow?as=network") as page:
+        assert page.get_attribute("button >> text=As a network", "aria-pressed") == "true"
+        page.click("text=Over time")
+        wait_until(page, "location.hash === '#flow'")
+
+
+@pytest.mark.parametrize("address", ["nonsense", "pair=abc", "document=zzz", "check"])
+def test_an_address_that_leads_nowhere_is_told(open_page: Open, example_report: str, address: str) -> None:
+    with open_page(f"{example_report}#{address}") as page:
+        assert f"#{address}" in page.inner_text(".notice")
+        assert page.inner_text("h1") == "The newsroom example"
+        page.click("nav[aria-label=Views] >> text=Pairs")
+        page.wait_for_selector(".pairs tbody tr")
+        assert page.query_selector(".notice") is None
+
+
+def test_what_is_not_held_is_not_asked_for_again(open_page: Open, example_report: str) -> None:
+    with open_page(f"{example_report}#pair=9999") as page:
+        assert "It holds 63 pairs." in page.inner_text("[role=alert]")
+        assert page.query_selector("[role=alert] button") is None
+
+
+def test_a_curve_stands_out(open_page: Open, example_report: str) -> None:
+    opacities = "[...document.querySelectorAll('.chart .mark-line path')].map((path) => Number(path.getAttribute('opacity')))"
+    with open_page(f"{example_report}#flow") as page:
+        page.wait_for_selector(".chart .mark-line path")
+        usual = page.evaluate(opacities)
+        page.hover(".as-table tbody tr:first-child")
+        wait_until(page, f"Math.max(...{opacities}) > {max(usual)}")
+        changed = page.evaluate(opacities)
+        assert sum(opacity > max(usual) for opacity in changed) == 1
+        page.hover("h1")
+        wait_until(page, f"{opacities}.every((opacity) => opacity === {usual[0]})")
+
+
 def test_columns_sort(open_page: Open, example_report: str) -> None:
     with open_page(f"{example_report}#pairs") as page:
         page.click("th >> text=Shared")

@@ -353,7 +353,7 @@ def test_inputs_that_are_gone(tmp_path: Path) -> None:
     os.unlink(path)
     with views(tmp_path / "out") as store:
         assert set(texts(store).values()) == {""}
-        assert "cannot be read again" in why_left_out(store)
+        assert "not at hand" in why_left_out(store)
         assert not store.summary()["has_texts"]
         found = store.pair(0)
         assert found is not None
@@ -407,7 +407,7 @@ def test_documents_that_no_file_holds(tmp_path: Path) -> None:
         assert all(texts(store).values())
     with views(tmp_path / "out") as store:
         assert set(texts(store).values()) == {""}
-        assert "cannot be read again" in why_left_out(store)
+        assert "not at hand" in why_left_out(store)
 
 
 def test_the_passages_own_texts_are_shown_if_they_were_kept(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ _NAMED = (
 
 
 @dataclass(frozen=True)
-class _Query:
+class Query:
     """The page that is wanted: sorted by what, from which row on. A value that makes no sense is a ValueError."""
 
     search: str | None = None
@@ -91,7 +91,7 @@ class _Query:
 
 
 @dataclass(frozen=True)
-class PairQuery(_Query):
+class PairQuery(Query):
     """Pairs of documents."""
 
     min_similarity: float | None = None
@@ -164,7 +164,7 @@ class PairQuery(_Query):
 
 
 @dataclass(frozen=True)
-class DocumentQuery(_Query):
+class DocumentQuery(Query):
     """Documents."""
 
     group: str | None = None
@@ -191,7 +191,7 @@ class DocumentQuery(_Query):
 
 
 @dataclass(frozen=True)
-class FamilyQuery(_Query):
+class FamilyQuery(Query):
     """Passage families."""
 
     SORTS: ClassVar[dict[str, str]] = {name: f"f.{name}" for name in ("spread", "n_documents", "n_chars", "first_time")}

@@ -13,14 +13,13 @@ from typing import Any
 from ibidem.errors import ResourceError
 from ibidem.model import KINDS
 from ibidem.views.connections import Connections
+from ibidem.views.paging import Pages, where_of
 from ibidem.views.queries import (
     MOST_ROWS,
     VERDICTS,
-    Condition,
     DocumentQuery,
     FamilyQuery,
     PairQuery,
-    _Query,
     check_limit,
     read_cursor,
     write_cursor,
@@ -66,7 +65,7 @@ class ViewStore:
         self._connections = Connections(path, verdicts)
         self.may_judge = may_judge
         self._rows, self._one = self._connections.rows, self._connections.one
-        self._count = lru_cache(maxsize=512)(self._count_rows)
+        self._pages = Pages(self._connections)
         self._text = lru_cache(maxsize=_TEXTS_KEPT)(self._unpack_text)
         self._meta = {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM meta")}
 
@@ -88,13 +87,13 @@ class ViewStore:
 
     def pairs(self, query: PairQuery) -> dict[str, Any]:
         """Return a page of pairs."""
-        return self._page(query, "pairs p", PAIRS, pair_of)
+        return self._pages.page(query, "pairs p", PAIRS, pair_of)
 
     def flow(self, query: PairQuery) -> dict[str, Any]:
         """Return the pairs that share most, of those that are asked for."""
-        where, values = _where(query.conditions())
+        where, values = where_of(query.conditions())
         rows = self._rows(f"{PAIRS} {where} ORDER BY p.shared DESC, p.number DESC LIMIT {_MOST_ARROWS}", values)
-        return {"items": [pair_of(row) for row in rows], "total": self._total(query, "pairs p")}
+        return {"items": [pair_of(row) for row in rows], "total": self._pages.total(query, "pairs p")}
 
     def pair_summary(self, number: int) -> dict[str, Any] | None:
         """Return one pair."""
@@ -122,7 +121,7 @@ class ViewStore:
 
     def documents(self, query: DocumentQuery) -> dict[str, Any]:
         """Return a page of documents."""
-        return self._page(query, "documents d", DOCUMENTS, document_of)
+        return self._pages.page(query, "documents d", DOCUMENTS, document_of)
 
     def document(self, number: int) -> dict[str, Any] | None:
         """Return one document, shaded by how many others hold each sentence, and the pairs it is in."""
@@ -164,7 +163,7 @@ class ViewStore:
 
     def families(self, query: FamilyQuery) -> dict[str, Any]:
         """Return a page of families."""
-        return self._page(query, "families f", "SELECT f.* FROM families f", family_of)
+        return self._pages.page(query, "families f", "SELECT f.* FROM families f", family_of)
 
     def family(self, number: int, most_places: int = _MOST_PLACES) -> dict[str, Any] | None:
         """Return one family: its wordings, and where they stand, the earliest first."""
@@ -192,7 +191,7 @@ class ViewStore:
         check_limit(limit)
         after = -1 if cursor is None else read_cursor(cursor)[1]
         rows = self._rows("SELECT * FROM skipped WHERE number > ? ORDER BY number LIMIT ?", [after, limit + 1])
-        return self._cut([dict(row) for row in rows], limit, self._count("skipped", "", ()), drop="number")
+        return self._cut([dict(row) for row in rows], limit, self._pages.count("skipped", "", ()), drop="number")
 
     def verdicts(self, cursor: str | None, limit: int) -> dict[str, Any]:
         """Return a page of what people said of pairs, by ids."""
@@ -244,7 +243,7 @@ class ViewStore:
             "verdicts": (VERDICTS_TOLD, dict),
         }
         select, tell = kinds[table]
-        where, values = _where(query.conditions()) if query is not None else ("", [])
+        where, values = where_of(query.conditions()) if query is not None else ("", [])
         order = f"ORDER BY {query.order_by}" if query is not None and table != "passages" else ""
         # A connection of its own: the rows are read while others ask, maybe in several threads one after the other.
         connection = self._connections.connect()
@@ -338,7 +337,7 @@ class ViewStore:
         kinds = self._cached_rows("SELECT kind, COUNT(*) FROM pairs GROUP BY kind ORDER BY 2 DESC")
         years = self._cached_rows("SELECT year, COUNT(*) FROM pairs WHERE year IS NOT NULL GROUP BY year ORDER BY year")
         verdicts = self._rows(f"SELECT verdict, COUNT(*) FROM ({JUDGED_PAIRS}) WHERE verdict IS NOT NULL GROUP BY verdict")
-        n_open = self._count("pairs p", "", ()) - sum(n for _, n in verdicts)
+        n_open = self._pages.count("pairs p", "", ()) - sum(n for _, n in verdicts)
         return {
             "groups": [{"group": name, "n_pairs": n} for name, n in groups],
             "kinds": [{"kind": KINDS[kind], "n_pairs": n} for kind, n in kinds],
@@ -352,36 +351,7 @@ class ViewStore:
         rows: list[tuple[Any, ...]] = self._meta[query]
         return rows
 
-    def _page(self, query: _Query, table: str, select: str, tell: Any) -> dict[str, Any]:
-        conditions = query.conditions()
-        after = query.after_cursor()
-        where, values = _where([*conditions, *([after] if after else [])])
-        marked = select.replace("SELECT ", f"SELECT {query.column} AS cursor_value, ", 1)
-        rows = self._rows(f"{marked} {where} ORDER BY {query.order_by} LIMIT ?", [*values, query.limit + 1])
-        last = rows[query.limit - 1] if len(rows) > query.limit else None
-        return {
-            "items": [tell(row) for row in rows[: query.limit]],
-            "total": self._total(query, table),
-            "next": None if last is None else write_cursor(last["cursor_value"], last["number"]),
-        }
-
-    def _total(self, query: _Query, table: str) -> int:
-        conditions = query.conditions()
-        where, values = _where(conditions)
-        if "judged" in where:  # it changes while we look
-            return self._count_rows(table, where, tuple(values))
-        return self._count(table, where, tuple(values))
-
-    def _count_rows(self, table: str, where: str, values: tuple[Any, ...]) -> int:
-        (count,) = self._rows(f"SELECT COUNT(*) FROM {table} {where}", list(values))[0]
-        return int(count)
-
     def _cut(self, items: list[dict[str, Any]], limit: int, total: int, drop: str) -> dict[str, Any]:
         following = write_cursor(None, items[limit - 1][drop]) if len(items) > limit else None
         shown = [{name: value for name, value in item.items() if name != drop} for item in items[:limit]]
         return {"items": shown, "total": total, "next": following}
-
-
-def _where(conditions: list[Condition]) -> tuple[str, list[Any]]:
-    sql = " AND ".join(condition for condition, _ in conditions)
-    return (f"WHERE {sql}" if sql else ""), [value for _, values in conditions for value in values]

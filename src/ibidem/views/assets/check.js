@@ -4,6 +4,8 @@
 
   const { h, put, button, number, many, percent, bar } = ibidem;
 
+  const MAX_NUMBERS = 8;
+
   function verdictWords({ verdict, covered_share: share, sources }) {
     const sentences = many(verdict.n_sentences, "sentence");
     const known = `${number(verdict.n_known)} of ${sentences} ${ibidem.are(verdict.n_known)} known`;
@@ -34,6 +36,15 @@
     let chosen = null;
     let shownPane = null;
     const listed = h("ol", { class: "sources" });
+    // The first passages of a source, by the numbers they have in the text.
+    const numbersOf = (source) => {
+      const own = passages.filter((each) => each.source === source);
+      const more = own.length - MAX_NUMBERS;
+      return [
+        own.slice(0, MAX_NUMBERS).map((each) => ibidem.badge(each.number)),
+        more > 0 && h("span", null, `and ${number(more)} more`),
+      ];
+    };
     const draw = () => {
       if (shownPane) shownPane.close();
       const kept = passages.filter((passage) => chosen === null || passage.source === chosen);
@@ -77,7 +88,7 @@
               },
               { class: "source", "aria-pressed": String(chosen === at) },
             ),
-            documentLink(each),
+            h("p", { class: "places" }, numbersOf(at), documentLink(each)),
           ),
         ),
       );

@@ -19,6 +19,7 @@
       this.judging = source.isApp && summary.may_write ? ibidem.verdict(source, this.pair) : null;
       this.paper = ibidem.passages.printed(answer, this.sides);
       this.walk = h("p", { class: "walk" });
+      this.inCommon = ibidem.isCluster(summary) ? "in common" : "in passages";
     }
 
     chip(passage) {
@@ -99,10 +100,9 @@
       const { pair, sides, answer } = this;
       const [left, right] = sides.map((side) => percent(pair[`coverage_${side}`]));
       const list = link(ibidem.address.write("pairs", null, ibidem.state.filters), "Pairs");
-      const about = ibidem.isCluster(this.summary)
-        ? `Similarity ${ibidem.similarity(pair.similarity)}`
-        : `${many(answer.n_passages, "passage")} in common`;
-      const shared = `${about}, ${number(pair.shared)} characters`;
+      const shared = ibidem.isCluster(this.summary)
+        ? `Similarity ${ibidem.similarity(pair.similarity)}, about ${number(pair.shared)} characters in common`
+        : `${many(answer.n_passages, "passage")} in common, ${number(pair.shared)} characters`;
       return h(
         "header",
         { class: "head compare-head" },
@@ -154,7 +154,7 @@
         null,
         h("h2", null, link(`#document=${this.pair[side].document}`, name(this.pair[side]))),
         origin(this.pair[side]),
-        h("p", { class: "coverage" }, bar, h("span", { class: "quiet-text" }, ` in passages${of}`)),
+        h("p", { class: "coverage" }, bar, h("span", { class: "quiet-text" }, ` ${this.inCommon}${of}`)),
       );
     }
 

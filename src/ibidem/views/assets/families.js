@@ -38,28 +38,33 @@
     const columns = COLUMNS.filter(
       (column) => (column.key !== "groups" || summary.has_groups) && (column.key !== "times" || summary.has_times),
     );
+    const isCluster = ibidem.isCluster(summary);
+    const [one, several] = isCluster ? ["cluster", "clusters"] : ["family", "families"];
     const all = summary.totals.families;
     const here = summary.shown ? summary.shown.families : all;
     const listed = ibidem.list({
-      label: "Families of passages",
+      label: isCluster ? "Clusters of duplicates" : "Families of passages",
       columns,
       ask: (asked) => source.families(asked),
       view: "families",
       searchLabel: "Search in the text",
       options: { search: options.search, sort: options.sort || "spread", order: options.order },
-      says: (total) => ibidem.ofEmbedded(many(total, "family", "families"), here, all, "found"),
+      says: (total) => ibidem.ofEmbedded(many(total, one, several), here, all, "found"),
     });
     put(
       main,
       h(
         "header",
         { class: "head" },
-        h("h1", null, "Families"),
+        h("h1", null, isCluster ? "Clusters" : "Families"),
         h(
           "p",
           { class: "lead" },
-          "A family is one text that stands in several documents, perhaps with changes. Spread is documents times characters. ",
-          "A repeat group stands in so many places that its pairs are not listed one by one.",
+          isCluster
+            ? "A cluster is a set of documents that are duplicates of one another, perhaps with changes. "
+            : "A family is one text that stands in several documents, perhaps with changes. ",
+          "Spread is documents times characters.",
+          !isCluster && " A repeat group stands in so many places that its pairs are not listed one by one.",
         ),
       ),
       listed.element,
@@ -86,7 +91,8 @@
     );
   }
 
-  async function showOne(main, { source, number: familyNumber }) {
+  async function showOne(main, { source, summary, number: familyNumber }) {
+    const isCluster = ibidem.isCluster(summary);
     const { family, variants, n_shown_places: nShown } = await source.family(familyNumber);
     const hasChanges = variants.some((variant) => (variant.changes || []).length);
     put(
@@ -94,8 +100,17 @@
       h(
         "header",
         { class: "head" },
-        h("p", { class: "crumbs" }, link("#families", "Families"), ` / family ${familyNumber}`),
-        h("h1", { class: "excerpt", lang: "", dir: "auto" }, family.excerpt || `Family ${familyNumber}`),
+        h(
+          "p",
+          { class: "crumbs" },
+          link("#families", isCluster ? "Clusters" : "Families"),
+          ` / ${isCluster ? "cluster" : "family"} ${familyNumber}`,
+        ),
+        h(
+          "h1",
+          { class: "excerpt", lang: "", dir: "auto" },
+          family.excerpt || `${isCluster ? "Cluster" : "Family"} ${familyNumber}`,
+        ),
         repeatMark(family),
         h(
           "p",
@@ -130,7 +145,7 @@
   }
 
   ibidem.views = Object.assign(ibidem.views || {}, {
-    families: { title: "Families", show: showAll },
-    family: { title: "Family", parent: "families", show: showOne },
+    families: { title: "Families", titleOfDuplicates: "Clusters", show: showAll },
+    family: { title: "Family", titleOfDuplicates: "Cluster", parent: "families", show: showOne },
   });
 })(window.ibidem);

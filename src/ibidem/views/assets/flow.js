@@ -53,7 +53,7 @@
       const [from, to] = ibidem.inOrder(pair);
       return h(
         "tr",
-        { "data-pair": String(pair.pair) },
+        { "data-key": String(pair.pair) },
         h("td", null, name(from), origin(from)),
         h("td", null, name(to), origin(to)),
         h("td", { class: "figure" }, number(pair.shared)),
@@ -70,12 +70,12 @@
       : `#pair=${edge.pair}`;
   };
 
-  function edgeRows(edges, hasGroups) {
+  function edgeRows({ edges, drawn }, hasGroups) {
     return edges.map(
       (edge) => () =>
         h(
           "tr",
-          { "data-pair": String(edge.pair) },
+          { "data-key": String(drawn.indexOf(edge)) },
           edge.ends.map((node) => h("td", null, h("bdi", null, node.name))),
           h("td", { class: "figure" }, number(edge.shared)),
           h("td", { class: "figure" }, number(edge.n_pairs)),
@@ -163,11 +163,7 @@
         if (row.edge !== undefined) location.hash = edgeAddress(made.drawn[row.edge], summary.has_groups);
       },
       table: () =>
-        longTable(
-          "Network as a table",
-          ["one", "other", "characters", "pairs", "see"],
-          edgeRows(made.edges, summary.has_groups),
-        ),
+        longTable("Network as a table", ["one", "other", "characters", "pairs", "see"], edgeRows(made, summary.has_groups)),
     };
   }
 
@@ -178,6 +174,7 @@
     const active = ibidem.activeFilters(null);
     const across = summary.has_groups ? ibidem.acrossToggle() : null;
     let lit = "";
+    let keysOf = () => [];
     // Makes curves stand out; asked for at every move of the pointer, so only what is new is drawn.
     const light = (keys) => {
       if (!chart || lit === keys.join()) return;
@@ -224,6 +221,7 @@
           .forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.way === String(isTimed))));
       const made = (isTimed ? overTime : asNetwork)(answer.items, summary, place.clientWidth);
       said.textContent = made.said;
+      keysOf = made.keysOf;
       const shown =
         answer.items.length < answer.total
           ? `The ${number(answer.items.length)} pairs that share most are shown, of ${number(answer.total)}.`
@@ -249,7 +247,7 @@
       chart = await ibidem.drawChart(place, made.chart, made.data, {
         adapt: made.adapt,
         click: made.click,
-        point: (row) => light(row ? made.keysOf(row) : []),
+        point: (row) => light(row ? keysOf(row) : []),
       });
       lit = "";
       if (mine !== round && chart) chart.finalize();
@@ -257,8 +255,8 @@
 
     // A row of the table lights its curve.
     const lightRow = (event) => {
-      const row = event.target.closest("[data-pair]");
-      light(row && isTimed ? [Number(row.dataset.pair)] : []);
+      const row = event.target.closest("[data-key]");
+      light(row ? keysOf({ [isTimed ? "pair" : "edge"]: Number(row.dataset.key) }) : []);
     };
     table.addEventListener("mouseover", lightRow);
     table.addEventListener("focusin", lightRow);

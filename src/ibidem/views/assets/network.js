@@ -123,7 +123,7 @@
     };
     // Which curves belong to what is pointed at: a curve or a node.
     const edgesOf = (row) => {
-      if (row.edge !== undefined) return [row.edge];
+      if (row.edge !== undefined) return row.edge < 0 ? [] : [row.edge];
       if (row.node === undefined) return [];
       return drawn.flatMap(({ ends }, at) => (ends.some((end) => end.key === row.node) ? [at] : []));
     };

@@ -110,6 +110,9 @@
     return h("p", { class: "notice", role: "status" }, h("code", null, cut), ` ${says}`);
   }
 
+  const titleOf = (view, summary) =>
+    (ibidem.isCluster(summary) && ibidem.views[view].titleOfDuplicates) || ibidem.views[view].title;
+
   function offered(source, summary) {
     return ORDER.filter((key) => {
       if (NEEDS[key]) return source.isApp && summary[NEEDS[key]];
@@ -121,7 +124,7 @@
     constructor(source, summary) {
       Object.assign(this, { source, summary, close: null, keys: {}, round: 0 });
       this.main = h("main", { id: "main", tabindex: "-1" });
-      this.links = new Map(offered(source, summary).map((key) => [key, link(`#${key}`, ibidem.views[key].title)]));
+      this.links = new Map(offered(source, summary).map((key) => [key, link(`#${key}`, titleOf(key, summary))]));
       this.help = helpDialog(source, summary);
       this.build();
       window.addEventListener("hashchange", () => this.route(false));
@@ -207,7 +210,9 @@
         if (key === current) element.setAttribute("aria-current", "page");
         else element.removeAttribute("aria-current");
       });
-      document.title = ibidem.shown(`${shownView.title}${number === null ? "" : ` ${number}`} · ${this.summary.title}`);
+      document.title = ibidem.shown(
+        `${titleOf(view, this.summary)}${number === null ? "" : ` ${number}`} · ${this.summary.title}`,
+      );
       try {
         const made = await shownView.show(place, { source: this.source, summary: this.summary, number, options });
         const close = typeof made === "function" ? made : made && made.close;

@@ -12,6 +12,7 @@
 
   function examples(summary, hasVerdicts) {
     const isCluster = ibidem.isCluster(summary);
+    const { group } = (summary.facets.groups || [])[0] || {};
     return [
       ["flood warning", isCluster ? "both words, in a name or an id" : "both words, in a name, an id, a group or a passage"],
       ['"flood warning"', "these words one after the other"],
@@ -19,7 +20,7 @@
       !isCluster && ["longest>=200", "a passage of at least 200 characters"],
       ["similarity>0.9", isCluster ? "pairs at least this alike" : "passages at least this alike"],
       !isCluster && ["kind:near", "exact (word for word), near (with changes) or quote (a few sentences)"],
-      summary.has_groups && ['group:"Harbour Post"', "one side is of this group"],
+      group && [`group:"${group}"`, "one side is of this group, in any case of letters"],
       summary.has_times && ["year:2031", "the later one is of this year"],
       hasVerdicts && ["verdict:confirmed", "also rejected, unsure, or none (not judged yet)"],
     ].filter(Boolean);
@@ -48,7 +49,7 @@
       id: "search",
       autocomplete: "off",
       spellcheck: "false",
-      placeholder: "words, or coverage>50% kind:near",
+      placeholder: `words, or coverage>50% ${known.example}`,
     });
     const apply = () => {
       const { conditions, words, misunderstood } = ibidem.conditionsOf(input.value, known);
@@ -245,6 +246,7 @@
     const box = searchBox({
       groups: groups.length < MAX_GROUPS ? groups.map((each) => String(each.value)) : [],
       hasVerdicts,
+      example: ibidem.isCluster(summary) ? "similarity>0.9" : "kind:near",
     });
     const active = activeFilters(box);
     const table = new ibidem.PairTable(source, summary);

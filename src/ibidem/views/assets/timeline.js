@@ -116,9 +116,10 @@
     data.lanes = kept.map((lane, at) => ({ at_lane: at, lane: at, name: ibidem.shown(labels[at]), says: laneSays(lane) }));
     if (nOther)
       data.lanes.push({ at_lane: kept.length, lane: kept.length, name: OTHER, says: `${many(nOther, "other")}, in one lane` });
+    const isDrawn = new Set([...data.ordered, ...data.unordered].map((point) => point.pair));
     // Which pairs belong to what is pointed at: a curve, a document or a lane.
     const pairsOf = (row) => {
-      if (row.pair !== undefined) return [row.pair];
+      if (row.pair !== undefined) return isDrawn.has(row.pair) ? [row.pair] : [];
       if (row.document !== undefined) return [...(ofDocument.get(row.document) || [])];
       return row.at_lane === undefined ? [] : [...(ofLane.get(row.at_lane) || [])];
     };
