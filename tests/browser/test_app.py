@@ -162,6 +162,9 @@ def test_the_judged_are_counted_and_the_rest_is_found(open_page: Open, app: str)
         page.fill("#search", "verdict:Rejected")
         wait_until(page, "location.hash.includes('verdict=rejected')")
         wait_until(page, "document.querySelectorAll('.pairs tbody tr').length === 1")
+        page.goto(f"{app}#pair=14")
+        page.click(".judging [aria-pressed=true]")
+        wait_until(page, "document.querySelector('.judging [role=status]').textContent === 'saved'")
 
 
 def test_nothing_is_not_checked(open_page: Open, app: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from ibidem.views.material import material_of_folder
 from ibidem.views.opening import passing_views
 from ibidem.views.reporting import write_report
-from tests.browser.conftest import HOSTILE, Open, wait_until
+from tests.browser.conftest import HOSTILE, SHARED, Open, wait_until
 
 VIEWS = ["overview", "pairs", "pair=10", "flow", "families", "family=3", "documents", "document=18", "left-out"]
 
@@ -166,13 +166,13 @@ def test_a_slash_leads_to_the_search_box(open_page: Open, example_report: str, v
 
 def test_the_network_has_an_address(open_page: Open, example_report: str) -> None:
     with open_page(f"{example_report}#flow?min_coverage=0.5") as page:
-        page.click("text=As a network")
+        page.click(".drawing >> text=As a network")
         wait_until(page, "location.hash.includes('as=network') && location.hash.includes('min_coverage=0.5')")
         page.click("[data-action=across]")
         wait_until(page, "location.hash.includes('as=network') && location.hash.includes('across=1')")
     with open_page(f"{example_report}#flow?as=network") as page:
-        assert page.get_attribute("button >> text=As a network", "aria-pressed") == "true"
-        page.click("text=Over time")
+        assert page.get_attribute(".drawing >> text=As a network", "aria-pressed") == "true"
+        page.click(".drawing >> text=Over time")
         wait_until(page, "location.hash === '#flow'")
 
 
@@ -349,6 +349,24 @@ def test_print_shows_passages_row_by_row(open_page: Open, example_report: str) -
         assert not page.is_visible("nav[aria-label=Views]")
         assert not page.is_visible(".panes")
         assert len(page.pdf()) > 5_000
+
+
+def test_duplicates_are_told_without_passages(open_page: Open, tmp_path: Path) -> None:
+    import ibidem
+
+    records = [{"id": "a", "text": f"{SHARED} Dawn."}, {"id": "b", "text": f"{SHARED} Noon."}, {"id": "c", "text": "Other."}]
+    ibidem.cluster(records).to_html(tmp_path / "report.html")
+    with open_page((tmp_path / "report.html").as_uri()) as page:
+        assert "1 pair of duplicates in 1 cluster" in page.inner_text(".masthead")
+        assert "passages" not in page.inner_text(".masthead")
+        assert "word sequences" in page.inner_text(".cutoffs")
+        page.click("nav[aria-label=Views] >> text=Pairs")
+        page.wait_for_selector(".pairs tbody tr")
+        assert not {"Longest", "Passages"} & set(texts(page, ".pairs th"))
+        page.click(".pairs tbody tr a")
+        page.wait_for_selector(".panes")
+        assert "Similarity" in page.inner_text(".compare-head")
+        assert "0 passages" not in page.inner_text("main")
 
 
 def test_hostile_texts_are_shown_and_never_carried_out(open_page: Open, hostile_result: Path, tmp_path: Path) -> None:

@@ -63,6 +63,8 @@ def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, ha
     if len(reasons) > _MOST_REASONS:
         rest = sum(count for _, count in reasons.most_common()[_MOST_REASONS:])
         told.append(_entry("skipped records", "other reasons; all are in skipped.jsonl", rest))
+    if material.verb == "query" and not material.named:
+        told.append(_entry("texts", "an index keeps no texts; name its documents, and the new ones, with --documents", None))
     if why_no_texts:
         shown = "only what was kept of texts is shown" if has_texts else "passages are shown by their places only"
         more = f", and {len(why_no_texts) - 1:,} more" if len(why_no_texts) > 1 else ""

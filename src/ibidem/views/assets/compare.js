@@ -13,7 +13,11 @@
       this.hasTexts = answer.a.segments.length > 0 || answer.b.segments.length > 0;
       this.current = null;
       this.around = { previous: null, next: null };
-      this.detail = h("p", { class: "detail", role: "status" }, `${many(answer.n_passages, "passage")} in all.`);
+      this.detail = h(
+        "p",
+        { class: "detail", role: "status" },
+        answer.n_passages ? `${many(answer.n_passages, "passage")} in all.` : "",
+      );
       this.chips = new Map(answer.passages.map((passage) => [passage.number, this.chip(passage)]));
       this.panes = this.hasTexts ? this.sides.map((side, at) => this.pane(side, at)) : [];
       this.judging = source.isApp && summary.may_write ? ibidem.verdict(source, this.pair) : null;
@@ -98,17 +102,20 @@
 
     head() {
       const { pair, sides, answer } = this;
-      const [left, right] = sides.map((side) => percent(pair[`coverage_${side}`]));
+      const shares = ["left", "right"]
+        .map((where, at) => [where, pair[`coverage_${sides[at]}`]])
+        .filter(([, share]) => !isMissing(share))
+        .map(([where, share]) => `${percent(share)} of the ${where}`);
       const list = link(ibidem.address.write("pairs", null, ibidem.state.filters), "Pairs");
       const shared = ibidem.isCluster(this.summary)
-        ? `Similarity ${ibidem.similarity(pair.similarity)}, about ${number(pair.shared)} characters in common`
+        ? `Similarity ${ibidem.similarity(pair.similarity)}${pair.shared ? `, about ${number(pair.shared)} characters in common` : ""}`
         : `${many(answer.n_passages, "passage")} in common, ${number(pair.shared)} characters`;
       return h(
         "header",
         { class: "head compare-head" },
         h("div", { class: "above" }, h("p", { class: "crumbs" }, list, ` / pair ${pair.pair}`), this.walk),
         h("h1", null, name(pair[sides[0]]), h("span", null, " and "), name(pair[sides[1]])),
-        h("p", { class: "lead" }, `${shared}: ${left} of the left, ${right} of the right. ${this.order()}`),
+        h("p", { class: "lead" }, `${shared}${shares.length ? ": " : ""}${shares.join(", ")}. ${this.order()}`),
         this.judging && this.judging.element,
         !this.judging &&
           pair.verdict &&
@@ -154,7 +161,8 @@
         null,
         h("h2", null, link(`#document=${this.pair[side].document}`, name(this.pair[side]))),
         origin(this.pair[side]),
-        h("p", { class: "coverage" }, bar, h("span", { class: "quiet-text" }, ` ${this.inCommon}${of}`)),
+        !isMissing(this.pair[`coverage_${side}`]) &&
+          h("p", { class: "coverage" }, bar, h("span", { class: "quiet-text" }, ` ${this.inCommon}${of}`)),
       );
     }
 
@@ -171,11 +179,13 @@
       if (!missing.length) return panes;
       const where = this.source.isApp ? "here" : "in this report";
       const which = missing.length === 2 ? "The texts are" : `The ${missing[0] === this.sides[0] ? "left" : "right"} text is`;
-      const why = `${which} not ${where}; the places of the passages stand in the table. `;
+      const { passages } = this.answer;
+      const places = passages.length ? "the places of the passages stand in the table" : "where the passages lie is not known";
+      const why = `${which} not ${where}; ${places}. `;
       return [
         h("p", { class: "notice" }, why, link("#left-out", "What was left out, and why"), "."),
         panes,
-        ibidem.passages.positions(this.answer.passages, this.sides),
+        passages.length > 0 && ibidem.passages.positions(passages, this.sides),
       ];
     }
 

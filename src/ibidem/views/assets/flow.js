@@ -4,6 +4,7 @@
 
   const { h, put, link, button, number, many, are, name, origin } = ibidem;
   const MAX_ROWS = 50;
+  const FIGURES = new Set(["characters", "pairs"]);
 
   // A table of which the first rows are shown until all are asked for.
   function longTable(label, heads, rows) {
@@ -38,7 +39,7 @@
             h(
               "tr",
               null,
-              heads.map((head) => h("th", { scope: "col" }, head)),
+              heads.map((head) => h("th", { scope: "col", class: FIGURES.has(head) ? "figure" : null }, head)),
             ),
           ),
           body,

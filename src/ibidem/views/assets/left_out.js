@@ -92,7 +92,9 @@
                 h(
                   "tr",
                   null,
-                  ["what", "why", "how many"].map((head) => h("th", { scope: "col" }, head)),
+                  ["what", "why", "how many"].map((head) =>
+                    h("th", { scope: "col", class: head === "how many" ? "figure" : null }, head),
+                  ),
                 ),
               ),
               h(

@@ -12,6 +12,10 @@
         : "no duplicates";
       return `Among ${many(totals.documents, "document")} there ${ibidem.are(totals.pairs)} ${found}.`;
     }
+    if (summary.verb === "query" && totals.pairs) {
+      const found = `${many(totals.passages, "passage")} in ${many(totals.pairs, "pair")}`;
+      return `Between the documents that were asked about and the index there ${ibidem.are(totals.passages)} ${found}.`;
+    }
     const found = totals.pairs
       ? `${many(totals.passages, "passage")} in ${many(totals.pairs, "pair")} of documents`
       : "no passage that stands in two documents";
@@ -189,7 +193,13 @@
     return h(
       "header",
       { class: "masthead" },
-      h("p", { class: "what" }, `ibidem ${summary.verb}`, " · ", h("time", { datetime: summary.made }, time(summary.made))),
+      h(
+        "p",
+        { class: "what" },
+        `ibidem ${summary.verb === "query" ? "index query" : summary.verb}`,
+        " · ",
+        h("time", { datetime: summary.made }, time(summary.made)),
+      ),
       h("h1", null, h("bdi", null, summary.title)),
       summary.verb !== "index" && [
         h("p", { class: "lead" }, sentence(summary), " ", shareSentence(summary)),

@@ -96,6 +96,7 @@
 
   // A share as a little bar and as a number.
   function bar(share) {
+    if (isMissing(share)) return h("span", { class: "share", title: "not known" }, "–");
     const filled = h("span", { class: "filled", styles: { width: `${Math.round((share || 0) * 100)}%` } });
     return h("span", { class: "share" }, h("span", { class: "bar", "aria-hidden": "true" }, filled), percent(share));
   }
