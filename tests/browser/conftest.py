@@ -27,6 +27,17 @@ def wait_until(page: Any, condition: str) -> None:
     pytest.fail(f"it never holds: {condition}")
 
 
+def serious_findings(page: Any, axe: str) -> list[tuple[str, list[str]]]:
+    """Return what keeps people from using a page, and where."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    return [
+        (entry["id"], [node["html"][:120] for node in entry["nodes"][:3]])
+        for entry in found["violations"]
+        if entry["impact"] in ("serious", "critical")
+    ]
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -56,9 +67,9 @@ def open_page(chromium: Any) -> Open:
             page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
             page.on(
                 "request",
-                lambda request: None
-                if request.url.startswith((own, "data:", "blob:"))
-                else complaints.append(f"request: {request.url}"),
+                lambda request: (
+                    None if request.url.startswith((own, "data:", "blob:")) else complaints.append(f"request: {request.url}")
+                ),
             )
             page.goto(address)
             page.wait_for_selector("html[data-ready=true]")

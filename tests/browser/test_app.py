@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 import ibidem
-from tests.browser.conftest import HOSTILE, ROOT, SHARED, Open, wait_until
+from tests.browser.conftest import HOSTILE, ROOT, SHARED, Open, serious_findings, wait_until
 from tests.texts import text, word
 
 N_DOCUMENTS = 10_000
@@ -247,11 +247,4 @@ def test_views_of_the_app_are_accessible(open_page: Open, app: str, axe: str, vi
             page.fill("textarea", KNOWN)
             page.click("text=Check this text")
             page.wait_for_selector("#checked-title")
-        page.evaluate(axe)
-        found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
-        serious = [
-            (entry["id"], [node["html"][:120] for node in entry["nodes"][:3]])
-            for entry in found["violations"]
-            if entry["impact"] in ("serious", "critical")
-        ]
-        assert serious == []
+        assert serious_findings(page, axe) == []

@@ -11,7 +11,7 @@ import pytest
 from ibidem.views.material import material_of_folder
 from ibidem.views.opening import passing_views
 from ibidem.views.reporting import write_report
-from tests.browser.conftest import HOSTILE, SHARED, Open, wait_until
+from tests.browser.conftest import HOSTILE, SHARED, Open, serious_findings, wait_until
 
 VIEWS = ["overview", "pairs", "pair=10", "flow", "families", "family=3", "documents", "document=18", "left-out"]
 
@@ -395,11 +395,4 @@ def test_hostile_texts_are_shown_and_never_carried_out(open_page: Open, hostile_
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_are_accessible(open_page: Open, example_report: str, axe: str, view: str, scheme: str) -> None:
     with open_page(f"{example_report}#{view}", color_scheme=scheme, bypass_csp=True) as page:
-        page.evaluate(axe)
-        found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
-        serious = [
-            (entry["id"], [node["html"][:120] for node in entry["nodes"][:3]])
-            for entry in found["violations"]
-            if entry["impact"] in ("serious", "critical")
-        ]
-        assert serious == []
+        assert serious_findings(page, axe) == []
