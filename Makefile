@@ -39,7 +39,7 @@ install = { if [ "$$(id -u)" = 0 ]; then as_root=; else as_root="sudo -n"; fi; \
 		echo "Installing $(2)."; \
 		$$as_root apt-get update -qq && \
 		$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null; \
-	fi || echo "$(1) cannot be installed: the tests that need it will be skipped."; }
+	else false; fi || echo "$(1) cannot be installed: the tests that need it will be skipped."; }
 
 # Numba keeps compiled kernels beside their sources and does not notice a change in a kernel of another file that they call.
 clean:
