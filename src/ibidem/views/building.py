@@ -13,17 +13,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ibidem.model import KINDS
 from ibidem.views.building_documents import DocumentsAdded
 from ibidem.views.distributions import distributions_of
 from ibidem.views.families import find_families
 from ibidem.views.material import Material
 from ibidem.views.pairs import NO_TIME, Numbers, PairColumns, PassageColumns, pair_up
-from ibidem.views.schema import INDICES, SCHEMA, create, unpack
+from ibidem.views.schema import INDICES, TOLD, create, unpack
 from ibidem.views.telling import inputs_told, left_out, settings_told
 
 _ROWS_AT_ONCE = 50_000
 _MOST_FAMILY_CHARS = 2_000  # that are kept to be shown
 _MOST_SEARCHED_CHARS = 20_000
+_MOST_FACETS = 200
 
 
 def build_views(material: Material, path: Path, is_searched: bool = True) -> None:
@@ -37,6 +39,7 @@ def build_views(material: Material, path: Path, is_searched: bool = True) -> Non
         _Builder(material, connection, is_searched).build()
         connection.execute("COMMIT")
         connection.executescript(INDICES)
+        connection.execute("INSERT INTO meta VALUES ('facets', ?)", (json.dumps(_facets(connection)),))
     finally:
         connection.close()
 
@@ -239,7 +242,7 @@ class _Builder:
         counts = material.run.get("counts", {})
         reusing = one[3] if material.documents is not None else len(np.unique(np.concatenate([pairs.a, pairs.b])))
         summary = {
-            "schema": SCHEMA,
+            "schema": TOLD,
             "version": material.run.get("version"),
             "title": material.title,
             "made": str(material.run.get("finished")).replace("+00:00", "Z"),
@@ -276,6 +279,21 @@ class _Builder:
             # NaN becomes NULL, as SQLite has it.
             rows = zip(*(column[begin:end].tolist() for column in columns), strict=True)
             self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+
+
+def _facets(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Return how many pairs there are of each group, kind and year: over all of them, so it is counted once."""
+    groups = (
+        "SELECT g.name, COUNT(*) FROM (SELECT a_group AS n FROM pairs UNION ALL SELECT b_group FROM pairs "
+        f"WHERE b_group IS NOT a_group) JOIN groups g ON g.number = n GROUP BY n ORDER BY 2 DESC, 1 LIMIT {_MOST_FACETS}"
+    )
+    kinds = "SELECT kind, COUNT(*) FROM pairs GROUP BY kind ORDER BY 2 DESC"
+    years = "SELECT year, COUNT(*) FROM pairs WHERE year IS NOT NULL GROUP BY year ORDER BY year"
+    return {
+        "groups": [{"group": name, "n_pairs": n} for name, n in connection.execute(groups)],
+        "kinds": [{"kind": KINDS[kind], "n_pairs": n} for kind, n in connection.execute(kinds)],
+        "years": [{"year": year, "n_pairs": n} for year, n in connection.execute(years)],
+    }
 
 
 def _or_none(values: Numbers, nothing: int) -> Any:

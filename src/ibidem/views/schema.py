@@ -7,7 +7,9 @@ import zlib
 from pathlib import Path
 
 # What a file of another number holds is not known: it is made anew.
-SCHEMA = 2
+SCHEMA = 3
+# The form of what views tell pages and programs.
+TOLD = 1
 
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

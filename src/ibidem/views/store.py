@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.errors import ResourceError
-from ibidem.model import KINDS
 from ibidem.views.connections import Connections
 from ibidem.views.paging import Pages, where_of
 from ibidem.views.queries import (
@@ -45,7 +44,6 @@ _MOST_PLACES = 200  # of one family that are shown
 _MOST_ARROWS = 400
 _TEXTS_KEPT = 4  # a document in many pairs is asked for again and again
 _MOST_SPANS = 200_000  # of one document that are counted for its shades
-_MOST_FACETS = 200
 _MOST_VARIANT_CHARS = 3_000
 
 _GREY = """
@@ -330,26 +328,12 @@ class ViewStore:
         return spans
 
     def _facets(self) -> dict[str, Any]:
-        groups = self._cached_rows(
-            "SELECT g.name, COUNT(*) FROM (SELECT a_group AS n FROM pairs UNION ALL SELECT b_group FROM pairs "
-            f"WHERE b_group IS NOT a_group) JOIN groups g ON g.number = n GROUP BY n ORDER BY 2 DESC, 1 LIMIT {_MOST_FACETS}"
-        )
-        kinds = self._cached_rows("SELECT kind, COUNT(*) FROM pairs GROUP BY kind ORDER BY 2 DESC")
-        years = self._cached_rows("SELECT year, COUNT(*) FROM pairs WHERE year IS NOT NULL GROUP BY year ORDER BY year")
         verdicts = self._rows(f"SELECT verdict, COUNT(*) FROM ({JUDGED_PAIRS}) WHERE verdict IS NOT NULL GROUP BY verdict")
         n_open = self._pages.count("pairs p", "", ()) - sum(n for _, n in verdicts)
         return {
-            "groups": [{"group": name, "n_pairs": n} for name, n in groups],
-            "kinds": [{"kind": KINDS[kind], "n_pairs": n} for kind, n in kinds],
-            "years": [{"year": year, "n_pairs": n} for year, n in years],
+            **self._meta["facets"],
             "verdicts": [{"verdict": verdict, "n_pairs": n} for verdict, n in (*verdicts, (None, n_open)) if n],
         }
-
-    def _cached_rows(self, query: str) -> list[tuple[Any, ...]]:
-        if query not in self._meta:
-            self._meta[query] = [tuple(row) for row in self._rows(query)]
-        rows: list[tuple[Any, ...]] = self._meta[query]
-        return rows
 
     def _cut(self, items: list[dict[str, Any]], limit: int, total: int, drop: str) -> dict[str, Any]:
         following = write_cursor(None, items[limit - 1][drop]) if len(items) > limit else None

@@ -8,6 +8,7 @@ from typing import Any
 
 from ibidem.index.index import Index
 from ibidem.version import __version__
+from ibidem.views.schema import TOLD
 
 _NO_ITEMS: dict[str, Any] = {"items": [], "total": 0, "next": None}
 _COUNTED = ("passages", "pairs", "families", "repeats", "reusing_documents", "skipped")
@@ -37,7 +38,7 @@ class IndexViews:
         settings = [{"stage": "index", "name": name, "value": value} for name, value in info["settings"].items()]
         counts = {"documents": info["documents"], "sentences": info["sentences"], "characters": None}
         return {
-            "schema": 1,
+            "schema": TOLD,
             "version": __version__,
             "title": self._index.path.absolute().name,
             "made": made,
