@@ -76,7 +76,7 @@ def mark_changes(passages: Sequence[dict[str, Any]], text_a: str, text_b: str) -
         passage["a_changes"], passage["b_changes"] = [], []
         a = text_a[passage["a_start"] : passage["a_end"]]
         b = text_b[passage["b_start"] : passage["b_end"]]
-        if not a or not b or a == b or passage["kind"] == "exact":  # then the words are the same, whatever stands between
+        if not a or not b or a == b or passage.get("kind") == "exact":  # then the words are the same, whatever stands between
             continue
         room -= len(a) + len(b)
         if room < 0:
