@@ -9,10 +9,10 @@ demo: .venv/installed
 	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv --report
 	@echo "Open demo/report.html in a browser. The tables are beside it; examples/newsroom/README.md tells what the collection holds."
 
+# Tests run in their own order: those of Spark, few and long, would come last otherwise, with nothing left to run beside them.
 test: .venv/installed-dev programs
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
-	# In their own order: those of Spark, few and long, would come last otherwise, when nothing is left to run beside them.
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
 
 .venv/installed: pyproject.toml
