@@ -18,6 +18,7 @@ import pytest
 import ibidem
 from ibidem.errors import InputError
 from ibidem.index.locking import WriterLock
+from ibidem.reports.writing import ARRIVALS_FILE
 from ibidem.web import adding, arrivals, shapes, streaming
 from ibidem.web.arrivals import ArrivalLog
 from ibidem.web.errors import ApiError
@@ -104,7 +105,7 @@ def test_nothing_is_added_when_it_is_read_only(app_over: AppMaker, index: Path) 
     assert not client.get("/api/v1/index").json()["may_add"]
     error = expect_error(403, "read_only", client.post(ARRIVALS, json={"id": "new", "text": text(500)}))
     assert "--read-only" in error["next_step"]
-    assert not (index / arrivals.FILE_NAME).exists()
+    assert not (index / ARRIVALS_FILE).exists()
 
 
 def test_nothing_is_added_where_nothing_can_be_written(
@@ -124,7 +125,7 @@ def test_arrivals_outlive_the_server(app_over: AppMaker, index: Path) -> None:
 
 
 def test_arrivals_are_listed_from_a_number_on(app_over: AppMaker, index: Path) -> None:
-    log = ArrivalLog(index / arrivals.FILE_NAME)
+    log = ArrivalLog(index / ARRIVALS_FILE)
     log.append(arrival(id=str(n)) for n in range(1, 121))
     log.close()
     client = app_over(index)

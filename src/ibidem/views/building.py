@@ -13,12 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ibidem.collection import NO_TIME
 from ibidem.model import KINDS
 from ibidem.views.building_documents import DocumentsAdded
 from ibidem.views.distributions import distributions_of
 from ibidem.views.families import find_families
 from ibidem.views.material import Material
-from ibidem.views.pairs import NO_TIME, Numbers, PairColumns, PassageColumns, pair_up
+from ibidem.views.pairs import Numbers, PairColumns, PassageColumns, days_between, pair_up
 from ibidem.views.schema import INDICES, TOLD, create, unpack
 from ibidem.views.telling import inputs_told, left_out, settings_told
 
@@ -90,12 +91,12 @@ class _Builder:
         similarity, of_a, of_b = (table[c].to_numpy() for c in ("similarity", "containment_a", "containment_b"))
         shared = np.maximum(of_a * np.maximum(n_chars[a], 0), of_b * np.maximum(n_chars[b], 0)).astype(np.int64)
         both = (times[a] != NO_TIME) & (times[b] != NO_TIME)
-        days = np.where(both, np.abs(times[a] // 2 - times[b] // 2) * 2 / 86_400e6, np.nan)
         direction = np.where(both & (times[a] < times[b]), 1, np.where(both & (times[a] > times[b]), 2, 0))
         none = np.zeros(len(a) + 1, np.int64)
         return PairColumns(
-            none, a, b, shared, none[1:], similarity, of_a, of_b, (similarity < 1).astype(np.int64), direction, days
-        )
+            none, a, b, shared, none[1:], similarity, of_a, of_b, (similarity < 1).astype(np.int64), direction,
+            days_between(times[a], times[b]),
+        )  # fmt: skip
 
     def _add_pairs(self, pairs: PairColumns) -> None:
         groups, times = np.array(self.documents.groups, np.int64), np.array(self.documents.times, np.int64)

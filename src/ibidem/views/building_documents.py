@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ibidem.collection import NO_TIME
 from ibidem.errors import IbidemError
 from ibidem.views.material import Material, ReadDocument
-from ibidem.views.pairs import NO_TIME, Numbers
+from ibidem.views.pairs import Numbers
 from ibidem.views.schema import pack
 
 _MICROSECONDS = 1_000_000

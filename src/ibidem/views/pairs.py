@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.collection import NO_TIME
 from ibidem.model import DIRECTIONS, KINDS
 
 Numbers = NDArray[np.int64]
 Shares = NDArray[np.float64]
-NO_TIME = np.iinfo(np.int64).min
 _DAY_MICROSECONDS = 86_400_000_000
 
 
@@ -99,14 +99,18 @@ def pair_up(passages: PassageColumns, n_chars: Numbers, times: Numbers) -> tuple
     similarity = np.bincount(pair, weights * passages.similarity, len(a)) / np.maximum(np.bincount(pair, weights, len(a)), 1)
     # The longest passage speaks for its pair: last in this order, the first of equally long ones.
     longest = np.lexsort((-np.arange(len(pair)), lengths, pair))[first[1:] - 1]
-    both = (times[a] != NO_TIME) & (times[b] != NO_TIME)
-    days = np.where(both, np.abs(np.where(both, times[a], 0) - np.where(both, times[b], 0)) / _DAY_MICROSECONDS, np.nan)
     pairs = PairColumns(
         first, a, b, np.maximum(covered_a, covered_b), lengths[longest], np.minimum(similarity, 1.0),
         _share(covered_a, n_chars[a]), _share(covered_b, n_chars[b]),
-        passages.kind[longest], passages.direction[longest], days,
+        passages.kind[longest], passages.direction[longest], days_between(times[a], times[b]),
     )  # fmt: skip
     return passages, pairs
+
+
+def days_between(one: Numbers, other: Numbers) -> Shares:
+    """Return how many days lie between moments; NaN where one of them is not known."""
+    both = (one != NO_TIME) & (other != NO_TIME)
+    return np.where(both, np.abs(np.where(both, one, 0) - np.where(both, other, 0)) / _DAY_MICROSECONDS, np.nan)
 
 
 def _covered(pair: Numbers, start: Numbers, end: Numbers, n_pairs: int) -> Numbers:

@@ -13,7 +13,6 @@ from typing import Any
 
 from ibidem.errors import InputError
 
-FILE_NAME = "arrivals.sqlite"
 MOST_KEPT = 100_000
 _TRIM_AT = MOST_KEPT // 100  # rows over the limit; trimming each time would cost more than it gives
 _ROWS_AT_ONCE = 500

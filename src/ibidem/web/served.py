@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.errors import InputError, UsageError
+from ibidem.index.catalog_file import CATALOG_FILE
 from ibidem.index.index import Index
 from ibidem.model import Document
+from ibidem.reports.writing import ARRIVALS_FILE
 from ibidem.views.opening import open_views
 from ibidem.views.store import ViewStore
 from ibidem.web.adding import Adder
-from ibidem.web.arrivals import FILE_NAME, ArrivalLog
+from ibidem.web.arrivals import ArrivalLog
 from ibidem.web.index_views import IndexViews
 from ibidem.web.tailing import Tail
 
-_OF_INDEX, _OF_RESULT = "catalog.sqlite", "run.json"
+_OF_INDEX, _OF_RESULT = CATALOG_FILE, "run.json"
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def open_served(
         beside = index_path or path
         has_arrivals = index is not None or arrivals is not None
         keeps_log = has_arrivals and may_write and os.access(beside, os.W_OK)
-        log = ArrivalLog(beside / FILE_NAME if keeps_log else None)
+        log = ArrivalLog(beside / ARRIVALS_FILE if keeps_log else None)
         stack.callback(log.close)
         if arrivals is not None:
             tail = Tail(arrivals, log)
