@@ -53,6 +53,10 @@ def find(
     config, progress = config.with_signature("words"), progress or Progress()
     if spark_engine is not None:
         return spark_engine.find(inputs, against, config, progress)
+    if _is_stored("find", inputs, against, config, progress):
+        from ibidem.stored.engine import find_stored
+
+        return find_stored(inputs, against, config, progress)
     with Run(inputs, against, config, progress) as run:
         return find_passages(run)
 
@@ -135,9 +139,14 @@ def cluster(
     config, spark_engine = _with_engine(config, engine, settings)
     if plan is not None:
         plan.check(config)
+    progress = progress or Progress()
     if spark_engine is not None:
-        return spark_engine.cluster(inputs, against, config, progress or Progress(), plan)
-    with Run(inputs, against, config, progress or Progress()) as run:
+        return spark_engine.cluster(inputs, against, config, progress, plan)
+    if _is_stored("cluster", inputs, against, config, progress):
+        from ibidem.stored.engine import cluster_stored
+
+        return cluster_stored(inputs, against, config, progress, plan)
+    with Run(inputs, against, config, progress) as run:
         return cluster_documents(run, plan)
 
 
@@ -201,10 +210,15 @@ def dedup(
     from ibidem.running import Run
 
     config, spark_engine = _with_engine(config, engine, settings)
-    config = config.with_signature("exact")
+    config, progress = config.with_signature("exact"), progress or Progress()
     if spark_engine is not None:
-        return spark_engine.dedup(inputs, against, config, progress or Progress())
-    with Run(_repeatable(inputs), against, config, progress or Progress()) as run:
+        return spark_engine.dedup(inputs, against, config, progress)
+    inputs = _repeatable(inputs)
+    if _is_stored("dedup", inputs, against, config, progress):
+        from ibidem.stored.engine import dedup_stored
+
+        return dedup_stored(inputs, against, config, progress)
+    with Run(inputs, against, config, progress) as run:
         return clean_collection(run)
 
 
@@ -220,6 +234,13 @@ def _with_engine(
 
         return config, own_engine(config.engine, {})
     return Config.of(config, **settings, engine="spark"), engine
+
+
+def _is_stored(verb: str, inputs: Any, against: Any, config: Config, progress: Progress) -> bool:
+    """Say whether the work is done in parts that are stored on disk, because it outgrows memory or goes on with such a run."""
+    from ibidem.stored.choosing import outgrows_memory
+
+    return outgrows_memory(verb, inputs, against, config, progress)
 
 
 def _repeatable(inputs: Any) -> Any:

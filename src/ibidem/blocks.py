@@ -63,6 +63,13 @@ class Flow(Protocol):
         ...
 
 
+def record_batches(source: Any, given: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+    """Return what a mapper is given as record batches: stored documents come as tables, those of an engine as batches."""
+    if not isinstance(source, Blocks):
+        return given
+    return (batch for table in given for batch in table.combine_chunks().to_batches())
+
+
 def pieces(emitted: Emitted) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows of each partition, in pieces that are small enough to be sent."""
     table = emitted.table

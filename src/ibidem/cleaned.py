@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.cleaning import check_cuts_possible, output_paths, rewrite
-from ibidem.cleaning.decisions import without_spans
+from ibidem.cleaning.decisions import Decisions, without_spans
 from ibidem.cleaning.names import MARKS_FILE, UNFINISHED_FILE
 from ibidem.collection import Documents
 from ibidem.config import Config
@@ -22,42 +22,70 @@ from ibidem.documents import read, resolve_inputs
 from ibidem.documents.inputs import FileSource, Source, read_written
 from ibidem.errors import OutputExistsError, ResourceError, SettingsError
 from ibidem.model import Document
+from ibidem.overviews import CleaningOverview
 from ibidem.removals import Removals
-from ibidem.reports.writing import check_is_folder, write_result
+from ibidem.reports.writing import WORK_FOLDER, check_is_folder, write_result
 from ibidem.result import RunResult
 
 
 @dataclass(frozen=True, repr=False)
-class CleaningResult(RunResult):
+class AnyCleaningResult(RunResult):
     """What was decided about a collection. Nothing is changed: `write` and `remaining` give what is left of it."""
 
-    removals: Removals
-    documents: Documents
     original: Any
 
     def __len__(self) -> int:
-        return len(self.removals)
+        return self.overview().n_removals
 
     def __repr__(self) -> str:
-        counts = self._result_counts()
+        found = self.overview()
         return (
-            f"<CleaningResult: {counts['removed_documents']} of {self.documents.n_input} documents and "
-            f"{counts['removed_characters']} characters go>"
+            f"<{type(self).__name__}: {found.n_dropped} of {found.n_documents} documents and "
+            f"{found.n_removed_chars} characters go>"
         )
 
     @property
     def removed(self) -> pa.Table:
         """What goes, one row each: where it stands, and what it matches."""
-        return self.removals.table(self.documents)
+        raise NotImplementedError
+
+    def overview(self) -> CleaningOverview:
+        """Return what a summary tells."""
+        raise NotImplementedError
+
+    def changes(self) -> Iterator[tuple[int, tuple[tuple[int, int], ...] | None]]:
+        """Yield the documents that change, by number, in order, and what is cut out of each; None: all of it goes."""
+        raise NotImplementedError
+
+    def first_removed(self, count: int) -> list[dict[str, Any]]:
+        """Return the first rows of what goes, each with the number of its document."""
+        raise NotImplementedError
+
+    def decisions(self, mark_only: bool) -> Decisions:
+        """Return what happens to the records of the input files."""
+        raise NotImplementedError
+
+    @property
+    def mark_columns(self) -> pa.Schema:
+        """The columns that records get where nothing is removed."""
+        raise NotImplementedError
+
+    def removed_rows(self) -> pa.Table | pa.RecordBatchReader:
+        """Return what goes, for one reading."""
+        return self.removed
 
     def remaining(self) -> Iterator[Document]:
         """Yield the documents that remain, what is cut taken out of their texts; the inputs are read once more."""
-        cuts = self.removals.cuts()
+        changes = self.changes()
+        next_change = next(changes, None)
         fields = dataclasses.asdict(self.config.documents)
         for number, document in enumerate(read(self.original, on_skip=lambda record: None, **fields)):
-            if not self.removals.is_dropped[number]:
-                spans = cuts.get(number)
-                yield dataclasses.replace(document, text=without_spans(document.text, spans)) if spans else document
+            if next_change is None or next_change[0] != number:
+                yield document
+                continue
+            if next_change[1] is not None:
+                yield dataclasses.replace(document, text=without_spans(document.text, next_change[1]))
+            next_change = next(changes, None)
 
     def write(
         self, folder: str | os.PathLike[str], on_bytes: Callable[[int], None] | None = None, **settings: Any
@@ -76,25 +104,67 @@ class CleaningResult(RunResult):
         planned = [str(file.relative_to(path)) for file in output_paths(sources, path)]
         _begin_writing(path, [*planned, MARKS_FILE])
         mark_only = config.cleaning.mark_only
-        columns = self.removals.mark_columns if mark_only else None
+        columns = self.mark_columns if mark_only else None
         damaged = {record.source for record in self.skipped if record.position == 0}
-        decisions = self.removals.decisions(self.documents, mark_only)
         try:
-            written = rewrite(sources, decisions, path, config.documents, columns, on_bytes, damaged)
+            written = rewrite(sources, self.decisions(mark_only), path, config.documents, columns, on_bytes, damaged)
         except BaseException:
             _remove_earlier(path)  # no half of a collection is left
             raise
         run = self.run() | {"settings": config.to_dict(), "written": [str(file.relative_to(path)) for file in written]}
-        paths = written + write_result(path, {"removed": self.removed}, self.skipped, run, "jsonl", clear=False)
+        paths = written + write_result(path, {"removed": self.removed_rows()}, self.skipped, run, "jsonl", clear=False)
         (path / UNFINISHED_FILE).unlink()
         return paths
 
     def _result_counts(self) -> dict[str, int]:
+        found = self.overview()
         return {
-            "removed_documents": int(np.count_nonzero(self.removals.is_dropped)),
-            "removed_characters": self.removals.n_chars,
-            "removals": len(self.removals),
+            "removed_documents": found.n_dropped,
+            "removed_characters": found.n_removed_chars,
+            "removals": found.n_removals,
         }
+
+
+@dataclass(frozen=True, repr=False)
+class CleaningResult(AnyCleaningResult):
+    """What was decided about a collection that is in memory."""
+
+    removals: Removals
+    documents: Documents
+
+    @property
+    def removed(self) -> pa.Table:
+        """What goes, one row each: where it stands, and what it matches."""
+        return self.removals.table(self.documents)
+
+    def overview(self) -> CleaningOverview:
+        """Return what a summary tells."""
+        n_dropped = int(np.count_nonzero(self.removals.is_dropped))
+        n_cut = len(np.unique(self.removals.document)) - n_dropped
+        n_input = self.documents.n_input
+        n_chars = int(self.documents.n_chars[:n_input].sum())
+        return CleaningOverview(n_input, n_chars, n_dropped, n_cut, len(self.removals), self.removals.n_chars)
+
+    def changes(self) -> Iterator[tuple[int, tuple[tuple[int, int], ...] | None]]:
+        """Yield the documents that change, by number, in order, and what is cut out of each; None: all of it goes."""
+        cuts = self.removals.cuts()
+        for number in np.unique(self.removals.document).tolist():
+            yield number, None if self.removals.is_dropped[number] else cuts[number]
+
+    def first_removed(self, count: int) -> list[dict[str, Any]]:
+        """Return the first rows of what goes, each with the number of its document."""
+        numbers = self.removals.document[:count].tolist()
+        rows = self.removals.table(self.documents, 0, count).to_pylist()
+        return [row | {"document": number} for row, number in zip(rows, numbers, strict=True)]
+
+    def decisions(self, mark_only: bool) -> Decisions:
+        """Return what happens to the records of the input files."""
+        return self.removals.decisions(self.documents, mark_only)
+
+    @property
+    def mark_columns(self) -> pa.Schema:
+        """The columns that records get where nothing is removed."""
+        return self.removals.mark_columns
 
 
 def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Source]:
@@ -106,7 +176,7 @@ def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Sou
     if folder is not None:
         check_is_folder(folder)
         earlier = _earlier_files(folder)
-        if folder.exists() and any(folder.iterdir()):
+        if folder.exists() and any(path.name != WORK_FOLDER for path in folder.iterdir()):
             if earlier is None:
                 raise OutputExistsError(
                     f"{folder} holds other files than a cleaned collection", "Give another folder with -o."

@@ -209,10 +209,20 @@ class EngineConfig:
     engine: str = _setting("local", "Where the stages run: on this machine, or on Spark.", choices=("local", "spark"))
     workers: int = _setting(0, "Threads; 0 for one a core.", at_least=0)
     memory: str = _setting(
-        "auto", "Memory for shingles, as 500MB or 4GB; more go to a temporary file. auto: half of what the machine has."
+        "auto",
+        "Memory that a run may use, as 500MB or 4GB; what needs more is worked on part by part, and parts are stored on disk. "
+        "auto: three quarters of what the machine has.",
     )
-    tmp_dir: str = _setting("auto", "Folder for temporary files (on Spark: one that all workers reach); auto: the system's.")
-    partitions: int = _setting(0, "Spark: parts that the work is cut into; 0: one for every 32 MB of input.", at_least=0)
+    tmp_dir: str = _setting(
+        "auto", "Folder for temporary files (on Spark: one that all workers reach); auto: in the output folder or the system's."
+    )
+    partitions: int = _setting(
+        0, "Parts that the work is cut into, whatever its size; 0: by its size (Spark: one for every 32 MB).", at_least=0
+    )
+    resume: bool = _setting(
+        False, "Go on after the last finished stage of a run into the same folder; keep finished stages if this one ends early."
+    )
+    work_dir: str = _setting("auto", "Folder that finished stages are found in again by `resume`; auto: none that lasts.")
 
     @property
     def tmp_folder(self) -> str | None:

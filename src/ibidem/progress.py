@@ -5,6 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a stage that was stored: what it read and wrote, how long it took, and what lies on disk after it."""
+
+    name: str
+    seconds: float
+    n_read_bytes: int
+    n_written_bytes: int
+    n_stored_bytes: int
 
 
 class Progress:
@@ -13,6 +25,7 @@ class Progress:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {"documents": 0, "sentences": 0}
         self.timings: dict[str, float] = {}
+        self.resources: dict[str, int] = {}
 
     @contextmanager
     def stage(self, name: str, n_bytes: int | None = None) -> Iterator[None]:
@@ -28,6 +41,16 @@ class Progress:
     def count(self, **numbers: int) -> None:
         """Keep numbers for `run.json`."""
         self.counts.update(numbers)
+
+    def use(self, **numbers: int) -> None:
+        """Keep numbers of bytes that the run used, for `run.json`."""
+        self.resources.update(numbers)
+
+    def tell(self, message: str) -> None:
+        """Say something that the user should know while the run lasts."""
+
+    def add_step(self, step: Step) -> None:
+        """Note that a step of a stage has ended."""
 
     def add_documents(self, n_documents: int, n_sentences: int = 0) -> None:
         """Note that documents were read and split."""

@@ -1,4 +1,4 @@
-"""Quantities as users write them: sizes of memory, rhythms of commits."""
+"""Quantities as users write and read them: sizes of memory, rhythms of commits."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ def memory_bytes(memory: str) -> int | None:
         return 0
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kmgt]?)i?b?", memory.strip().lower())
     return int(float(match[1]) * 1000 ** " kmgt".index(match[2] or " ")) if match else None
+
+
+def size_of(n_bytes: float) -> str:
+    """Return a size in the unit that fits it."""
+    units = ["bytes", "kB", "MB", "GB", "TB"]
+    while n_bytes >= 1000 and len(units) > 1:
+        n_bytes /= 1000
+        del units[0]
+    return f"{n_bytes:,.0f} {units[0]}" if units[0] == "bytes" or n_bytes >= 100 else f"{n_bytes:.1f} {units[0]}"
 
 
 def commit_rhythm(commit_every: str) -> tuple[int, float] | None:

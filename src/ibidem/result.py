@@ -15,6 +15,7 @@ import pyarrow as pa
 from ibidem.collection import Collection, Documents
 from ibidem.config import Config
 from ibidem.model import Passage, Skipped, Span
+from ibidem.overviews import ClusterOverview, PassageOverview, in_batches, kinds_of, largest_clusters, reused_of
 from ibidem.reports.writing import check_output, describe_run, write_result
 from ibidem.resemblance import SamplingPlan, SizeGroup
 
@@ -29,11 +30,21 @@ class RunResult:
     counts: Mapping[str, int]
     timings: Mapping[str, float]
     notices: Sequence[str] = field(default=(), kw_only=True)
+    resources: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close(failed=problem[0] is not None)
+
+    def close(self, failed: bool = False) -> None:
+        """Give back what the result holds on disk, if its run was larger than memory; nothing of it can be read any more."""
 
     def run(self) -> dict[str, Any]:
         """Return what `run.json` holds: version, settings, inputs, counts and timings of the run."""
         counts = {**self.counts, **self._result_counts(), "skipped": len(self.skipped)}
-        told = describe_run(self.config, self.inputs, counts, self.timings)
+        told = describe_run(self.config, self.inputs, counts, self.timings, self.resources)
         return told | ({"notices": list(self.notices)} if self.notices else {})
 
     def to_html(
@@ -153,6 +164,17 @@ class Result(PassageResult):
     def __repr__(self) -> str:
         return f"<Result: {len(self)} passages, {self.repeats.num_rows} repeats, {self.documents.num_rows} documents>"
 
+    def overview(self) -> PassageOverview:
+        """Return what a summary tells, but for the longest passages."""
+        return PassageOverview(
+            kinds_of(self.passages.select(["kind"]).to_batches()),
+            n_repeats=self.repeats.num_rows,
+            n_documents=self.documents.num_rows,
+            n_reused=reused_of(self.documents.select(["reused_share"]).to_batches()),
+            most_words=int(self.collection.n_words.max(initial=0)),
+            most_sentences=int(np.diff(self.collection.document_first).max(initial=0)),
+        )
+
     def _further_tables(self) -> dict[str, pa.Table]:
         return {"documents": self.documents, "repeats": self.repeats}
 
@@ -185,6 +207,11 @@ class ClusterResult(RunResult):
     def __repr__(self) -> str:
         n_clusters = self._result_counts()["clusters"]
         return f"<ClusterResult: {len(self)} pairs, {n_clusters} clusters of {self.clusters.num_rows} documents>"
+
+    def overview(self) -> ClusterOverview:
+        """Return what a summary tells."""
+        n_clusters, largest = largest_clusters(in_batches(self.clusters))
+        return ClusterOverview(len(self), n_clusters, self.clusters.num_rows, self.documents.n_documents, largest)
 
     def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
         """Write both tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `overwrite`."""

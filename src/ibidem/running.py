@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -17,6 +17,8 @@ from ibidem.engines import LocalEngine
 from ibidem.progress import Progress
 from ibidem.reports import SkippedRecords
 from ibidem.shingled import ShingledDocuments, gather_shingles
+
+AnyRun = TypeVar("AnyRun", bound="Run")
 
 
 class Run:
@@ -32,7 +34,7 @@ class Run:
         self._engine = LocalEngine(config.engine.workers)
         self.map_parts = self._engine.map_parts
 
-    def __enter__(self) -> Run:
+    def __enter__(self: AnyRun) -> AnyRun:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -66,6 +68,7 @@ class Run:
             "counts": self.progress.counts,
             "timings": self.progress.timings,
             "notices": self._notices(),
+            "resources": self.progress.resources,
         }
 
     def _notices(self) -> list[str]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ibidem.collection import MOST_SENTENCES, Documents, texts_of
 from ibidem.config import Config
-from ibidem.engines import machine_memory
 from ibidem.errors import ResourceError
+from ibidem.memory import machine_memory
 from ibidem.parts import MapParts
 from ibidem.quantities import memory_bytes
 from ibidem.resemblance import Comparer, Corpus, SamplingPlan, occurrence_hashes, shingle_tokens

@@ -53,22 +53,24 @@ def cluster(
         run_on_spark("cluster", inputs, references, output, config, spark_conf, progress, quiet, plan=plan)
         return
     check_local_folder(output)
-    from ibidem.reports.writing import check_output
-
-    check_output(output, config.output.overwrite)  # before the work, not after it
     import pyarrow as pa
 
     from ibidem.api import cluster as cluster_in
     from ibidem.cli.display import look_at, open_display
+    from ibidem.cli.occupying import output_occupied
     from ibidem.config import is_compared_in_full
     from ibidem.reports.cluster_summary import summarise_clusters
 
     pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
     if not config.resemblance.verify and not quiet and (plan or not is_compared_in_full(config)):
         click.echo("ibidem: pairs are not verified; their similarity is an estimate, and some are no duplicates", err=True)
-    with open_display(progress, quiet) as display:
-        result = cluster_in(list(inputs), against=list(references) or None, plan=plan, config=config, progress=display)
+    with (
+        output_occupied(output, config) as config,
+        open_display(progress, quiet) as display,
+        cluster_in(list(inputs), against=list(references) or None, plan=plan, config=config, progress=display) as result,
+    ):
         with display.stage("writing"):
             result.write(output)
+        summary = summarise_clusters(result, output)
     if not quiet:
-        click.echo(f"{summarise_clusters(result, output)}\n{look_at(output)}", err=True)
+        click.echo(f"{summary}\n{look_at(output)}", err=True)

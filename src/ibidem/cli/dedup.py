@@ -67,6 +67,7 @@ def dedup(
     from ibidem.cli.display import open_display
     from ibidem.reports.cleaning_summary import summarise_cleaning
     from ibidem.spilling import temporary_folder
+    from ibidem.stored.work import check_leftovers, occupied
 
     pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
     if not config.resemblance.verify and not quiet:
@@ -77,8 +78,11 @@ def dedup(
         if "-" in paths:  # inputs are read twice: standard input is stored first
             folder = stack.enter_context(temporary_folder(config.engine.tmp_folder))
             paths[paths.index("-")] = spool_stdin(folder)
+        if output is not None and not dry_run:
+            config = stack.enter_context(occupied(output)).settings(config)
+            check_leftovers(Path(config.engine.work_dir), config)
         check_cleaning(paths, None if dry_run else output, config)
-        result = dedup_in(paths, against=list(references) or None, config=config, progress=display)
+        result = stack.enter_context(dedup_in(paths, against=list(references) or None, config=config, progress=display))
         if output is not None and not dry_run:
             with display.stage("writing"):
                 result.write(output, on_bytes=display.add_bytes)

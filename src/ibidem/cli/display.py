@@ -10,7 +10,10 @@ from pathlib import Path
 
 import click
 
-from ibidem.progress import Progress
+from ibidem.cli.options import VERBOSE
+from ibidem.memory import peak_memory, used_memory
+from ibidem.progress import Progress, Step
+from ibidem.quantities import size_of
 
 _SECONDS_BETWEEN_LINES = 30.0
 
@@ -22,8 +25,13 @@ def look_at(folder: Path) -> str:
 
 @contextmanager
 def open_display(mode: str, quiet: bool) -> Iterator[Progress]:
-    """Yield the progress that fits: bars on a terminal (or with `on`), a line every half minute elsewhere, nothing if quiet."""
-    if quiet or mode == "off":
+    """Yield the progress that fits: bars on a terminal (or with `on`), a line every half minute elsewhere, nothing if quiet.
+
+    `verbose` tells of every step instead.
+    """
+    if mode == VERBOSE:
+        yield StepDisplay()
+    elif quiet or mode == "off":
         yield Progress()
     elif mode == "on" or sys.stderr.isatty():
         with BarDisplay() as display:
@@ -32,7 +40,49 @@ def open_display(mode: str, quiet: bool) -> Iterator[Progress]:
         yield LineDisplay()
 
 
-class LineDisplay(Progress):
+class TellingDisplay(Progress):
+    """Says what the user should know."""
+
+    def tell(self, message: str) -> None:
+        """Say it."""
+        click.echo(f"ibidem: {message}", err=True)
+
+
+class StepDisplay(TellingDisplay):
+    """Says of every stage, and of every step that is stored, how long it took, how fast it was, and what it holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._n_bytes = 0
+        self._begin = 0.0
+
+    def begin_stage(self, name: str, n_bytes: int | None) -> None:
+        """Note the time."""
+        self._begin, self._n_bytes = time.perf_counter(), 0
+
+    def add_bytes(self, n_bytes: int) -> None:
+        """Count what is read."""
+        self._n_bytes += n_bytes
+
+    def add_step(self, step: Step) -> None:
+        """Tell of a step."""
+        rate = f"{size_of(step.n_read_bytes / max(step.seconds, 1e-6))}/s"
+        moved = f"read {size_of(step.n_read_bytes)} ({rate}), wrote {size_of(step.n_written_bytes)}"
+        self._say(f"  {step.name}", step.seconds, f"{moved}, on disk {size_of(step.n_stored_bytes)}")
+
+    def end_stage(self, name: str) -> None:
+        """Tell of a stage."""
+        seconds = time.perf_counter() - self._begin
+        rate = f"read {size_of(self._n_bytes)} ({size_of(self._n_bytes / max(seconds, 1e-6))}/s)" if self._n_bytes else ""
+        counts = ", ".join(f"{number:,} {what}" for what, number in self.counts.items() if number)
+        self._say(name, seconds, ", ".join(part for part in (rate, counts) if part))
+
+    def _say(self, what: str, seconds: float, rest: str) -> None:
+        memory = f"memory {size_of(used_memory())}, at most {size_of(peak_memory())}"
+        click.echo(f"{what:<28} {seconds:7.1f} s  {memory}{f'; {rest}' if rest else ''}", err=True)
+
+
+class LineDisplay(TellingDisplay):
     """For logs: says every half minute where the run is."""
 
     def __init__(self) -> None:
@@ -50,6 +100,11 @@ class LineDisplay(Progress):
         super().add_documents(n_documents, n_sentences)
         self._say()
 
+    def add_step(self, step: Step) -> None:
+        """Speak if it is time."""
+        self._stage = step.name
+        self._say()
+
     def _say(self) -> None:
         if time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
@@ -57,7 +112,7 @@ class LineDisplay(Progress):
             click.echo(f"ibidem: {self._stage}: {counts}", err=True)
 
 
-class BarDisplay(Progress):
+class BarDisplay(TellingDisplay):
     """Bars drawn by rich, which is imported only here."""
 
     def __init__(self) -> None:
@@ -89,6 +144,10 @@ class BarDisplay(Progress):
         """Start a bar."""
         self._bars.update(self._task, visible=False)
         self._task = self._bars.add_task(name, total=n_bytes, note="")
+
+    def add_step(self, step: Step) -> None:
+        """Show what is done."""
+        self._bars.update(self._task, note=f"{step.name}, {size_of(step.n_stored_bytes)} on disk")
 
     def end_stage(self, name: str) -> None:
         """Fill the bar."""

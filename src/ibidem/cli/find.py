@@ -23,7 +23,7 @@ from ibidem.cli.spark import run_on_spark, spark_option
 @output_option("Folder for the results.", required=True)
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
-    without=("memory", "summaries"),
+    without=("summaries",),
 )  # fmt: skip
 @click.option("--report", is_flag=True, help="Write report.html into OUT, too: one page to look at and to send on.")
 @spark_option
@@ -56,28 +56,29 @@ def find(
         run_on_spark("find", inputs, references, output, config, spark_conf, progress, quiet)
         return
     check_local_folder(output)
-    from ibidem.reports.writing import check_output
-
-    check_output(output, config.output.overwrite)  # before the work, not after it
     import pyarrow as pa
 
     from ibidem.api import find as find_in
     from ibidem.cli.display import look_at, open_display
+    from ibidem.cli.occupying import output_occupied
     from ibidem.reports.summary import summarise
     from ibidem.warmup import later_stages_compiled_aside
 
     # Arrow's own allocators keep freed memory back: on 432 MB of text the system's peaks 120 MB lower, at the same speed.
     pa.set_memory_pool(pa.system_memory_pool())
-    with later_stages_compiled_aside(config) as is_first_run:
+    with output_occupied(output, config) as config, later_stages_compiled_aside(config) as is_first_run:
         if is_first_run and not quiet:
             click.echo("ibidem: the first run compiles its kernels, once; it takes some ten seconds longer", err=True)
-        with open_display(progress, quiet) as display:
-            result = find_in(list(inputs), against=list(references) or None, config=config, progress=display)
+        with (
+            open_display(progress, quiet) as display,
+            find_in(list(inputs), against=list(references) or None, config=config, progress=display) as result,
+        ):
             with display.stage("writing"):
                 result.write(output)
             if report:
                 with display.stage("report"):
                     result.to_html(output / "report.html", title=output.resolve().name)
+            summary = summarise(result, output)
     if not quiet:
-        click.echo(summarise(result, output), err=True)
+        click.echo(summary, err=True)
         click.echo(f"report: {output / 'report.html'}" if report else look_at(output), err=True)

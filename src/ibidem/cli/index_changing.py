@@ -58,7 +58,8 @@ def add(
         raise click.UsageError(f"--skipped {skipped}: {problem}")
     from ibidem.cli.display import open_display
     from ibidem.documents import input_size
-    from ibidem.reports.summary import many, size_of, skipped_lines
+    from ibidem.quantities import size_of
+    from ibidem.reports.summary import many, skipped_lines
     from ibidem.reports.writing import write_skipped
 
     n_bytes = input_size(list(inputs))  # before an index is made for files that are not there
@@ -139,7 +140,8 @@ def compact(folder: Path, recount: bool, memory: str | None, quiet: bool) -> Non
     \b
     ibidem index compact news.idx
     """
-    from ibidem.reports.summary import many, size_of
+    from ibidem.quantities import size_of
+    from ibidem.reports.summary import many
 
     tell_of_compiling(quiet, searching=False)
     begin = time.perf_counter()

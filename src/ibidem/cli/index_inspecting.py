@@ -25,7 +25,8 @@ def verify(folder: Path, progress: str, quiet: bool) -> None:
     ibidem index verify news.idx
     """
     from ibidem.cli.display import open_display
-    from ibidem.reports.summary import many, size_of
+    from ibidem.quantities import size_of
+    from ibidem.reports.summary import many
 
     begin = time.perf_counter()
     with open_display(progress, quiet) as display, open_index(folder, {}, progress=display) as index:
@@ -66,7 +67,7 @@ def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None
 
 
 def _lines(about: dict[str, Any]) -> Iterator[str]:
-    from ibidem.reports.summary import size_of
+    from ibidem.quantities import size_of
 
     counts, bits = about["word_counts"], about["bits"]
     removed = f" ({about['removed_documents']:,} removed ones not counted)" if about["removed_documents"] else ""

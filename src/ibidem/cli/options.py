@@ -14,6 +14,8 @@ import click
 from ibidem.config import Config, setting_fields, setting_type, settings_from_toml
 
 _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst")
+VERBOSE = "verbose"
+_NO_FLAGS = ("work_dir",)  # the command line has a place for it
 _SHORT_NAMES = {"search_engine": ("--engine",)}  # where it is searched, the engine is that of the search
 
 
@@ -42,7 +44,7 @@ def setting_options(
         options = [
             _option(setting)
             for stage, setting in setting_fields()
-            if (stage in stages and setting.name not in without) or setting.name in also
+            if (stage in stages and setting.name not in (*without, *_NO_FLAGS)) or setting.name in also
         ]
         options.append(
             click.option("--config", "config_file", type=click.Path(dir_okay=False), help="TOML file with settings, by stage.")
@@ -128,8 +130,16 @@ def output_option(what: str, required: bool) -> Callable[[Callable[..., Any]], C
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --progress and --quiet."""
+    """Add --progress, --verbose and --quiet."""
     progress = click.option(
         "--progress", type=click.Choice(["auto", "on", "off"]), default="auto", help="Progress bars; auto: on a terminal."
     )
-    return progress(click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")(command))
+    verbose = click.option(
+        "-v", "--verbose", is_flag=True, help="Tell of every step: time, rate, memory, and what lies on disk."
+    )
+
+    @wraps(command)
+    def run(verbose: bool, **values: Any) -> Any:
+        return command(**values | ({"progress": VERBOSE} if verbose else {}))
+
+    return progress(verbose(click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")(run)))

@@ -41,7 +41,7 @@ def report(
     ibidem find articles/*.jsonl -o out && ibidem report out -o report.html
     """
     from ibidem.cli.display import open_display
-    from ibidem.reports.summary import size_of
+    from ibidem.quantities import size_of
     from ibidem.views.material import material_of_folder, read_run
     from ibidem.views.opening import passing_views
     from ibidem.views.reporting import check_report, write_report

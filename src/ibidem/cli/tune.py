@@ -21,7 +21,7 @@ from ibidem.cli.options import resolve_settings, run_options, setting_options
     without=(
         "signature", "min_idf", "max_idf", "antecedents", "spot_distance", "spot_chain", "max_document_share", "paper",
         "measure", "method", "min_containment", "sample_every", "sample_remainder", "verify", "filter_bits", "permutations",
-        "bands", "max_bits_apart", "format", "keep_text", "overwrite", "group_field", "time_field",
+        "bands", "max_bits_apart", "format", "keep_text", "overwrite", "group_field", "time_field", "partitions", "resume",
     ),
 )  # fmt: skip
 @run_options

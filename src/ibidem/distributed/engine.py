@@ -6,18 +6,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from ibidem.checking import check_reference, fields_for_keeping
+from ibidem.checking import check_reference
 from ibidem.config import Config, EngineConfig
-from ibidem.distributed.checking import check_counts
-from ibidem.distributed.classes import classify_documents
-from ibidem.distributed.cleaning import clean_records, removed_documents, removed_passages, send_records
-from ibidem.distributed.cuts import cuts_flow
-from ibidem.distributed.duplicates import ClusterBlocks, cluster_flow
+from ibidem.distributed.cleaning import clean_records, send_records
 from ibidem.distributed.finding import find_flow
-from ibidem.distributed.keeping import rank_keys
+from ibidem.distributed.removing import clusters_flow, for_keeping, removals_flow
 from ibidem.distributed.results import SparkCleaningResult, SparkClusterResult, SparkResult
-from ibidem.distributed.runs import SparkRun, start_run
-from ibidem.distributed.splitting import split_documents
+from ibidem.distributed.runs import start_run
 from ibidem.engines.local import available_cores
 from ibidem.engines.spark.session import own_session
 from ibidem.progress import Progress
@@ -47,32 +42,17 @@ class SparkEngine:
         self, inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None
     ) -> SparkClusterResult:
         """Find documents that are duplicates as wholes; see `ibidem.cluster`."""
-        with start_run(self, inputs, against, _for_keeping(config), progress) as run:
-            return SparkClusterResult(run, config, progress, _clusters(run, config, plan, progress, unique_ids=True), plan)
+        with start_run(self, inputs, against, for_keeping(config), progress) as run:
+            found = clusters_flow(run.flow, run.scans, config, run.layout, plan, progress, unique_ids=True)
+            return SparkClusterResult(run, config, progress, found, plan)
 
     def dedup(self, inputs: Any, against: Any, config: Config, progress: Progress) -> SparkCleaningResult:
         """Decide what goes out of a collection; see `ibidem.dedup`."""
         check_reference(inputs, against)
-        with start_run(self, inputs, against, _for_keeping(config), progress, whole=True) as run:
+        with start_run(self, inputs, against, for_keeping(config), progress, whole=True) as run:
             flow, layout = run.flow, run.layout
             records = run.scans.records()
-            decisions = None
-            if config.cleaning.level == "document":
-                decisions = _clusters(run, config, None, progress, unique_ids=False).decisions
-                with progress.stage("tables"):
-                    gone = removed_documents(flow, decisions, layout)
-            else:
-                with progress.stage("sentences"):
-                    split = split_documents(flow, run.scans, _for_keeping(config), layout, to_cut=True)
-                    check_counts(flow.collect(split["counts"]), layout, progress)
-                with progress.stage("matches"):
-                    documents = split["documents"]
-                    if config.signatures.signature != "exact":
-                        documents, _ = classify_documents(flow, split, config, layout, progress, with_grams=False)
-                with progress.stage("cuts"):
-                    ranks = rank_keys(flow, "keep", split["documents"], layout, config.clusters.keep)
-                    spans = cuts_flow(flow, documents, ranks, layout, config)
-                    gone = removed_passages(flow, spans, split["named"], layout)
+            gone, decisions = removals_flow(flow, run.scans, config, layout, progress)
 
             @cache
             def clean(mark_only: bool) -> Any:
@@ -82,18 +62,6 @@ class SparkEngine:
                 return clean_records(flow, kept, gone, decisions, chosen, stage)
 
             return SparkCleaningResult(run, config, progress, gone, clean, records.scan.kind)
-
-
-def _for_keeping(config: Config) -> Config:
-    """Return the settings by which the field that decides which document stays is read, as the group."""
-    return Config.of(config, group_field=fields_for_keeping(config).group_field)
-
-
-def _clusters(run: SparkRun, config: Config, plan: SamplingPlan | None, progress: Progress, unique_ids: bool) -> ClusterBlocks:
-    with progress.stage("pairs"):
-        found = cluster_flow(run.flow, run.scans, run.layout, config, plan, unique_ids)
-    progress.count(**found.counts)
-    return found
 
 
 def own_engine(settings: EngineConfig, spark_settings: Mapping[str, str]) -> SparkEngine:

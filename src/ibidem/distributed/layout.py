@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 class Layout:
     """Documents are numbered as their records stand in the sources, those of the reference from `n_input` on.
 
-    Neighbours live together: partition p holds the p-th part of the numbers, so what is in order inside of each partition is
-    in order over all of them.
+    Neighbours live together: partition p holds the p-th part of the numbers, or those from `first_of_home[p]` on, so what is
+    in order inside of each partition is in order over all of them.
     """
 
     n_records: int
     n_input: int
     n_partitions: int
+    first_of_home: NDArray[np.int64] | None = None
 
     @property
     def has_reference(self) -> bool:
@@ -27,6 +28,8 @@ class Layout:
 
     def home(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the partition of each document."""
+        if self.first_of_home is not None:
+            return np.searchsorted(self.first_of_home, documents, side="right") - 1
         return documents * self.n_partitions // max(1, self.n_records)
 
     def side(self, documents: NDArray[np.int64]) -> NDArray[np.int8]:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
+from ibidem.blocks import Blocks, Emitted, Flow, record_batches, route_by_hash
 from ibidem.collection import NO_TIME, texts_of
 from ibidem.config import EXACT_METHODS, Config
 from ibidem.distributed.duplicate_kernels import sort_keys, take_sets
@@ -55,8 +55,8 @@ def shingle_documents(
     outputs |= {"ids": IDS} if unique_ids else {}
     outputs |= {} if is_direct(rule) else {"valued": VALUED}
 
-    def shingle(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
-        for batch in batches:
+    def shingle(batches: Iterator[Any]) -> Iterator[Emitted]:
+        for batch in record_batches(source, batches):
             if batch.num_rows == 0:
                 continue
             documents = batch.column("document").to_numpy()

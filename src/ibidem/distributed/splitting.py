@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
+from ibidem.blocks import Blocks, Emitted, Flow, record_batches, route_by_hash
 from ibidem.collection import Collection, gather, text_buffers
 from ibidem.config import Config
 from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
@@ -40,17 +40,19 @@ Numbers = NDArray[np.int64]
 def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_cut: bool = False) -> dict[str, Blocks]:
     """Return the documents in sentences (`documents`), their `counts`, and what the signature asks for.
 
-    For passages also their `texts` and `ids`; `to_cut`, where they stand (`named`) instead.
+    For passages also their `texts` and `ids`; `to_cut`, where they stand (`named`) instead. Documents that are stored already,
+    at home, are their texts.
     """
+    is_stored = isinstance(source, Blocks)
     exact = config.signatures.signature == "exact"
     by_words = needs_vocabulary(config)
     outputs = {"documents": CLASSED if exact and to_cut else SPLIT, "counts": COUNTS}
-    outputs |= {"named": NAMED} if to_cut else {"texts": TEXTS, "ids": IDS}
+    outputs |= {"named": NAMED} if to_cut else {"ids": IDS} if is_stored else {"texts": TEXTS, "ids": IDS}
     outputs |= {"seen": SEEN} if not exact else {} if to_cut else GRAM_OUTPUTS
     outputs |= {"words": WORDS} if by_words else {}
 
-    def split(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
-        for batch in batches:
+    def split(batches: Iterator[Any]) -> Iterator[Emitted]:
+        for batch in record_batches(source, batches):
             if batch.num_rows == 0:
                 continue
             documents = batch.column("document").to_numpy()
@@ -62,8 +64,9 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
                 columns = [batch.column(name) for name in ("document", "id", "source", "position")]
                 yield Emitted("named", table_of([*columns, collection.n_chars], NAMED), home)
             else:
-                columns = [batch.column(name) for name in TEXTS.names]
-                yield Emitted("texts", table_of(columns, TEXTS), home)
+                if not is_stored:
+                    columns = [batch.column(name) for name in TEXTS.names]
+                    yield Emitted("texts", table_of(columns, TEXTS), home)
                 yield emit_ids(batch, documents, layout)
             if not exact:
                 yield from _seen(collection, batch, documents, layout)
@@ -72,7 +75,8 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
             elif not to_cut:
                 yield from emit_grams(PlacedDocuments.of(documents, collection, collection.digest, config), config, layout)
 
-    return flow.map("sentences", source, split, outputs)
+    stored = flow.map("sentences", source, split, outputs)
+    return stored | {"texts": source} if is_stored and not to_cut else stored
 
 
 def _counts(collection: Collection, documents: Numbers, layout: Layout) -> pa.Table:

@@ -98,7 +98,7 @@ def resolve_inputs(inputs: Any) -> list[Source]:
 def input_size(inputs: Any) -> int | None:
     """Return the bytes of all input files together, or None if that cannot be known in advance."""
     total = 0
-    for source in resolve_inputs(_without_iterators(inputs)):
+    for source in resolve_inputs(without_iterators(inputs)):
         size = source.n_bytes if isinstance(source, FileSource) else None
         if size is None:
             return None
@@ -112,7 +112,7 @@ def describe_inputs(inputs: Any, is_reference: bool = False) -> list[dict[str, A
     A file that is one document as a whole has its id told too, where that is not its path.
     """
     described: list[dict[str, Any]] = []
-    for source in resolve_inputs(_without_iterators(inputs)):
+    for source in resolve_inputs(without_iterators(inputs)):
         if isinstance(source, ObjectSource):
             described.append({"kind": "python object"})
         elif source.n_bytes is None or source.stored:
@@ -162,10 +162,10 @@ def _is_record(item: Any) -> bool:
     return isinstance(item, (Document, Mapping))
 
 
-def _without_iterators(inputs: Any) -> Any:
+def without_iterators(inputs: Any) -> Any:
     """Return inputs with a stand-in for what can be read only once and must not be touched before."""
     if isinstance(inputs, (list, tuple)):
-        return [_without_iterators(item) for item in inputs]
+        return [without_iterators(item) for item in inputs]
     return {} if isinstance(inputs, Iterator) else inputs
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ibidem.collection import Collection, gather
 from ibidem.config import Config
 from ibidem.documents import find_repeated_id, read_batches
-from ibidem.engines import LocalEngine, machine_memory
+from ibidem.engines import LocalEngine
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.index.answers import QueryResult, answer
 from ibidem.index.catalog import Catalog, refuse_other_settings
@@ -28,6 +28,7 @@ from ibidem.index.settings import check_made_by, check_signature, segment_settin
 from ibidem.index.snapshot import Snapshot, SnapshotReader
 from ibidem.index.watching import Arrival, Watcher
 from ibidem.index.writing import Writer
+from ibidem.memory import machine_memory
 from ibidem.model import Document
 from ibidem.parts import MapParts, in_turn
 from ibidem.progress import Progress

@@ -4,53 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ibidem.config import is_compared_in_full
 from ibidem.reports.summary import many, skipped_lines
 from ibidem.result import ClusterResult
 
-_LARGEST = 5
+if TYPE_CHECKING:
+    from ibidem.stored.results import StoredClusterResult
 
 
-def summarise_clusters(result: ClusterResult, folder: Path | None = None) -> str:
+def summarise_clusters(result: ClusterResult | StoredClusterResult, folder: Path | None = None) -> str:
     """Return the summary as text."""
     return "\n".join(_lines(result, folder))
 
 
-def _lines(result: ClusterResult, folder: Path | None) -> Iterator[str]:
+def _lines(result: ClusterResult | StoredClusterResult, folder: Path | None) -> Iterator[str]:
     seconds = sum(result.timings.values())
     yield f"{many(result.counts['documents'], 'document')}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
     verified = "" if result.config.resemblance.verify or is_compared_in_full(result.config) else ", not verified"
-    yield f"{many(len(result), 'pair')} of duplicates{verified}"
-    cluster = result.clusters["cluster"].to_numpy()
-    sizes = np.bincount(cluster)
-    if len(sizes):
-        more = len(cluster) - len(sizes)
-        yield f"{many(len(sizes), 'cluster')} of {many(len(cluster), 'document')}: {more:,} could go"
+    found = result.overview()
+    yield f"{many(found.n_pairs, 'pair')} of duplicates{verified}"
+    if found.n_clusters:
+        more = found.n_members - found.n_clusters
+        yield f"{many(found.n_clusters, 'cluster')} of {many(found.n_members, 'document')}: {more:,} could go"
     if result.skipped:
         yield from skipped_lines(result.skipped)
-    if len(sizes):
-        yield f"the {min(_LARGEST, len(sizes))} largest:" if len(sizes) > 1 else "it is:"
-        for number in np.argsort(-sizes, kind="stable")[:_LARGEST]:
-            members = result.clusters.filter(cluster == number).to_pylist()
-            canonical = next(member["id"] for member in members if member["canonical"])
-            others = [member["id"] for member in members if not member["canonical"]]
+    if found.n_clusters:
+        yield f"the {len(found.largest)} largest:" if found.n_clusters > 1 else "it is:"
+        for n_members, canonical, others in found.largest:
             rest = f" and {len(others) - 2:,} more" if len(others) > 2 else ""
-            yield f"  {len(members):,} documents: {canonical} stays; {', '.join(others[:2])}{rest}"
+            yield f"  {n_members:,} documents: {canonical} stays; {', '.join(others[:2])}{rest}"
     else:
-        yield from _why_nothing(result)
+        yield from _why_nothing(result, found.n_documents)
     if folder is not None:
         yield f"results: {folder}"
 
 
-def _why_nothing(result: ClusterResult) -> Iterator[str]:
+def _why_nothing(result: ClusterResult | StoredClusterResult, n_documents: int) -> Iterator[str]:
     yield "nothing found:"
     size = result.config.signatures.shingle_words("document")
-    if result.documents.n_documents < 2:
+    if n_documents < 2:
         yield "  there is one document only"
-    elif result.counts["shingles"] < 2 * result.documents.n_documents:
+    elif result.counts["shingles"] < 2 * n_documents:
         yield f"  the texts are short: few have more than {size} words; try a smaller --shingle-size"
     else:
         yield "  no two documents are similar enough as wholes; try a lower --min-similarity, or --min-containment,"

@@ -5,45 +5,46 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow.compute as pc
-
-from ibidem.config import SET_SIGNATURES, passage_limits
+from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.model import Passage, Skipped
+from ibidem.overviews import PassageOverview
 from ibidem.result import Result
+
+if TYPE_CHECKING:
+    from ibidem.stored.results import StoredResult
 
 _LONGEST = 5
 _REASONS = 3
 EXCERPT_CHARS = 96
 
 
-def summarise(result: Result, folder: Path | None = None) -> str:
+def summarise(result: Result | StoredResult, folder: Path | None = None) -> str:
     """Return the summary as text."""
     return "\n".join(_lines(result, folder))
 
 
-def _lines(result: Result, folder: Path | None) -> Iterator[str]:
+def _lines(result: Result | StoredResult, folder: Path | None) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
     yield f"{many(counts['documents'], 'document')}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
-    kinds = pc.value_counts(result.passages["kind"].cast("string")).to_pylist() if len(result) else []
-    parts = ", ".join(f"{entry['counts']:,} {entry['values']}" for entry in sorted(kinds, key=lambda e: -e["counts"]))
-    reused = pc.sum(pc.greater(result.documents["reused_share"], 0)).as_py() or 0
-    yield many(len(result), "passage") + (f" ({parts})" if parts else "")
-    if result.repeats.num_rows:
-        yield f"{many(result.repeats.num_rows, 'repeat group')}: text in too many places to list as pairs"
-    if reused:
-        yield f"{reused:,} of {many(result.documents.num_rows, 'document')} hold text that stands elsewhere too"
+    found = result.overview()
+    parts = ", ".join(f"{count:,} {kind}" for kind, count in sorted(found.kinds.items(), key=lambda entry: -entry[1]))
+    yield many(found.n_passages, "passage") + (f" ({parts})" if parts else "")
+    if found.n_repeats:
+        yield f"{many(found.n_repeats, 'repeat group')}: text in too many places to list as pairs"
+    if found.n_reused:
+        yield f"{found.n_reused:,} of {many(found.n_documents, 'document')} hold text that stands elsewhere too"
     if result.skipped:
         yield from skipped_lines(result.skipped)
     yield from result.notices
-    if len(result):
-        yield f"the {min(_LONGEST, len(result))} longest:" if len(result) > 1 else "it is:"
+    if found.n_passages:
+        yield f"the {min(_LONGEST, found.n_passages)} longest:" if found.n_passages > 1 else "it is:"
         for passage in result.longest(_LONGEST):
             yield from _passage_lines(passage)
-    elif not result.repeats.num_rows:
-        yield from _why_nothing(result)
+    elif not found.n_repeats:
+        yield from _why_nothing(result.config, result.counts["documents"], found)
     if folder is not None:
         yield f"results: {folder}"
 
@@ -60,15 +61,6 @@ def _passage_lines(passage: Passage) -> Iterator[str]:
     size = many(passage.n_sentences, "sentence")
     yield f"  {a.id} [{a.start}:{a.end}] {arrow} {b.id} [{b.start}:{b.end}]  {size}, {likeness}"
     yield f"    {excerpt_of(a.text)}"
-
-
-def size_of(n_bytes: float) -> str:
-    """Return a size in the unit that fits it."""
-    units = ["bytes", "kB", "MB", "GB", "TB"]
-    while n_bytes >= 1000 and len(units) > 1:
-        n_bytes /= 1000
-        del units[0]
-    return f"{n_bytes:,.0f} {units[0]}" if units[0] == "bytes" or n_bytes >= 100 else f"{n_bytes:.1f} {units[0]}"
 
 
 def excerpt_of(text: str) -> str:
@@ -89,21 +81,20 @@ def skipped_lines(skipped: Sequence[Skipped], listed_in: str | None = "skipped.j
         yield f"  and {many(len(reasons) - _REASONS, 'other reason')}"
 
 
-def _why_nothing(result: Result) -> Iterator[str]:
+def _why_nothing(config: Config, n_documents: int, found: PassageOverview) -> Iterator[str]:
     """Say what kept a run from finding anything, and what to try."""
     yield "nothing found:"
-    yield from (f"  {reason}" for reason in _reasons(result))
+    yield from (f"  {reason}" for reason in _reasons(config, n_documents, found))
 
 
-def _reasons(result: Result) -> Iterator[str]:
-    config, collection = result.config, result.collection
+def _reasons(config: Config, n_documents: int, found: PassageOverview) -> Iterator[str]:
     limits = passage_limits(config)
-    words = int(collection.n_words.max(initial=0))
-    if collection.n_documents < 2 and not limits.same_document:
+    words, sentences = found.most_words, found.most_sentences
+    if n_documents < 2 and not limits.same_document:
         yield "there is one document only; --same-document looks for passages that stand twice in it"
     elif words == 0:
         yield "the texts hold no words"
-    elif np.diff(collection.document_first).max() < limits.min_sentences and words < limits.min_quote_words:
+    elif words is not None and sentences is not None and sentences < limits.min_sentences and words < limits.min_quote_words:
         yield (
             f"the texts are short: no document has {limits.min_sentences} sentences, no sentence has "
             f"{limits.min_quote_words} words; try --min-sentences 1"

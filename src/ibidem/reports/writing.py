@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime, timezone
@@ -17,13 +17,16 @@ import pyarrow as pa
 
 from ibidem.config import FORMATS, Config
 from ibidem.errors import OutputExistsError, ResourceError
+from ibidem.memory import peak_memory
 from ibidem.model import Skipped
 from ibidem.version import __version__
 
 _JSON_BATCH_ROWS = 50_000
+_PART_BYTES = 16 << 20
 # Made to look at results, and made anew when these change. What people say of pairs stays, whatever is found again.
 VIEW_FILES = ("view.sqlite", "report.html")
 VERDICTS_FILE, ARRIVALS_FILE = "verdicts.sqlite", "arrivals.sqlite"
+WORK_FOLDER = ".work"  # there while a run lasts, or because it was killed
 _OURS = ("passages", "hits", "repeats", "documents", "texts", "duplicates", "clusters", "removed", "cleaned")
 RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), *VIEW_FILES)
 
@@ -38,8 +41,9 @@ def check_is_folder(folder: Path) -> None:
 def check_output(folder: Path, overwrite: bool) -> None:
     """Raise unless the folder may take results: it is absent, empty, or holds results that may be replaced."""
     check_is_folder(folder)
-    if folder.exists() and any(folder.iterdir()):
-        if not all(_is_known(path.name) for path in folder.iterdir()):
+    names = [path.name for path in folder.iterdir() if path.name != WORK_FOLDER] if folder.exists() else []
+    if names:
+        if not all(map(_is_known, names)):
             raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
         if not overwrite:
             raise OutputExistsError(f"{folder} holds results already", "Give another folder, or --overwrite to replace them.")
@@ -63,14 +67,14 @@ def clear_output(folder: Path) -> None:
 
 def write_result(
     folder: Path,
-    tables: Mapping[str, pa.Table],
+    tables: Mapping[str, pa.Table | pa.RecordBatchReader],
     skipped: Sequence[Skipped],
     run: Mapping[str, Any],
     table_format: str,
     clear: bool = True,
 ) -> list[Path]:
     """Write all tables, `skipped.jsonl` and, last of all, `run.json`; return the paths. `clear` removes earlier tables."""
-    writers: dict[str, Callable[[pa.Table, Path], None]] = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
+    writers: dict[str, Callable[[Any, Path], None]] = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if clear:
@@ -103,8 +107,9 @@ def describe_run(
     inputs: Sequence[Mapping[str, Any]],
     counts: Mapping[str, int],
     timings: Mapping[str, float],
+    resources: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return what `run.json` holds: version, settings, inputs, counts and timings of a run."""
+    """Return what `run.json` holds: version, settings, inputs, counts, timings and what was used of the machine."""
     return {
         "version": __version__,
         "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -113,6 +118,8 @@ def describe_run(
         "inputs": list(inputs),
         "counts": dict(counts),
         "timings_seconds": {name: round(seconds, 3) for name, seconds in timings.items()},
+        "peak_memory_bytes": peak_memory(),
+        **(resources or {}),
     }
 
 
@@ -130,35 +137,60 @@ def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
 
 
-def _write_parquet(table: pa.Table, path: Path) -> None:
+def _parts(rows: pa.Table | pa.RecordBatchReader) -> Iterator[pa.Table]:
+    """Yield a table as it is, and a stream in parts of some size."""
+    if isinstance(rows, pa.Table):
+        yield rows
+        return
+    waiting: list[pa.RecordBatch] = []
+    for batch in rows:
+        waiting.append(batch)
+        if sum(part.nbytes for part in waiting) >= _PART_BYTES:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    yield pa.Table.from_batches(waiting, schema=rows.schema)
+
+
+def _write_parquet(rows: pa.Table | pa.RecordBatchReader, path: Path) -> None:
     import pyarrow.parquet
 
     # Measured on four million passages: lz4 is twice as fast as zstd and a quarter larger; the smallest and largest id of a
     # row group cost a third of the time and help nobody.
-    pyarrow.parquet.write_table(
-        table,
+    with pyarrow.parquet.ParquetWriter(
         path,
+        rows.schema,
         compression="lz4",
-        row_group_size=1 << 20,
-        use_dictionary=[field.name for field in table.schema if pa.types.is_dictionary(field.type)],
-        write_statistics=[field.name for field in table.schema if pa.types.is_primitive(field.type)],
-    )
+        use_dictionary=[field.name for field in rows.schema if pa.types.is_dictionary(field.type)],
+        write_statistics=[field.name for field in rows.schema if pa.types.is_primitive(field.type)],
+    ) as writer:
+        for table in _parts(rows):
+            writer.write_table(table, row_group_size=1 << 20)
 
 
-def _write_csv(table: pa.Table, path: Path) -> None:
+def _write_csv(rows: pa.Table | pa.RecordBatchReader, path: Path) -> None:
     import pyarrow.csv
 
-    columns = []
-    for column in table.columns:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        elif pa.types.is_nested(column.type):  # a cell of CSV holds nested values as JSON
-            column = pa.chunked_array([[json.dumps(v, ensure_ascii=False) for v in column.to_pylist()]], pa.large_string())
-        columns.append(column)
-    pyarrow.csv.write_csv(pa.table(columns, names=table.column_names), path)
+    schema = pa.schema([(field.name, _flat_type(field.type)) for field in rows.schema])
+    with pyarrow.csv.CSVWriter(path, schema) as writer:
+        for table in _parts(rows):
+            columns = []
+            for column, kind in zip(table.columns, schema.types, strict=True):
+                if pa.types.is_nested(column.type):  # a cell of CSV holds nested values as JSON
+                    cells = [json.dumps(value, ensure_ascii=False) for value in column.to_pylist()]
+                    columns.append(pa.array(cells, kind))
+                else:
+                    columns.append(column.cast(kind))
+            writer.write_table(pa.table(columns, schema=schema))
 
 
-def _write_jsonl(table: pa.Table, path: Path) -> None:
+def _flat_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    return pa.large_string() if pa.types.is_nested(kind) else kind
+
+
+def _write_jsonl(rows: pa.Table | pa.RecordBatchReader, path: Path) -> None:
     with open(path, "w", encoding="utf-8") as file:
-        for batch in table.to_batches(max_chunksize=_JSON_BATCH_ROWS):
-            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
+        for table in _parts(rows):
+            for batch in table.to_batches(max_chunksize=_JSON_BATCH_ROWS):
+                file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())

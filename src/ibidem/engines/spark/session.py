@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ibidem.engines.memory import machine_memory
 from ibidem.errors import ResourceError
+from ibidem.memory import machine_memory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,0 +1,294 @@
+"""Stages on disk: what each one gave, in Arrow files of the work folder, chunk by chunk, and where every chunk lies.
+
+A stage is *finished* when its manifest is there; that is written last, aside, and renamed. What a killed run has finished can
+be used again by the same calls in the same order. Data that no later stage can ask for are removed when the next one is
+finished, so that at every moment the folder holds what is needed to go on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import weakref
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.blocks import Blocks, Emitted, pieces
+from ibidem.errors import ResourceError
+
+_CHUNK_BYTES = 8 << 20
+_CHUNKS = pa.schema(
+    [("tag", pa.string())]
+    + [(name, pa.int64()) for name in ("partition", "offset", "n_bytes", "n_rows", "n_memory_bytes", "checksum")]
+)
+_MANIFEST, _DATA = ".stage", ".arrows"
+
+
+class BlockFile:
+    """The rows of one tag of a stage: a file of chunks, each of which is a stream of Arrow data for one partition."""
+
+    def __init__(self, path: Path, schema: pa.Schema, chunks: pa.Table, is_from_before: bool) -> None:
+        self.path = path
+        self.schema = schema
+        self._is_from_before = is_from_before
+        self._partition, self._offset, self._n_bytes, self._n_rows, self._n_memory_bytes, self._checksum = (
+            chunks[name].to_numpy() for name in _CHUNKS.names[1:]
+        )
+
+    def __len__(self) -> int:
+        return len(self._partition)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self._n_rows.sum())
+
+    @property
+    def n_bytes(self) -> int:
+        """Size on disk."""
+        return int(self._n_bytes.sum())
+
+    @cached_property
+    def by_partition(self) -> dict[int, NDArray[np.int64]]:
+        """The chunks of each partition that has any, in the order in which they were written."""
+        order = np.argsort(self._partition, kind="stable")
+        partitions, first = np.unique(self._partition[order], return_index=True)
+        return dict(zip(partitions.tolist(), np.split(order, first[1:]), strict=True)) if len(order) else {}
+
+    def in_order(self) -> list[int]:
+        """Return all chunks, partition after partition."""
+        order: list[int] = np.argsort(self._partition, kind="stable").tolist()
+        return order
+
+    def memory_of(self, chunks: Sequence[int] | NDArray[np.int64]) -> int:
+        """Return the memory that chunks take when they are read."""
+        return int(self._n_memory_bytes[np.asarray(chunks, np.int64)].sum())
+
+    def rows_of(self, chunks: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of rows of each chunk."""
+        counts: NDArray[np.int64] = self._n_rows[np.asarray(chunks, np.int64)]
+        return counts
+
+    def read(self, chunks: Sequence[int] | NDArray[np.int64]) -> Iterator[pa.Table]:
+        """Yield chunks as tables. They are read, not mapped: mapped memory counts as memory of this process."""
+        if len(chunks) == 0:
+            return
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            for chunk in chunks:
+                data = os.pread(descriptor, int(self._n_bytes[chunk]), int(self._offset[chunk]))
+                if self._is_from_before and zlib.crc32(data) != self._checksum[chunk]:
+                    raise ResourceError(
+                        f"{self.path} is damaged: it is not what an earlier run wrote", "Run again with --overwrite instead."
+                    )
+                yield pa.ipc.open_stream(pa.py_buffer(data)).read_all()
+        finally:
+            os.close(descriptor)
+
+    def read_table(self, chunks: Sequence[int] | NDArray[np.int64]) -> pa.Table:
+        """Return chunks as one table."""
+        return pa.concat_tables([self.schema.empty_table(), *self.read(chunks)])
+
+
+class StageStore:
+    """The stages of one run in a folder. `n_buffer_bytes` is what may wait in memory before it is written.
+
+    Calls must come in the same order in every run with the same inputs and settings; stages that an earlier run has
+    finished are found again.
+    """
+
+    def __init__(self, folder: Path, n_buffer_bytes: int) -> None:
+        self.folder = folder
+        self.n_buffer_bytes = n_buffer_bytes
+        self.n_spilled_bytes = self.n_bytes_now = self.n_bytes_peak = 0
+        self.n_found = 0
+        self._number = 0
+        self._released: list[Path] = []
+        self._kept: set[Path] = set()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def begin(self, stage: str, outputs: Mapping[str, pa.Schema]) -> FinishedStage | StageWriter:
+        """Return what a stage gave, if it was finished before, else a writer for it."""
+        self._number += 1
+        name = f"{self._number:03d}-{stage}"
+        manifest = self.folder / f"{name}{_MANIFEST}"
+        if manifest.exists():
+            self.n_found += 1
+            table, told = _read_manifest(manifest)
+            return self._finished(name, table, told, outputs, is_from_before=True)
+        return StageWriter(self, name, outputs)
+
+    def _finished(
+        self, name: str, chunks: pa.Table, told: Mapping[str, Any], outputs: Mapping[str, pa.Schema], is_from_before: bool
+    ) -> FinishedStage:
+        tags = np.array(chunks["tag"].to_pylist(), object)
+        blocks = {}
+        for tag, schema in outputs.items():
+            file = BlockFile(self._path(name, tag), schema, chunks.filter(pa.array(tags == tag)), is_from_before)
+            weakref.finalize(file, self._released.append, file.path)
+            if is_from_before:
+                self._grow(file.n_bytes if file.path.exists() else 0, spilled=False)
+            blocks[tag] = Blocks(tag, schema, file)
+        return FinishedStage(blocks, told)
+
+    def keep(self, file: BlockFile) -> None:
+        """Keep the data of blocks until the run has ended: they may be asked for again by a run that goes on with this one."""
+        self._kept.add(file.path)
+
+    def end_stage(
+        self, name: str, chunks: pa.Table, told: Mapping[str, Any], outputs: Mapping[str, pa.Schema]
+    ) -> FinishedStage:
+        """Make a stage known as finished, and remove what nobody can ask for any more."""
+        manifest = self.folder / f"{name}{_MANIFEST}"
+        aside = manifest.with_name(manifest.name + ".part")
+        table = chunks.replace_schema_metadata({"told": json.dumps(told)})
+        with pa.OSFile(str(aside), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+        os.replace(aside, manifest)
+        self.remove_released()
+        return self._finished(name, chunks, told, outputs, is_from_before=False)
+
+    def remove_released(self) -> None:
+        """Remove the data of blocks that are no longer in use. Called only when a stage is finished: see above."""
+        while self._released:
+            path = self._released.pop()
+            if path not in self._kept and path.exists():
+                self.n_bytes_now -= path.stat().st_size
+                path.unlink()
+
+    def _path(self, name: str, tag: str) -> Path:
+        return self.folder / f"{name}.{tag}{_DATA}"
+
+    def _grow(self, n_bytes: int, spilled: bool = True) -> None:
+        self.n_bytes_now += n_bytes
+        self.n_bytes_peak = max(self.n_bytes_peak, self.n_bytes_now)
+        self.n_spilled_bytes += n_bytes if spilled else 0
+
+
+class FinishedStage:
+    """What a stage gave: blocks by tag, and what it told of itself."""
+
+    def __init__(self, blocks: dict[str, Blocks], told: Mapping[str, Any]) -> None:
+        self.blocks = blocks
+        self.told = told
+
+
+class StageWriter:
+    """Takes what a stage gives, from several threads, and writes it, for each partition in the order in which it came."""
+
+    def __init__(self, store: StageStore, name: str, outputs: Mapping[str, pa.Schema]) -> None:
+        self._store = store
+        self._name = name
+        self._outputs = outputs
+        self._waiting: dict[tuple[str, int], list[pa.Table]] = {}
+        self._n_waiting_bytes = 0
+        self._adding, self._writing = threading.Lock(), threading.Lock()
+        self._ends = dict.fromkeys(outputs, 0)
+        self._chunks: list[tuple[str, int, int, int, int, int, int]] = []
+        self._files: dict[str, int] = {}
+        self._options = {tag: _options(schema) for tag, schema in outputs.items()}
+
+    @property
+    def n_bytes(self) -> int:
+        """What was written."""
+        return sum(self._ends.values())
+
+    def add(self, emitted: Emitted) -> None:
+        """Take rows."""
+        if not emitted.table.schema.equals(self._outputs[emitted.tag]):
+            raise TypeError(f"{self._name}/{emitted.tag}: {emitted.table.schema} is not {self._outputs[emitted.tag]}")
+        found = list(pieces(emitted))
+        n_bytes = sum(table.nbytes for _, table in found)
+        with self._adding:
+            for partition, table in found:
+                self._waiting.setdefault((emitted.tag, partition), []).append(table)
+            self._n_waiting_bytes += n_bytes
+            is_full = self._n_waiting_bytes > self._store.n_buffer_bytes
+        if is_full:
+            self._flush(self._store.n_buffer_bytes)
+
+    def finish(self, told: Mapping[str, Any] | None = None) -> FinishedStage:
+        """Write what is left, and make the stage known as finished."""
+        self._flush(-1)
+        self.close()
+        columns = zip(*self._chunks, strict=True) if self._chunks else [[] for _ in _CHUNKS]
+        arrays = [pa.array(list(column), kind) for column, kind in zip(columns, _CHUNKS.types, strict=True)]
+        return self._store.end_stage(self._name, pa.Table.from_arrays(arrays, schema=_CHUNKS), told or {}, self._outputs)
+
+    def close(self) -> None:
+        """Close the files."""
+        with self._writing:
+            for descriptor in self._files.values():
+                os.close(descriptor)
+            self._files.clear()
+
+    def _flush(self, most_bytes: int) -> None:
+        with self._writing:
+            with self._adding:
+                if self._n_waiting_bytes <= most_bytes:  # another thread was faster
+                    return
+                waiting, self._waiting, self._n_waiting_bytes = self._waiting, {}, 0
+            for tag, partition in list(waiting):
+                tables = waiting.pop((tag, partition))
+                for table in _chunks_of(tables):
+                    self._write(tag, partition, table)
+
+    def _write(self, tag: str, partition: int, table: pa.Table) -> None:
+        n_memory_bytes = table.nbytes
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema, options=self._options[tag]) as stream:
+            stream.write_table(table)
+        data = sink.getvalue()
+        try:
+            if tag not in self._files:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+                self._files[tag] = os.open(self._store._path(self._name, tag), flags, 0o600)
+            view = memoryview(data)
+            while len(view):
+                view = view[os.write(self._files[tag], view) :]
+        except OSError as error:
+            raise ResourceError(
+                f"cannot write temporary files into {self._store.folder}: {error.strerror or error}",
+                "Name a folder with room by --tmp-dir, or allow more --memory.",
+            ) from error
+        entry = (tag, partition, self._ends[tag], data.size, table.num_rows, n_memory_bytes, zlib.crc32(data))
+        self._chunks.append(entry)
+        self._ends[tag] += data.size
+        self._store._grow(data.size)
+
+
+def _chunks_of(tables: list[pa.Table]) -> Iterator[pa.Table]:
+    """Put small tables together, up to the size of a chunk."""
+    together: list[pa.Table] = []
+    n_bytes = 0
+    for table in tables:
+        if together and n_bytes + table.nbytes > _CHUNK_BYTES:
+            yield pa.concat_tables(together).combine_chunks()
+            together, n_bytes = [], 0
+        together.append(table)
+        n_bytes += table.nbytes
+    if together:
+        yield pa.concat_tables(together).combine_chunks()
+
+
+def _options(schema: pa.Schema) -> Any:
+    """Return how chunks are written: texts are worth compressing, hashes are not."""
+    has_text = any(
+        pa.types.is_large_string(kind) or pa.types.is_string(kind) or pa.types.is_large_binary(kind) for kind in schema.types
+    )
+    return pa.ipc.IpcWriteOptions(compression="lz4" if has_text else None)
+
+
+def _read_manifest(path: Path) -> tuple[pa.Table, dict[str, Any]]:
+    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
+        table = reader.read_all()
+    told: dict[str, Any] = json.loads(table.schema.metadata[b"told"])
+    return table, told

@@ -1,0 +1,180 @@
+"""Mappers and reducers on this machine, over stages on disk: a few partitions at a time are in memory, and no more."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer
+from ibidem.engines.stages import BlockFile, FinishedStage, StageStore, StageWriter
+from ibidem.memory import give_back_memory
+from ibidem.progress import Progress, Step
+
+_TASK_BYTES = 24 << 20  # of a mapper: enough to combine what comes in numbers, and small beside a partition
+# What a task takes, as a multiple of what it is given: it is put in order, taken apart and put together again.
+_TIMES_ITS_INPUT = 6
+
+
+class StoredFlow:
+    """A flow over the stages of a store. `n_task_bytes` is what tasks may hold together; one that needs more runs alone."""
+
+    def __init__(
+        self, store: StageStore, n_partitions: int, workers: int, n_task_bytes: int, progress: Progress
+    ) -> None:
+        self.n_partitions = n_partitions
+        self.store = store
+        self._workers = workers
+        self._n_task_bytes = n_task_bytes
+        self._progress = progress
+
+    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        """Run a mapper over the chunks of blocks, or of several."""
+        files = [blocks.handle for blocks in _several(source) if blocks.handle is not None]
+
+        def tasks() -> Iterator[_Task]:
+            for file, chunks in _grouped(files):
+                yield _Task(file.memory_of(chunks), partial(_map, mapper, file, chunks))
+
+        return self._run(stage, tasks(), outputs)
+
+    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        """Run a reducer over every partition that rows were sent to."""
+        named = [(name, blocks) for name, given in inputs.items() for blocks in _several(given)]
+        schemas = {name: blocks.schema for name, blocks in named}
+        files = [(name, blocks.handle) for name, blocks in named if blocks.handle is not None]
+        partitions = sorted({partition for _, file in files for partition in file.by_partition})
+
+        def read(partition: int) -> dict[str, pa.Table]:
+            found: dict[str, list[pa.Table]] = {name: [schema.empty_table()] for name, schema in schemas.items()}
+            for name, file in files:
+                found[name].extend(file.read(file.by_partition.get(partition, ())))
+            return {name: pa.concat_tables(tables) for name, tables in found.items()}
+
+        def reduce(partition: int) -> Iterable[Emitted]:
+            return reducer(partition, read(partition))
+
+        def tasks() -> Iterator[_Task]:
+            for partition in partitions:
+                size = sum(file.memory_of(file.by_partition.get(partition, ())) for _, file in files)
+                yield _Task(size, partial(reduce, partition))
+
+        return self._run(stage, tasks(), outputs)
+
+    def count(self, blocks: Blocks) -> int:
+        """Return the number of rows; they are not read for it."""
+        return 0 if blocks.handle is None else blocks.handle.n_rows
+
+    def collect(self, blocks: Blocks) -> pa.Table:
+        """Return all rows of small tables, partition after partition."""
+        if blocks.handle is None:
+            return blocks.schema.empty_table()
+        self.store.keep(blocks.handle)
+        return blocks.handle.read_table(blocks.handle.in_order())
+
+    def _run(self, stage: str, tasks: Iterator[_Task], outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        begun = self.store.begin(stage, outputs)
+        if isinstance(begun, FinishedStage):
+            return begun.blocks
+        begin = time.perf_counter()
+        runner = _Runner(begun, self._workers, self._n_task_bytes)
+        try:
+            n_read = runner.run(tasks)
+            finished = begun.finish()
+        finally:
+            begun.close()
+        give_back_memory()
+        self._progress.add_step(Step(stage, time.perf_counter() - begin, n_read, begun.n_bytes, self.store.n_bytes_now))
+        self._progress.use(spilled_bytes=self.store.n_spilled_bytes, spilled_bytes_peak=self.store.n_bytes_peak)
+        return finished.blocks
+
+
+@dataclass(frozen=True)
+class _Task:
+    n_bytes: int
+    run: Callable[[], Iterable[Emitted]]
+
+
+class _Runner:
+    """Runs tasks side by side as long as their memory allows it. The first error ends them all."""
+
+    def __init__(self, writer: StageWriter, workers: int, n_task_bytes: int) -> None:
+        self._writer = writer
+        self._workers = workers
+        self._n_task_bytes = n_task_bytes
+        self._changed = threading.Condition()
+        self._n_running = self._n_held = 0
+        self._error: BaseException | None = None
+
+    def run(self, tasks: Iterator[_Task]) -> int:
+        """Run all tasks; return how many bytes they were given."""
+        n_read = 0
+        with ThreadPoolExecutor(self._workers, thread_name_prefix="ibidem") as pool:
+            try:
+                for task in tasks:
+                    cost = _TIMES_ITS_INPUT * task.n_bytes
+                    with self._changed:
+                        while not self._fits(cost):
+                            self._changed.wait()
+                        if self._error is not None:
+                            break
+                        self._n_running += 1
+                        self._n_held += cost
+                    n_read += task.n_bytes
+                    pool.submit(self._do, task, cost)
+            except BaseException as error:
+                self._error = error  # tasks look at it, and stop
+                raise
+        if self._error is not None:
+            raise self._error
+        return n_read
+
+    def _fits(self, cost: int) -> bool:
+        if self._error is not None or self._n_running == 0:
+            return True
+        return self._n_running < self._workers and self._n_held + cost <= self._n_task_bytes
+
+    def _do(self, task: _Task, cost: int) -> None:
+        try:
+            for emitted in task.run():
+                if self._error is not None:
+                    break
+                self._writer.add(emitted)
+                del emitted
+        except BaseException as error:
+            self._error = self._error or error
+        finally:
+            with self._changed:
+                self._n_running -= 1
+                self._n_held -= cost
+                self._changed.notify()
+
+
+def _map(mapper: Mapper, file: BlockFile, chunks: Sequence[int]) -> Iterable[Emitted]:
+    return mapper(file.read(chunks))
+
+
+def _several(given: Blocks | Sequence[Blocks]) -> Sequence[Blocks]:
+    return [given] if isinstance(given, Blocks) else given
+
+
+def _grouped(files: Sequence[BlockFile]) -> Iterator[tuple[BlockFile, list[int]]]:
+    """Yield chunks that lie beside one another, up to the size of a task."""
+    for file in files:
+        chunks: list[int] = []
+        n_bytes = 0
+        for chunk in file.in_order():
+            size = file.memory_of([chunk])
+            if chunks and n_bytes + size > _TASK_BYTES:
+                yield file, chunks
+                chunks, n_bytes = [], 0
+            chunks.append(chunk)
+            n_bytes += size
+        if chunks:
+            yield file, chunks

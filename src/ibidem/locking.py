@@ -1,0 +1,84 @@
+"""One process at a time: a lock on a file that the operating system frees however its holder ends."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import Path
+
+_CONTENT = re.compile(rb"pid (\d+) since (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC)\n")
+_MAX_CONTENT_BYTES = 100
+
+
+class HeldByAnotherError(Exception):
+    """Somebody else holds the lock; `who` and `since` say what is known of it."""
+
+    def __init__(self, who: str, since: str) -> None:
+        super().__init__(f"{who} holds it{since}")
+        self.who = who
+        self.since = since
+
+
+class FileLock:
+    """Holds a file inside a `with` block; whoever else asks is turned away at once, with a HeldByAnotherError.
+
+    It excludes other processes and other threads of this one alike: each lock opens the file anew, and the lock belongs to
+    what was opened. What keeps the file from being opened or written is an OSError.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = -1
+
+    def __enter__(self) -> FileLock:
+        while True:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not self._is_the_file(descriptor):  # its last holder has removed it meanwhile
+                    os.close(descriptor)
+                    continue
+                now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+                content = f"pid {os.getpid()} since {now}\n".encode()
+                os.pwrite(descriptor, content, 0)
+                os.ftruncate(descriptor, len(content))
+            except BaseException as error:
+                is_held = isinstance(error, OSError) and error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+                problem = _held_by_another(descriptor) if is_held else None
+                os.close(descriptor)
+                if problem is not None:
+                    raise problem from None
+                raise
+            self._descriptor = descriptor
+            return self
+
+    def __exit__(self, *problem: object) -> None:
+        # The file stays, unless its holder removes it: whoever gets a lock looks whether it is still the file of that name.
+        descriptor, self._descriptor = self._descriptor, -1
+        with suppress(OSError):  # only so that the next one to be turned away is not told of this process
+            os.ftruncate(descriptor, 0)
+        try:
+            # Closing alone would leave the lock with processes forked meanwhile, which share what was opened.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        finally:
+            os.close(descriptor)
+
+    def _is_the_file(self, descriptor: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(descriptor), os.stat(self.path))
+        except FileNotFoundError:
+            return False
+
+
+def _held_by_another(descriptor: int) -> HeldByAnotherError:
+    # Empty when the holder has only just come: then nothing is known of it.
+    content = _CONTENT.fullmatch(os.pread(descriptor, _MAX_CONTENT_BYTES, 0))
+    if content is None:
+        return HeldByAnotherError("another process", "")
+    pid = int(content[1])
+    who = f"{'this' if pid == os.getpid() else 'another'} process (pid {pid})"
+    return HeldByAnotherError(who, f" since {content[2].decode()}")

@@ -1,0 +1,74 @@
+"""How much memory this process may use, and has."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_UNKNOWN = 4 << 30
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # as glibc's malloc.h names them
+
+
+def machine_memory() -> int:
+    """Return the bytes of memory that this machine has, or that its container may use."""
+    try:
+        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):  # not on every system
+        n_bytes = _UNKNOWN
+    for path in _CGROUP_LIMITS:
+        try:
+            n_bytes = min(n_bytes, int(Path(path).read_text("ascii")))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return n_bytes
+
+
+def allowed_memory(wanted_bytes: int) -> int:
+    """Return the bytes that a run may use: what is wanted, or, 0, three quarters of what there is."""
+    return wanted_bytes or machine_memory() * 3 // 4
+
+
+def give_back_memory() -> None:
+    """Give memory that was freed back to the system, where its C library can be told so."""
+    pa.default_memory_pool().release_unused()
+    trim = getattr(_c_library(), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def keep_little_memory() -> None:
+    """Let the C library hand memory back as soon as it is freed: large pieces are mapped each, and threads share two heaps."""
+    set_option = getattr(_c_library(), "mallopt", None)
+    if set_option is not None:
+        set_option(_MMAP_THRESHOLD, 1 << 20)
+        set_option(_ARENA_MAX, 2)
+
+
+@cache
+def _c_library() -> Any:
+    try:
+        return ctypes.CDLL(None)
+    except (OSError, TypeError):  # not on every system
+        return None
+
+
+def used_memory() -> int:
+    """Return the bytes of memory that this process has now."""
+    try:
+        return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return peak_memory()
+
+
+def peak_memory() -> int:
+    """Return the most bytes of memory that this process has had."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024

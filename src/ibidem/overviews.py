@@ -1,0 +1,114 @@
+"""What summaries tell of a run, put together from tables that are read batch by batch, wherever they lie."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_LARGEST = 5
+Batches = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
+
+
+@dataclass(frozen=True)
+class PassageOverview:
+    """Passages by kind, repeats, and documents that hold text that stands elsewhere.
+
+    `most_words` of a sentence and `most_sentences` of a document say why nothing was found; None: they are not known.
+    """
+
+    kinds: Mapping[str, int]
+    n_repeats: int
+    n_documents: int
+    n_reused: int
+    most_words: int | None = None
+    most_sentences: int | None = None
+
+    @property
+    def n_passages(self) -> int:
+        """Number of passages."""
+        return sum(self.kinds.values())
+
+
+def kinds_of(batches: Iterable[pa.RecordBatch]) -> dict[str, int]:
+    """Return how many passages of each kind there are."""
+    counts: Counter[str] = Counter()
+    for batch in batches:
+        for entry in pc.value_counts(batch["kind"].cast(pa.string())).to_pylist():
+            counts[entry["values"]] += entry["counts"]
+    return dict(counts)
+
+
+def reused_of(batches: Iterable[pa.RecordBatch]) -> int:
+    """Return how many documents hold text that stands elsewhere."""
+    return sum(pc.sum(pc.greater(batch["reused_share"], 0)).as_py() or 0 for batch in batches)
+
+
+@dataclass(frozen=True)
+class ClusterOverview:
+    """Numbers of clusters and their members, and the largest clusters: how many members, who stays, some that could go."""
+
+    n_pairs: int
+    n_clusters: int
+    n_members: int
+    n_documents: int
+    largest: Sequence[tuple[int, str, Sequence[str]]] = field(default_factory=tuple)
+
+
+def largest_clusters(batches: Batches) -> tuple[int, list[tuple[int, str, list[str]]]]:
+    """Return the number of clusters, and the largest of them."""
+    sizes = np.zeros(0, np.int64)
+    for batch in batches(["cluster"]):
+        counted = np.bincount(batch["cluster"].to_numpy())
+        sizes = np.pad(sizes, (0, max(0, len(counted) - len(sizes))))
+        sizes[: len(counted)] += counted
+    chosen = np.argsort(-sizes, kind="stable")[:_LARGEST]
+    members: dict[int, list[Mapping[str, Any]]] = {int(number): [] for number in chosen}
+    if len(chosen):
+        for batch in batches(["cluster", "id", "canonical"]):
+            wanted = batch.filter(pa.array(np.isin(batch["cluster"].to_numpy(), chosen)))
+            for member in wanted.to_pylist():
+                members[member["cluster"]].append(member)
+    told = []
+    for number, found in members.items():
+        canonical = next(str(member["id"]) for member in found if member["canonical"])
+        told.append((int(sizes[number]), canonical, [str(member["id"]) for member in found if not member["canonical"]]))
+    return int(np.count_nonzero(sizes)), told
+
+
+@dataclass(frozen=True)
+class CleaningOverview:
+    """What goes out of a collection: whole documents, parts of others, and characters, of how many."""
+
+    n_documents: int
+    n_chars: int
+    n_dropped: int
+    n_cut_documents: int
+    n_removals: int
+    n_removed_chars: int
+
+
+def removed_of(batches: Iterable[pa.RecordBatch]) -> tuple[int, int, int, int]:
+    """Return, of rows of `removed.jsonl` in reading order, each with its `document`, the last four of a CleaningOverview."""
+    n_dropped = n_cut = n_removals = n_chars = 0
+    last = -1
+    for batch in batches:
+        document = batch["document"].to_numpy()
+        is_new = np.diff(document, prepend=last) != 0
+        is_whole = pc.equal(batch["removed"], "document").to_numpy(zero_copy_only=False)
+        n_dropped += int(np.count_nonzero(is_new & is_whole))
+        n_cut += int(np.count_nonzero(is_new & ~is_whole))
+        n_removals += batch.num_rows
+        n_chars += int((batch["end"].to_numpy() - batch["start"].to_numpy()).sum())
+        last = int(document[-1]) if len(document) else last
+    return n_dropped, n_cut, n_removals, n_chars
+
+
+def in_batches(table: pa.Table) -> Callable[[Sequence[str]], Iterator[pa.RecordBatch]]:
+    """Return columns of a table in memory, batch by batch."""
+    return lambda columns: iter(table.select(list(columns)).to_batches())

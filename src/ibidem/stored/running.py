@@ -1,0 +1,86 @@
+"""One run whose stages are stored: its work folder, its documents on disk, and how much memory each part of it may take."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from ibidem.blocks import Blocks
+from ibidem.config import Config, DocumentsConfig
+from ibidem.distributed.layout import Layout
+from ibidem.documents import describe_inputs
+from ibidem.engines.local import available_cores
+from ibidem.engines.stages import StageStore
+from ibidem.engines.stored_flow import StoredFlow
+from ibidem.errors import NoDocumentsError
+from ibidem.memory import allowed_memory, keep_little_memory, used_memory
+from ibidem.progress import Progress
+from ibidem.quantities import memory_bytes
+from ibidem.running import Run
+from ibidem.stored.reading import store_documents
+from ibidem.stored.work import WorkFolder
+
+# Shares of the memory that is free when a run begins; the rest is for what is neither a task nor waits to be written.
+_BUFFER_SHARE, _TASK_SHARE = 6, 2
+_HOMES_IN_MEMORY = 16  # texts of a partition are this much smaller than the memory of a worker
+_LEAST_HOME_BYTES, _MOST_HOME_BYTES = 1 << 20, 128 << 20
+
+
+class StoredRun(Run):
+    """Reads the inputs into the work folder. Used in a with block; a result that lives on takes the work folder over."""
+
+    documents: Blocks
+    layout: Layout
+    flow: StoredFlow
+
+    def __init__(self, verb: str, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
+        super().__init__(inputs, against, config, progress)
+        keep_little_memory()
+        settings = {stage: values for stage, values in config.to_dict().items() if stage != "engine"}
+        settings["output"] = {name: value for name, value in settings["output"].items() if name == "strict"}
+        reference = [] if against is None else describe_inputs(against, is_reference=True)
+        told = {"verb": verb, "settings": settings, "inputs": describe_inputs(inputs) + reference}
+        self.work = WorkFolder(config, told)
+        self._lives_on = False
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        super().__exit__(kind, error, trace)
+        if not self._lives_on:
+            self.work.close(failed=error is not None)
+
+    def read(self, fields: DocumentsConfig) -> None:
+        """Store all documents, or find those that an earlier run has stored."""
+        workers = self.config.engine.workers or available_cores()
+        memory = allowed_memory(memory_bytes(self.config.engine.memory) or 0)
+        free = max(memory - used_memory(), memory // 4)
+        store = StageStore(self.work.stages, free // _BUFFER_SHARE)
+        n_bytes = self._n_bytes()
+        home_bytes = free // (_HOMES_IN_MEMORY * workers)
+        if self.config.engine.partitions and n_bytes:
+            home_bytes = -(-n_bytes // self.config.engine.partitions)
+        else:
+            home_bytes = min(max(home_bytes, _LEAST_HOME_BYTES), _MOST_HOME_BYTES)
+        n_found = sum(1 for _ in self.work.stages.glob("*.stage"))
+        if n_found:
+            self.progress.tell(f"going on after {n_found} finished stages")
+        else:
+            self.progress.tell(f"the work is stored in parts in {self.work.stages}, which will be removed")
+        with self.progress.stage("inputs", n_bytes):
+            read = store_documents(store, self._batches(fields), home_bytes, self.skipped, self._unread_times)
+        self.skipped.records[:] = read.skipped
+        self._unread_times[:] = read.unread_times
+        self.documents, self.layout = read.blocks, read.layout
+        self.n_input_chars, self.has_cleaned_texts = read.n_input_chars, read.has_cleaned_texts
+        for n_documents, name in ((read.layout.n_input, "inputs hold"), (self._n_reference(), "reference holds")):
+            if n_documents == 0:
+                raise NoDocumentsError(f"the {name} no documents", self.skipped.explain())
+        self.progress.use(partitions=read.layout.n_partitions)
+        self.flow = StoredFlow(store, read.layout.n_partitions, workers, free // _TASK_SHARE, self.progress)
+
+    def live_on(self) -> WorkFolder:
+        """Return the work folder for a result that will remove it."""
+        self._lives_on = True
+        return self.work
+
+    def _n_reference(self) -> int | None:
+        return None if self.against is None else self.layout.n_records - self.layout.n_input
