@@ -19,13 +19,13 @@ from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import (
     CLASSED,
     as_lists,
+    copied,
     distinct_pairs,
     flat,
     in_order,
     lengths,
     placed_documents,
     starts_of,
-    stretches,
     table_of,
 )
 from ibidem.distributed.typing import ASKERS, CLASSES, Maker, collapse, emit_classes, signature_maker, tokens_of
@@ -36,17 +36,21 @@ _ANSWERS = pa.schema([("digest", pa.uint64()), ("class", pa.uint64()), ("set", p
 
 
 def classify_documents(
-    flow: Flow, split: Mapping[str, Blocks], config: Config, layout: Layout, progress: Progress, with_grams: bool = True
+    flow: Flow, split: dict[str, Blocks], config: Config, layout: Layout, progress: Progress, with_grams: bool = True
 ) -> tuple[Blocks, dict[str, Blocks]]:
-    """Return the documents with the classes of their sentences, and, `with_grams`, their grams."""
-    types = collapse(flow, split["seen"], layout, progress)
+    """Return the documents with the classes of their sentences, and, `with_grams`, their grams.
+
+    What was split off for this, `seen` and `words`, is taken out of `split`.
+    """
+    types = collapse(flow, split.pop("seen"), layout, progress)
     n_documents = progress.counts["documents"]
-    make = signature_maker(flow, split.get("words"), types["types"], config, n_documents)
+    make = signature_maker(flow, split.pop("words", None), types["types"], config, n_documents)
     if config.signatures.signature in SET_SIGNATURES:
-        sets, classes = join_sets(flow, types["types"], make, config, layout)
+        sets, classes = join_sets(flow, types.pop("types"), make, config, layout)
     else:
         sets, classes = types["types"], _classes_of_keys(flow, types["types"], make, layout)
     answers = _answer(flow, classes, sets, types["askers"], layout)
+    del sets, classes, types
     return _tell_documents(flow, split["documents"], answers, config, layout, with_grams)
 
 
@@ -121,7 +125,7 @@ def _tell_documents(
         document = np.repeat(np.arange(len(counts)), counts)[compared]
         of_document = np.bincount(document, minlength=len(counts))
         set_sizes = sizes[at[compared]]
-        sets = hashes[stretches(first[at[compared]], set_sizes)]
+        sets = copied(hashes, first[at[compared]], set_sizes)
         of_sets = np.bincount(document, set_sizes, len(counts)).astype(np.int64)
         lists = [
             as_lists(classes, counts, pa.uint64()),

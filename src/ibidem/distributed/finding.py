@@ -30,22 +30,28 @@ class FoundBlocks:
 
 
 def find_flow(flow: Flow, source: Any, config: Config, layout: Layout, progress: Progress) -> FoundBlocks:
-    """Find every passage that stands in two documents of the source, as `pipeline.find_passages` does."""
+    """Find every passage that stands in two documents of the source, as `pipeline.find_passages` does.
+
+    Blocks are let go of as soon as no later stage needs them: an engine may remove them then.
+    """
     with progress.stage("sentences"):
         split = split_documents(flow, source, config, layout)
-        check_counts(flow.collect(split["counts"]), layout, progress, config.documents)
-        check_ids(flow, split["ids"])
+        check_counts(flow.collect(split.pop("counts")), layout, progress, config.documents)
+        check_ids(flow, split.pop("ids"))
+        at_home, texts = split["documents"], split.pop("texts")
     with progress.stage("matches"):
-        documents, grams = split["documents"], split
+        documents, grams = at_home, split
         if config.signatures.signature != "exact":
             documents, grams = classify_documents(flow, split, config, layout, progress)
-        met = meet(flow, grams["grams"], config, layout)
+        met = meet(flow, grams.pop("grams"), config, layout)
     with progress.stage("passages"):
-        placed = place_documents(flow, documents, [grams["flags"], met["flags"]], met["members"], config, layout)
-        pairs = find_pairs(flow, placed["placed"], config, layout)
-        repeats = find_repeats(flow, documents, placed["hot"], split["texts"], config, layout)
+        flags = [grams.pop("flags"), met.pop("flags")]
+        placed = place_documents(flow, documents, flags, met.pop("members"), config, layout)
+        pairs = find_pairs(flow, placed.pop("placed"), config, layout)
+        repeats = find_repeats(flow, documents, placed.pop("hot"), texts, config, layout)
+        del documents
     with progress.stage("tables"):
         edges = [part["edges"] for part in (grams, met, pairs, repeats)]
         clustered = number_components(flow, "copies", edges, layout)
-        table = sum_up(flow, split["documents"], [pairs["marks"], repeats["marks"]], clustered, layout)
-    return FoundBlocks(pairs["passages"], table, repeats["repeats"], split["texts"])
+        table = sum_up(flow, at_home, [pairs["marks"], repeats["marks"]], clustered, layout)
+    return FoundBlocks(pairs["passages"], table, repeats["repeats"], texts)

@@ -10,6 +10,7 @@ from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels import find_root, overlap_of, popcount, unite
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+LONG_SET = 256
 
 
 @inner_kernel
@@ -45,10 +46,39 @@ def order_sets(hashes, levels, first, bitmaps):
 
 
 @outer_kernel
+def look_up(hashes, frequent, levels, table_bits, table_first, out):
+    """Write the level of each hash, 0 where it is not frequent.
+
+    `frequent` are sorted; `table_first` says by their top `table_bits` where they begin.
+    """
+    shift = np.uint64(64 - table_bits)
+    for i in range(len(hashes)):
+        value = hashes[i]
+        at = table_first[value >> shift]
+        end = table_first[(value >> shift) + np.uint64(1)]
+        while at < end and frequent[at] < value:
+            at += 1
+        out[i] = levels[at] if at < end and frequent[at] == value else 0
+
+
+@outer_kernel
+def list_prefixes(hashes, first, n_probe, n_index, members, which, is_indexed):
+    """Write the first `n_probe` members of every set, the number of the set, and whether it is one of the first `n_index`."""
+    n = 0
+    for t in range(len(first) - 1):
+        begin = first[t]
+        for k in range(n_probe[t]):
+            members[n] = hashes[begin + k]
+            which[n] = t
+            is_indexed[n] = k < n_index[t]
+            n += 1
+
+
+@outer_kernel
 def distinct(hashes, first, sizes):
     """Leave every hash of a set once, in place, one set after the other; write sizes, return how many are left.
 
-    Sets are short: each hash is looked for among those kept.
+    Sets are short: each hash is looked for among those kept. Those of more than LONG_SET hashes are sorted already.
     """
     n = 0
     for t in range(len(first) - 1):
@@ -56,7 +86,8 @@ def distinct(hashes, first, sizes):
         for i in range(first[t], first[t + 1]):
             value = hashes[i]
             known = False
-            for k in range(begin, n):
+            looked_at = begin if first[t + 1] - first[t] <= LONG_SET else max(begin, n - 1)
+            for k in range(looked_at, n):
                 if hashes[k] == value:
                     known = True
                     break

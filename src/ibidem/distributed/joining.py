@@ -43,17 +43,21 @@ _POSTINGS = pa.schema(
 _WANTED = pa.schema([("digest", pa.uint64()), ("member", pa.uint64()), ("is_indexed", pa.bool_())])
 _SENT = pa.schema([*_WANTED, ("bitmap", pa.uint64()), ("set", pa.list_(pa.uint64()))])
 _MOST_FREQUENT = 1 << 20
-_LEAST_COUNT = 16
+_SAMPLE_EVERY = 8  # types that members are counted in
+_LEAST_COUNT = 2  # among those
 _LONG_LIST = 1 << 15  # sets of one member that are compared in one task, some seconds at worst
 
 
 def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: Layout) -> tuple[Blocks, list[Blocks]]:
     """Return the sets of the types that were compared, and the classes of those that are similar or known by nothing."""
     made = _make_sets(flow, types, make, layout)
-    levels = _frequent_members(flow, made["members"])
+    del types
+    levels = _frequent_members(flow, made.pop("members"))
     postings = _list_postings(flow, made["sets"], levels, config, layout)
     wanted = _meet(flow, postings, config, layout)
-    compared, edges = _compare(flow, made["sets"], wanted, config, layout)
+    del postings
+    compared, edges = _compare(flow, made.pop("sets"), wanted, config, layout)
+    del wanted
     roots = connect(flow, "classes", edges)
 
     def name(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
@@ -69,6 +73,8 @@ def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[s
         for table in tables:
             made = make(tokens_of(table))
             hashes, sizes = made.hashes.copy(), np.empty(table.num_rows, np.int64)
+            for row in np.flatnonzero(np.diff(made.first) > kernels.LONG_SET).tolist():
+                hashes[made.first[row] : made.first[row + 1]].sort()
             n = kernels.distinct(hashes, made.first, sizes)
             hashes = hashes[:n]
             digests = table["digest"].to_numpy()
@@ -76,7 +82,9 @@ def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[s
             yield Emitted("sets", sets, route_by_hash(digests, layout.n_partitions))
             empty = sizes == 0
             yield emit_classes(digests[empty], np.zeros(int(empty.sum()), np.uint64), layout)
-            numbered = number_hashes(hashes, in_turn)
+            # How common members are is known well enough from some of the types: any order is exact.
+            sampled = digests % np.uint64(_SAMPLE_EVERY) == 0
+            numbered = number_hashes(hashes[np.repeat(sampled, sizes)], in_turn)
             columns = [numbered.hashes, numbered.counts]
             yield Emitted("members", table_of(columns, _MEMBERS), route_by_hash(numbered.hashes, layout.n_partitions))
 
@@ -110,21 +118,23 @@ def _list_postings(
     frequent, level = levels
 
     def list_postings(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        table_bits = min(20, max(1, len(frequent).bit_length()))
+        parts = np.arange((1 << table_bits) + 1, dtype=np.uint64)
+        table_first = np.searchsorted(frequent >> np.uint64(64 - table_bits), parts).astype(np.int32)
         for table in tables:
             hashes, sizes, digests = flat(table, "set").copy(), lengths(table, "set"), table["digest"].to_numpy()
             first = starts_of(sizes)
-            of_hash = np.zeros(len(hashes), np.int32)
-            if len(frequent):
-                at = np.minimum(np.searchsorted(frequent, hashes), len(frequent) - 1)
-                of_hash = np.where(frequent[at] == hashes, level[at], 0).astype(np.int32)
+            of_hash = np.empty(len(hashes), np.int32)
+            kernels.look_up(hashes, frequent, level, table_bits, table_first, of_hash)
             bitmaps = np.empty(len(sizes), np.uint64)
             kernels.order_sets(hashes, of_hash, first, bitmaps)
             n_probe = np.where(sizes > 0, sizes - -(-p * sizes // q) + 1, 0)
             n_index = sizes - -(-2 * p * sizes // (p + q)) + 1
-            which = np.repeat(np.arange(len(sizes)), n_probe)
-            place = np.arange(len(which)) - np.repeat(np.cumsum(n_probe) - n_probe, n_probe)
-            members = hashes[first[which] + place]
-            columns = [members, digests[which], sizes[which], bitmaps[which], place < n_index[which]]
+            n_postings = int(n_probe.sum())
+            members, which = np.empty(n_postings, np.uint64), np.empty(n_postings, np.int32)
+            is_indexed = np.empty(n_postings, np.bool_)
+            kernels.list_prefixes(hashes, first, n_probe, n_index, members, which, is_indexed)
+            columns = [members, digests[which], sizes[which], bitmaps[which], is_indexed]
             yield Emitted("postings", table_of(columns, _POSTINGS), route_by_hash(members, layout.n_partitions))
 
     return flow.map("sets-postings", sets, list_postings, {"postings": _POSTINGS})["postings"]

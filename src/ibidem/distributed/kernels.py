@@ -36,3 +36,14 @@ def list_meetings(first, may_meet, documents, homes, same_document, n_input, n_p
                         room[n] = documents[j] * n_partitions + last
                     n += 1
     return n
+
+
+@outer_kernel
+def copy_stretches(values, begins, counts, out):
+    """Write `counts[i]` values from `begins[i]` on, for each i, one after the other."""
+    n = 0
+    for i in range(len(begins)):
+        begin = begins[i]
+        for k in range(counts[i]):
+            out[n] = values[begin + k]
+            n += 1

@@ -12,7 +12,7 @@ from ibidem.blocks import Blocks, Emitted, Flow, Inputs
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.distributed.grams import keys_of
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import PlacedDocuments, flat, in_order, lengths, placed_documents, starts_of, stretches, table_of
+from ibidem.distributed.tables import PlacedDocuments, copied, flat, in_order, lengths, placed_documents, starts_of, table_of
 from ibidem.matches import sort_sets
 from ibidem.parts import in_turn
 from ibidem.passages import Cells
@@ -50,7 +50,7 @@ def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.
     sizes = np.zeros(len(digests), np.int64)
     sizes[compared] = set_sizes[first]
     starts = starts_of(sizes)
-    return types, HashSets(flat(table, "sets")[stretches((np.cumsum(set_sizes) - set_sizes)[first], set_sizes[first])], starts)
+    return types, HashSets(copied(flat(table, "sets"), (np.cumsum(set_sizes) - set_sizes)[first], set_sizes[first]), starts)
 
 
 def cells_of(table: pa.Table, placed: PlacedDocuments, limit: tuple[int, int]) -> Cells | None:

@@ -15,7 +15,7 @@ from ibidem.config import Config
 from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import MARKS, similarity_limit
-from ibidem.distributed.tables import cut_texts, flat, in_order, lengths, starts_of, stretches, table_of
+from ibidem.distributed.tables import copied, cut_texts, flat, in_order, lengths, starts_of, table_of
 from ibidem.matches import sort_sets
 from ibidem.model import REPEATS
 from ibidem.parts import in_turn
@@ -94,7 +94,7 @@ class _Comparison:
         _, first, types = np.unique(flat(variants, "digests"), return_index=True, return_inverse=True)
         sizes = flat(variants, "set_sizes").astype(np.int64)
         starts = starts_of(sizes[first])
-        hashes = flat(variants, "sets")[stretches((np.cumsum(sizes) - sizes)[first], sizes[first])]
+        hashes = copied(flat(variants, "sets"), (np.cumsum(sizes) - sizes)[first], sizes[first])
         self._cells = Cells(types.astype(np.int32), sort_sets(HashSets(hashes, starts), in_turn), limit)
 
     def split(self, places: NDArray[np.int64], columns: Mapping[str, NDArray[Any]]) -> list[NDArray[np.int64]]:

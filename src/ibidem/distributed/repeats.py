@@ -26,6 +26,7 @@ from ibidem.distributed.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, e
 from ibidem.distributed.tables import (
     PlacedDocuments,
     as_lists,
+    copied,
     distinct_pairs,
     in_order,
     placed_documents,
@@ -200,7 +201,7 @@ def _emit_variants(
     counts = length[chosen]
     sentences = placed.rows.sentence[stretches(starts[chosen], counts)]
     sizes = np.diff(sets.first)[types[sentences]]
-    hashes = sets.hashes[stretches(sets.first[types[sentences]], sizes)]
+    hashes = copied(sets.hashes, sets.first[types[sentences]], sizes)
     of_variant = np.bincount(np.repeat(np.arange(len(chosen)), counts), sizes, len(chosen)).astype(np.int64)
     columns = [
         groups[chosen],

@@ -14,7 +14,7 @@ from ibidem.collection import Collection, gather, text_buffers
 from ibidem.config import Config
 from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import CLASSED, NAMED, SPLIT, PlacedDocuments, as_lists, starts_of, table_of
+from ibidem.distributed.tables import CLASSED, NAMED, SPLIT, PlacedDocuments, as_lists, copied, starts_of, table_of
 from ibidem.distributed.vocabulary import WORDS, count_words, needs_vocabulary
 from ibidem.parts import in_turn
 from ibidem.sentences import hash_strings
@@ -130,9 +130,8 @@ def _seen(collection: Collection, batch: pa.RecordBatch, documents: Numbers, lay
         here = np.flatnonzero(homes == home)
         digests, first = np.unique(collection.digest[here], return_index=True)
         chosen = here[first]
-        ends = starts_of(sizes[chosen])
-        index = np.arange(int(ends[-1])) + np.repeat(begins[chosen] - ends[:-1], sizes[chosen])
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(data[index])]
+        texts_of_types = copied(data, begins[chosen], sizes[chosen])
+        buffers = [None, pa.py_buffer(starts_of(sizes[chosen])), pa.py_buffer(texts_of_types)]
         texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(chosen), buffers)
         columns = [digests, np.full(len(digests), home), texts]
         yield Emitted("seen", table_of(columns, SEEN), route_by_hash(digests, layout.n_partitions))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ibidem.classifying import rows_of
 from ibidem.collection import Collection
 from ibidem.config import Config, passage_limits
+from ibidem.distributed.kernels import copy_stretches
 from ibidem.distributed.layout import Layout
 from ibidem.model import DOCUMENT_BATCH
 from ibidem.passages import Rows
@@ -124,6 +125,13 @@ def stretches(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[n
     """Return `counts[i]` numbers from `begins[i]` on, for each i, one after the other."""
     before = np.cumsum(counts) - counts
     return np.repeat(begins - before, counts) + np.arange(int(counts.sum()))
+
+
+def copied(values: NDArray[Any], begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[Any]:
+    """Return `counts[i]` values from `begins[i]` on, for each i, one after the other."""
+    out = np.empty(int(counts.sum()), values.dtype)
+    copy_stretches(values, begins, counts.astype(np.int64), out)
+    return out
 
 
 def table_of(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:

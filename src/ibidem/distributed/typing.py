@@ -68,13 +68,11 @@ def signature_maker(flow: Flow, words: Blocks | None, types: Blocks, config: Con
     signature: Any = load_signature(settings.signature)
     make = signature.hashes if hasattr(signature, "hashes") else signature.key
     if not needs_vocabulary(config):
-        empty = np.empty(0, np.int64)
-        told = KnownWords(empty.astype(np.uint64), empty, empty, n_documents)
-    else:
-        assert words is not None
-        if settings.signature == "spotsigs":
-            return _spots_maker(flow, words, types, config, n_documents, make)
-        told = _telling_words(flow, words, config, n_documents)
+        return lambda tokens: make(tokens, None, settings)
+    assert words is not None
+    if settings.signature == "spotsigs":
+        return _spots_maker(flow, words, types, config, n_documents, make)
+    told = _telling_words(flow, words, config, n_documents)
 
     def with_vocabulary(tokens: TypeTokens) -> Any:
         return make(tokens, told.vocabulary(tokens), settings)

@@ -115,6 +115,12 @@ class _Runner:
     def run(self, tasks: Iterator[_Task]) -> int:
         """Run all tasks; return how many bytes they were given."""
         n_read = 0
+        if self._workers == 1:
+            for task in tasks:
+                n_read += task.n_bytes
+                for emitted in task.run():
+                    self._writer.add(emitted)
+            return n_read
         with ThreadPoolExecutor(self._workers, thread_name_prefix="ibidem") as pool:
             try:
                 for task in tasks:
