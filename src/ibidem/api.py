@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from ibidem.result import Comparison, Tuning
 
 if TYPE_CHECKING:
     from ibidem.distributed.engine import SparkEngine
+    from ibidem.running import Run
 
 
 def find(
@@ -46,19 +47,18 @@ def find(
     >>> [(p.a.id, p.a.start, p.b.id, p.b.start, p.n_sentences, p.kind) for p in result]
     [('0', 0, '1', 13, 3, 'exact')]
     """
-    from ibidem.pipeline import find_passages
-    from ibidem.running import Run
-
     config, spark_engine = _with_engine(config, engine, settings)
     config, progress = config.with_signature("words"), progress or Progress()
     if spark_engine is not None:
         return spark_engine.find(inputs, against, config, progress)
-    if _is_stored("find", inputs, against, config, progress):
+    from ibidem.pipeline import find_passages
+
+    def in_parts() -> Any:
         from ibidem.stored.engine import find_stored
 
         return find_stored(inputs, against, config, progress)
-    with Run(inputs, against, config, progress) as run:
-        return find_passages(run)
+
+    return _in_memory_or_parts("find", inputs, against, config, progress, find_passages, in_parts)
 
 
 def compare(text_a: str, text_b: str, *, config: Config | None = None, **settings: Any) -> list[Passage]:
@@ -131,9 +131,6 @@ def cluster(
     >>> result.duplicates.to_pylist()[0]["similarity"], result.clusters["id"].to_pylist()
     (0.8888888888888888, ['a', 'b'])
     """
-    from ibidem.pipeline import cluster_documents
-    from ibidem.running import Run
-
     if isinstance(plan, (str, os.PathLike)):
         plan = SamplingPlan.load(plan)
     config, spark_engine = _with_engine(config, engine, settings)
@@ -142,12 +139,17 @@ def cluster(
     progress = progress or Progress()
     if spark_engine is not None:
         return spark_engine.cluster(inputs, against, config, progress, plan)
-    if _is_stored("cluster", inputs, against, config, progress):
+    from ibidem.pipeline import cluster_documents
+
+    def in_parts() -> Any:
         from ibidem.stored.engine import cluster_stored
 
         return cluster_stored(inputs, against, config, progress, plan)
-    with Run(inputs, against, config, progress) as run:
+
+    def in_memory(run: Run) -> Any:
         return cluster_documents(run, plan)
+
+    return _in_memory_or_parts("cluster", inputs, against, config, progress, in_memory, in_parts)
 
 
 def tune(
@@ -206,20 +208,19 @@ def dedup(
     >>> [(document.id, document.text) for document in result.remaining()][1]
     ('b', 'It was loud. ')
     """
-    from ibidem.pipeline import clean_collection
-    from ibidem.running import Run
-
     config, spark_engine = _with_engine(config, engine, settings)
     config, progress = config.with_signature("exact"), progress or Progress()
     if spark_engine is not None:
         return spark_engine.dedup(inputs, against, config, progress)
     inputs = _repeatable(inputs)
-    if _is_stored("dedup", inputs, against, config, progress):
+    from ibidem.pipeline import clean_collection
+
+    def in_parts() -> Any:
         from ibidem.stored.engine import dedup_stored
 
         return dedup_stored(inputs, against, config, progress)
-    with Run(inputs, against, config, progress) as run:
-        return clean_collection(run)
+
+    return _in_memory_or_parts("dedup", inputs, against, config, progress, clean_collection, in_parts)
 
 
 def _with_engine(
@@ -236,11 +237,29 @@ def _with_engine(
     return Config.of(config, **settings, engine="spark"), engine
 
 
-def _is_stored(verb: str, inputs: Any, against: Any, config: Config, progress: Progress) -> bool:
-    """Say whether the work is done in parts that are stored on disk, because it outgrows memory or goes on with such a run."""
-    from ibidem.stored.choosing import outgrows_memory
+def _in_memory_or_parts(
+    verb: str,
+    inputs: Any,
+    against: Any,
+    config: Config,
+    progress: Progress,
+    in_memory: Callable[[Run], Any],
+    in_parts: Callable[[], Any],
+) -> Any:
+    """Do the work in memory if it fits, or in parts that are stored on disk, also if it turns out not to fit."""
+    from ibidem.running import OutgrownError, Run
+    from ibidem.stored.choosing import most_text_bytes, outgrows_memory
 
-    return outgrows_memory(verb, inputs, against, config, progress)
+    if outgrows_memory(verb, inputs, against, config, progress):
+        return in_parts()
+    try:
+        with Run(inputs, against, config, progress) as run:
+            run.most_text_bytes = most_text_bytes(verb, inputs, against, config)
+            return in_memory(run)
+    except OutgrownError:
+        progress.tell("the texts are larger than their files let expect: the run begins anew, in parts")
+        progress.forget()
+    return in_parts()
 
 
 def _repeatable(inputs: Any) -> Any:

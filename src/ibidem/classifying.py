@@ -36,7 +36,6 @@ def classify(collection: Collection, config: Config, map_parts: MapParts, progre
         del tokens, vocabulary
         limit = config.matches.min_similarity
         classes = join_types(sets, limit, map_parts)
-        progress.count(largest_class=classes.largest_class)
         rows = rows_of(collection, (classes.of_type + 1).astype(np.uint64)[types.of_sentence], max_gap)
         return rows, Cells(types.of_sentence[rows.sentence], sets, limit.as_integer_ratio())
     keys = signature.key(tokens, vocabulary, config.signatures)

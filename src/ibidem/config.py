@@ -220,7 +220,7 @@ class EngineConfig:
         0, "Parts that the work is cut into, whatever its size; 0: by its size (Spark: one for every 32 MB).", at_least=0
     )
     resume: bool = _setting(
-        False, "Go on after the last finished stage of a run into the same folder; keep finished stages if this one ends early."
+        False, "Go on after the last finished stage of a killed run into the same folder; store stages so that it is possible."
     )
     work_dir: str = _setting("auto", "Folder that finished stages are found in again by `resume`; auto: none that lasts.")
 

@@ -23,9 +23,17 @@ class Progress:
     """Counts and timings of a run, and hooks that a display overrides."""
 
     def __init__(self) -> None:
-        self.counts: dict[str, int] = {"documents": 0, "sentences": 0}
+        self.counts: dict[str, int] = {}
         self.timings: dict[str, float] = {}
         self.resources: dict[str, int] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was counted and timed: the run begins anew."""
+        self.counts.clear()
+        self.counts.update(documents=0, sentences=0)
+        self.timings.clear()
+        self.resources.clear()
 
     @contextmanager
     def stage(self, name: str, n_bytes: int | None = None) -> Iterator[None]:

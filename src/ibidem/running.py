@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, TypeVar
@@ -21,8 +22,15 @@ from ibidem.shingled import ShingledDocuments, gather_shingles
 AnyRun = TypeVar("AnyRun", bound="Run")
 
 
+class OutgrownError(Exception):
+    """There is more text than a run in memory may hold."""
+
+
 class Run:
-    """Reads the inputs (and the reference, `against`) and says what a result keeps of it all. Used in a with block."""
+    """Reads the inputs (and the reference, `against`) and says what a result keeps of it all. Used in a with block.
+
+    More text than `most_text_bytes` is an OutgrownError.
+    """
 
     def __init__(self, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
         self.inputs = inputs
@@ -30,6 +38,8 @@ class Run:
         self.config = config
         self.progress = progress
         self.skipped = SkippedRecords(config.output.strict)
+        self.most_text_bytes = sys.maxsize
+        self._n_text_bytes = 0
         self._unread_times: list[UnreadTimes] = []
         self._engine = LocalEngine(config.engine.workers)
         self.map_parts = self._engine.map_parts
@@ -84,7 +94,14 @@ class Run:
     def _batches(self, fields: DocumentsConfig) -> tuple[Iterator[pa.RecordBatch], Iterator[pa.RecordBatch]]:
         tell = self.skipped.add, self.progress.add_bytes, self._unread_times.append
         reference = iter(()) if self.against is None else read_batches(self.against, fields, *tell)
-        return read_batches(self.inputs, fields, *tell), reference
+        return self._counted(read_batches(self.inputs, fields, *tell)), self._counted(reference)
+
+    def _counted(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            self._n_text_bytes += batch.column("text").nbytes
+            if self._n_text_bytes > self.most_text_bytes:
+                raise OutgrownError
+            yield batch
 
 
 def _first_rows(batches: Iterator[pa.RecordBatch], n_rows: int) -> Iterator[pa.RecordBatch]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ibidem.collection import MOST_SENTENCES, Documents, texts_of
 from ibidem.config import Config
 from ibidem.errors import ResourceError
-from ibidem.memory import machine_memory
+from ibidem.memory import allowed_memory
 from ibidem.parts import MapParts
 from ibidem.quantities import memory_bytes
 from ibidem.resemblance import Comparer, Corpus, SamplingPlan, occurrence_hashes, shingle_tokens
@@ -102,7 +102,7 @@ def gather_shingles(
     lengths: list[NDArray[np.int64]] = []
     sizes: list[NDArray[np.int64]] = []
     digests: list[NDArray[np.uint64]] = []
-    max_bytes = memory_bytes(config.engine.memory) or machine_memory() // 2
+    max_bytes = allowed_memory(memory_bytes(config.engine.memory) or 0) // 2  # as much again is needed to compare them
     hashes = SpillingColumn(np.uint64, max_bytes, config.engine.tmp_folder)
     n_documents = n_input = 0
     for stream in (batches, reference_batches):

@@ -112,14 +112,12 @@ def _check_usage(
 
 def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Config, progress: str, quiet: bool) -> None:
     """Compare the listed pairs and write what is found."""
-    from ibidem.reports.writing import check_output
-
-    check_output(output, config.output.overwrite)  # before the work, not after it
     from ibidem.api import compare_pairs
     from ibidem.cli.display import look_at, open_display
+    from ibidem.cli.occupying import output_occupied
     from ibidem.reports.summary import many, skipped_lines
 
-    with open_display(progress, quiet) as display:
+    with output_occupied(output, config) as config, open_display(progress, quiet) as display:
         result = compare_pairs(list(inputs), pairs, config=config, progress=display)
         with display.stage("writing"):
             result.write(output)

@@ -18,7 +18,7 @@ from ibidem.cli.index_opening import (
     tell_of_compiling,
 )
 from ibidem.cli.options import given_settings, inputs_argument, output_option, run_options, setting_options
-from ibidem.config import FORMATS
+from ibidem.config import FORMATS, Config
 
 if TYPE_CHECKING:
     from ibidem.index.answers import QueryResult
@@ -79,11 +79,14 @@ def query(
             click.echo("\n".join(list_passages(result, number, texts[number])) if as_text else query_line(result, number))
         _tell_of_skipped(skipped, quiet)
         return
-    from ibidem.reports.writing import check_output
+    from ibidem.cli.occupying import output_occupied
 
     settings |= {} if form is None else {"format": form}
-    check_output(output, bool(settings.get("overwrite")))  # before the work, not after it
-    with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:
+    with (
+        output_occupied(output, Config.of(overwrite=bool(settings.get("overwrite")))),
+        open_display(progress, quiet) as display,
+        open_index(folder, settings, progress=display) as index,
+    ):
         result, _, skipped = _look_up(index, inputs, False, True, display, quiet)
         with display.stage("writing"):
             _write(output, result, inputs, display)

@@ -22,7 +22,9 @@ signature_option = click.option(
     type=click.Choice(["words", "exact"]),
     help="What makes two sentences alike, fixed when the index is made.  [default: words]",
 )
-memory_option = click.option("--memory", help="Memory for merging, as 500MB or 4GB.  [default: half of what the machine has]")
+memory_option = click.option(
+    "--memory", help="Memory for merging, as 500MB or 4GB.  [default: three quarters of what the machine has]"
+)
 max_places_option = click.option(
     "--max-places", type=int, help="Sentences that stand in more documents than this say nothing.  [default: 100]"
 )

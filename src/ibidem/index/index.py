@@ -28,7 +28,7 @@ from ibidem.index.settings import check_made_by, check_signature, segment_settin
 from ibidem.index.snapshot import Snapshot, SnapshotReader
 from ibidem.index.watching import Arrival, Watcher
 from ibidem.index.writing import Writer
-from ibidem.memory import machine_memory
+from ibidem.memory import allowed_memory
 from ibidem.model import Document
 from ibidem.parts import MapParts, in_turn
 from ibidem.progress import Progress
@@ -247,7 +247,7 @@ class Index:
 
 
 def _budget(config: Config) -> int:
-    return memory_bytes(config.engine.memory) or machine_memory() // 2
+    return allowed_memory(memory_bytes(config.engine.memory) or 0)
 
 
 def _several(documents: Any) -> Any:

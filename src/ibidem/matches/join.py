@@ -23,10 +23,9 @@ _N_PARTS = 64
 
 @dataclass(frozen=True)
 class TypeClasses:
-    """`of_type`: the class of each type, named by its first member, or -1 for an empty set; `largest_class` in types."""
+    """`of_type`: the class of each type, named by its first member, or -1 for an empty set."""
 
     of_type: NDArray[np.int32]
-    largest_class: int
 
 
 def join_types(sets: TypeSets, min_similarity: Fraction, map_parts: MapParts = in_turn) -> TypeClasses:
@@ -70,6 +69,5 @@ def join_types(sets: TypeSets, min_similarity: Fraction, map_parts: MapParts = i
     for forest in forests:
         kernels.unite_all(parent, forest)
     kernels.flatten(parent)
-    largest_class = int(np.bincount(parent).max(initial=0)) if n_types else 0
     parent[sets.size == 0] = -1
-    return TypeClasses(parent, largest_class)
+    return TypeClasses(parent)

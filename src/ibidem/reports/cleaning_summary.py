@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ibidem.cleaned import AnyCleaningResult
 from ibidem.documents import read
-from ibidem.reports.summary import EXCERPT_CHARS, excerpt_of, many, skipped_lines
+from ibidem.reports.summary import EXCERPT_CHARS, excerpt_of, many, skipped_lines, stored_lines
 
 _EXAMPLES = 10
 _DOCUMENTS_READ_FOR_EXAMPLES = 20_000
@@ -36,6 +36,7 @@ def _lines(result: AnyCleaningResult, folder: Path | None) -> Iterator[str]:
     if result.skipped:
         yield from skipped_lines(result.skipped, None if would else "skipped.jsonl")
         yield "  they stay as they are"
+    yield from stored_lines(result.resources)
     if would:
         yield from _examples(result)
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ibidem.config import is_compared_in_full
-from ibidem.reports.summary import many, skipped_lines
+from ibidem.reports.summary import many, skipped_lines, stored_lines
 from ibidem.result import ClusterResult
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def _lines(result: ClusterResult | StoredClusterResult, folder: Path | None) -> 
         yield f"{many(found.n_clusters, 'cluster')} of {many(found.n_members, 'document')}: {more:,} could go"
     if result.skipped:
         yield from skipped_lines(result.skipped)
+    yield from stored_lines(result.resources)
     if found.n_clusters:
         yield f"the {len(found.largest)} largest:" if found.n_clusters > 1 else "it is:"
         for n_members, canonical, others in found.largest:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.model import Passage, Skipped
 from ibidem.overviews import PassageOverview
+from ibidem.quantities import size_of
 from ibidem.result import Result
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def _lines(result: Result | StoredResult, folder: Path | None) -> Iterator[str]:
     if result.skipped:
         yield from skipped_lines(result.skipped)
     yield from result.notices
+    yield from stored_lines(result.resources)
     if found.n_passages:
         yield f"the {min(_LONGEST, found.n_passages)} longest:" if found.n_passages > 1 else "it is:"
         for passage in result.longest(_LONGEST):
@@ -47,6 +49,13 @@ def _lines(result: Result | StoredResult, folder: Path | None) -> Iterator[str]:
         yield from _why_nothing(result.config, result.counts["documents"], found)
     if folder is not None:
         yield f"results: {folder}"
+
+
+def stored_lines(resources: Mapping[str, int]) -> Iterator[str]:
+    """Say how much a run that outgrew its memory has stored."""
+    if resources.get("spilled_bytes"):
+        parts, most, total = (resources[name] for name in ("partitions", "spilled_bytes_peak", "spilled_bytes"))
+        yield f"worked on in {many(parts, 'part')}: at most {size_of(most)} of temporary files, {size_of(total)} written in all"
 
 
 def many(count: int, noun: str) -> str:

@@ -46,7 +46,8 @@ def check_output(folder: Path, overwrite: bool) -> None:
         if not all(map(_is_known, names)):
             raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
         if not overwrite:
-            raise OutputExistsError(f"{folder} holds results already", "Give another folder, or --overwrite to replace them.")
+            what = "results already" if "run.json" in names else "what a run that did not end has left"
+            raise OutputExistsError(f"{folder} holds {what}", "Give another folder, or --overwrite to replace them.")
 
 
 def _is_known(name: str) -> bool:
@@ -113,7 +114,7 @@ def describe_run(
     return {
         "version": __version__,
         "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "settings": config.to_dict(),
+        "settings": _settings_of(config),
         "folder": os.getcwd(),  # paths of inputs count from here
         "inputs": list(inputs),
         "counts": dict(counts),
@@ -121,6 +122,12 @@ def describe_run(
         "peak_memory_bytes": peak_memory(),
         **(resources or {}),
     }
+
+
+def _settings_of(config: Config) -> dict[str, dict[str, Any]]:
+    settings = config.to_dict()
+    del settings["engine"]["work_dir"]  # it lasts as long as the run
+    return settings
 
 
 def _aside(path: Path, write: Callable[[Path], None]) -> Path:

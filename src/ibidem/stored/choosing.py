@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ibidem.config import EXACT_METHODS, Config
@@ -9,10 +10,9 @@ from ibidem.documents.inputs import PARQUET, FileSource, resolve_inputs, without
 from ibidem.memory import allowed_memory
 from ibidem.progress import Progress
 from ibidem.quantities import memory_bytes
-from ibidem.stored.work import has_stages
 
 # Memory that a run takes for each byte of its inputs, measured on the large collections of `benchmarks/speed.py`.
-_MEMORY_A_BYTE = {"find-exact": 5, "find": 7, "cluster": 4, "dedup-document": 4, "dedup": 5}
+_MEMORY_A_BYTE = {"find-exact": 4, "find": 6, "cluster": 4, "dedup-document": 4, "dedup": 4}
 _TEXT_A_STORED_BYTE = {".gz": 5, ".zst": 5, PARQUET: 3}  # what is packed takes more room when it is unpacked
 _METHODS_IN_PARTS = (*EXACT_METHODS, "minhash")
 
@@ -20,7 +20,7 @@ _METHODS_IN_PARTS = (*EXACT_METHODS, "minhash")
 def outgrows_memory(verb: str, inputs: Any, against: Any, config: Config, progress: Progress) -> bool:
     """Say whether a run needs more memory than it may use, or goes on with one that did, and can be done in parts."""
     engine = config.engine
-    wanted = bool(engine.partitions) or has_stages(config)
+    wanted = bool(engine.partitions) or engine.resume
     needed = _needed_memory(verb, [inputs] if against is None else [inputs, against], config)
     allowed = allowed_memory(memory_bytes(engine.memory) or 0)
     if needed is None:  # a stream: nobody knows how long; whoever sets a limit wants it to hold
@@ -35,6 +35,15 @@ def outgrows_memory(verb: str, inputs: Any, against: Any, config: Config, progre
     return not reason
 
 
+def most_text_bytes(verb: str, inputs: Any, against: Any, config: Config) -> int:
+    """Return how much text a run in memory may hold before it is done in parts instead; its files must be there still."""
+    sources = resolve_inputs(without_iterators([inputs] if against is None else [inputs, against]))
+    is_stream = not all(isinstance(source, FileSource) and source.n_bytes is not None for source in sources)
+    if is_stream or _why_in_memory(verb, config):
+        return sys.maxsize
+    return allowed_memory(memory_bytes(config.engine.memory) or 0) // _MEMORY_A_BYTE[_kind(verb, config)]
+
+
 def _why_in_memory(verb: str, config: Config) -> str:
     """Say what cannot be done in parts, or nothing."""
     if verb == "find" and config.alignment.align:
@@ -47,10 +56,6 @@ def _why_in_memory(verb: str, config: Config) -> str:
 
 def _needed_memory(verb: str, inputs: Any, config: Config) -> int | None:
     """Return about how much memory a run takes, or None if the size of an input is not known."""
-    if verb == "dedup" and config.cleaning.level == "document":
-        verb = "dedup-document"
-    elif verb == "find" and config.signatures.signature == "exact":
-        verb = "find-exact"
     total = 0
     for source in resolve_inputs(without_iterators(inputs)):
         if not isinstance(source, FileSource):
@@ -62,4 +67,10 @@ def _needed_memory(verb: str, inputs: Any, config: Config) -> int | None:
             if source.name.lower().endswith(packing) or source.format == packing:
                 times = max(times, ratio)
         total += source.n_bytes * times
-    return total * _MEMORY_A_BYTE[verb]
+    return total * _MEMORY_A_BYTE[_kind(verb, config)]
+
+
+def _kind(verb: str, config: Config) -> str:
+    if verb == "dedup" and config.cleaning.level == "document":
+        return "dedup-document"
+    return "find-exact" if verb == "find" and config.signatures.signature == "exact" else verb

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,22 @@ class StoredDecisions(Decisions):
     def of_source(self, source: str) -> SourceDecisions:
         """Return all decisions about the records of one source."""
         if self._last is None or self._last[0] != source:
-            batches = (batch.filter(pc.equal(batch["source"], source)) for batch in self._rows.raw_batches())
-            self._last = source, self._make([batch for batch in batches if batch.num_rows])
+            batches = (self._batch(number) for number in self._batches_of.get(source, ()))
+            self._last = source, self._make([batch.filter(pc.equal(batch["source"], source)) for batch in batches])
         return self._last[1]
+
+    @cached_property
+    def _batches_of(self) -> dict[str, list[int]]:
+        """The batches that each source has rows in: sources come one after the other."""
+        found: dict[str, list[int]] = {}
+        for number, batch in enumerate(self._rows.raw_batches()):
+            for source in pc.unique(batch["source"]).to_pylist():
+                found.setdefault(source, []).append(number)
+        return found
+
+    @cached_property
+    def _batch(self) -> Callable[[int], pa.RecordBatch]:
+        return lru_cache(maxsize=2)(self._rows.raw_batch)  # the next source mostly lies in the same one
 
 
 class _ByPosition(Mapping[int, Decision]):

@@ -38,7 +38,7 @@ def cluster_stored(
     inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None
 ) -> StoredClusterResult:
     """Find documents that are duplicates as wholes; see `ibidem.cluster`."""
-    with StoredRun("cluster", inputs, against, config, progress) as run:
+    with StoredRun("cluster", inputs, against, config, progress, plan) as run:
         run.read(fields_for_keeping(config))
         found = clusters_flow(run.flow, run.documents, config, run.layout, plan, progress, unique_ids=True)
         tables = cluster_tables(found.duplicates, found.clusters)

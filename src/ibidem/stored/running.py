@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from types import TracebackType
 from typing import Any
 
@@ -15,7 +16,8 @@ from ibidem.engines.stored_flow import StoredFlow
 from ibidem.errors import NoDocumentsError
 from ibidem.memory import allowed_memory, keep_little_memory, used_memory
 from ibidem.progress import Progress
-from ibidem.quantities import memory_bytes
+from ibidem.quantities import memory_bytes, size_of
+from ibidem.resemblance import SamplingPlan
 from ibidem.running import Run
 from ibidem.stored.reading import store_documents
 from ibidem.stored.work import WorkFolder
@@ -23,6 +25,7 @@ from ibidem.stored.work import WorkFolder
 # Shares of the memory that is free when a run begins; the rest is for what is neither a task nor waits to be written.
 _BUFFER_SHARE, _TASK_SHARE = 6, 2
 _HOMES_IN_MEMORY = 16  # texts of a partition are this much smaller than the memory of a worker
+_DISK_A_BYTE = 5  # of the inputs, as `benchmarks/large.py` measures it, and some more
 _LEAST_HOME_BYTES, _MOST_HOME_BYTES = 1 << 20, 128 << 20
 
 
@@ -33,13 +36,16 @@ class StoredRun(Run):
     layout: Layout
     flow: StoredFlow
 
-    def __init__(self, verb: str, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
+    def __init__(
+        self, verb: str, inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None = None
+    ) -> None:
         super().__init__(inputs, against, config, progress)
         keep_little_memory()
         settings = {stage: values for stage, values in config.to_dict().items() if stage != "engine"}
         settings["output"] = {name: value for name, value in settings["output"].items() if name == "strict"}
         reference = [] if against is None else describe_inputs(against, is_reference=True)
-        told = {"verb": verb, "settings": settings, "inputs": describe_inputs(inputs) + reference}
+        told: dict[str, Any] = {"verb": verb, "settings": settings, "inputs": describe_inputs(inputs) + reference}
+        told["plan"] = None if plan is None else plan.to_dict()
         self.work = WorkFolder(config, told)
         self._lives_on = False
 
@@ -64,7 +70,7 @@ class StoredRun(Run):
         if n_found:
             self.progress.tell(f"going on after {n_found} finished stages")
         else:
-            self.progress.tell(f"the work is stored in parts in {self.work.stages}, which will be removed")
+            self._announce(n_bytes, memory)
         with self.progress.stage("inputs", n_bytes):
             read = store_documents(store, self._batches(fields), home_bytes, self.skipped, self._unread_times)
         self.skipped.records[:] = read.skipped
@@ -76,6 +82,17 @@ class StoredRun(Run):
                 raise NoDocumentsError(f"the {name} no documents", self.skipped.explain())
         self.progress.use(partitions=read.layout.n_partitions)
         self.flow = StoredFlow(store, read.layout.n_partitions, workers, free // _TASK_SHARE, self.progress)
+
+    def _announce(self, n_bytes: int | None, memory: int) -> None:
+        """Say where parts are stored, and what may keep the run from its end or from its limit."""
+        free = shutil.disk_usage(self.work.stages.parent).free
+        room = "" if n_bytes is None else f", up to about {size_of(_DISK_A_BYTE * n_bytes)}"
+        self.progress.tell(f"the work is stored in parts in {self.work.stages}{room}, and removed in the end")
+        if n_bytes is not None and free < _DISK_A_BYTE * n_bytes:
+            self.progress.tell(f"there are only {size_of(free)} free; another folder can be named with --tmp-dir")
+        if memory < 2 * used_memory():
+            used = size_of(used_memory())
+            self.progress.tell(f"the program itself takes {used} of memory: it will not do with {size_of(memory)}")
 
     def live_on(self) -> WorkFolder:
         """Return the work folder for a result that will remove it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -37,15 +37,23 @@ class StoredTable:
 
     def raw_batches(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows with all columns that they were stored with."""
+        return map(self.raw_batch, range(len(self._chunks)))
+
+    def raw_batch(self, number: int) -> pa.RecordBatch:
+        """Return one of these batches."""
+        table = self.blocks.handle.read_table(self._chunks[number])
+        table = (table if self._sort_by is None else table.sort_by(self._sort_by)).combine_chunks()
+        return table.to_batches()[0] if table.num_rows else pa.RecordBatch.from_pylist([], schema=table.schema)
+
+    @cached_property
+    def _chunks(self) -> list[list[int]]:
+        """The chunks of each batch: one, or all of a partition that is to be sorted."""
         file = self.blocks.handle
         if file is None:
-            return
-        for _, chunks in sorted(file.by_partition.items()):
-            if self._sort_by is None:
-                for chunk in chunks:
-                    yield from file.read_table([chunk]).combine_chunks().to_batches()
-            else:
-                yield from file.read_table(chunks).sort_by(self._sort_by).combine_chunks().to_batches()
+            return []
+        if self._sort_by is None:
+            return [[chunk] for chunk in file.in_order()]
+        return [chunks.tolist() for _, chunks in sorted(file.by_partition.items())]
 
     def to_batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield all rows, or some of their columns."""

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -50,26 +50,24 @@ def occupied(output: Path) -> Iterator[Occupied]:
     work = output / WORK_FOLDER
     was_killed = work.exists()
     made = [folder for folder in (output, *output.parents) if not folder.exists()]
-    try:
-        work.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(work / "lock")
-        with lock:
-            try:
-                yield Occupied(work, was_killed)
-            finally:
-                if not (work / _TOLD).exists():
-                    shutil.rmtree(work, ignore_errors=True)
-                    for folder in made:
-                        with suppress(OSError):  # something was written into it
-                            folder.rmdir()
-    except HeldByAnotherError as error:
-        raise OutputExistsError(
-            f"{error.who} has been writing to {output}{error.since}", "Wait until it has finished, or give another folder."
-        ) from None
-    except OSError as error:
-        if isinstance(error, (FileNotFoundError, PermissionError, NotADirectoryError)) or error.filename == str(work):
-            raise ResourceError(f"cannot write to {output}: {error.strerror}", "May you write there?") from error
-        raise
+    with ExitStack() as stack:
+        try:
+            work.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(FileLock(work / "lock"))
+        except HeldByAnotherError as error:
+            raise OutputExistsError(
+                f"{error.who} has been writing to {output}{error.since}", "Wait until it has finished, or give another folder."
+            ) from None
+        except OSError as error:
+            raise ResourceError(f"cannot write to {output}: {error.strerror or error}", "May you write there?") from error
+        try:
+            yield Occupied(work, was_killed)
+        finally:
+            if not (work / _TOLD).exists():
+                shutil.rmtree(work, ignore_errors=True)
+                for folder in made:
+                    with suppress(OSError):  # something was written into it
+                        folder.rmdir()
 
 
 def check_leftovers(work: Path, config: Config) -> bool:
@@ -91,12 +89,6 @@ def check_leftovers(work: Path, config: Config) -> bool:
     return False
 
 
-def has_stages(config: Config) -> bool:
-    """Say whether a run goes on with stages that another one has left."""
-    engine = config.engine
-    return engine.resume and engine.work_dir != "auto" and _read(Path(engine.work_dir)) is not None
-
-
 class WorkFolder:
     """Where a run stores its stages. `told` says what they are stages of; a run that goes on must be told the same."""
 
@@ -114,7 +106,7 @@ class WorkFolder:
             return
         self._work = Path(engine.work_dir)
         self._keep_if_it_fails = engine.resume
-        told = {"version": __version__, **told}
+        told = json.loads(json.dumps({"version": __version__, **told}))  # as it will be read again
         if check_leftovers(self._work, config):
             before = _read(self._work) or {}
             _check_same(before, told)
@@ -145,6 +137,12 @@ class WorkFolder:
 
 
 def _remove(work: Path, stages: Path) -> None:
+    """Remove the stages, at once as far as anybody can see: nobody can go on with some of them."""
+    gone = stages.with_name(f"{stages.name}.gone")
+    shutil.rmtree(gone, ignore_errors=True)
+    with suppress(OSError):
+        os.rename(stages, gone)
+    shutil.rmtree(gone, ignore_errors=True)
     shutil.rmtree(stages, ignore_errors=True)
     with suppress(OSError):
         (work / _TOLD).unlink(missing_ok=True)  # last: it says where the stages are
@@ -168,9 +166,9 @@ def _size(stages: Path) -> tuple[int, int]:
 def _check_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise if the run that left stages was another one, naming what differs."""
     different = []
-    for name in ("version", "verb", "inputs"):
-        if before.get(name) != now[name]:
-            different.append(_difference(name, before.get(name), now[name]))
+    for name, value in now.items():
+        if name != "settings" and before.get(name) != value:
+            different.append(_difference(name, before.get(name), value))
     old, new = before.get("settings", {}), now["settings"]
     for stage, settings in new.items():
         for name, value in settings.items():
@@ -184,6 +182,8 @@ def _check_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
 
 
 def _difference(name: str, before: Any, now: Any) -> str:
+    if name == "plan":
+        return "the sampling plan is not the same"
     if name != "inputs":
         return f"{name} was {before!r} and is {now!r}"
     known = {str(told.get("path")): told for told in before or ()}
