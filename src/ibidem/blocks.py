@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 MOST_BLOCK_BYTES = 4 << 20  # engines hold many blocks at a time, and some of them twice
+_MOST_ORDERED_BYTES = 32 << 20  # what is put in order is there twice meanwhile
 
 
 @dataclass(frozen=True)
@@ -76,26 +78,31 @@ def pieces(emitted: Emitted) -> Iterator[tuple[int, pa.Table]]:
     if table.num_rows == 0:
         return
     if isinstance(emitted.routes, (int, np.integer)):
-        yield from ((int(emitted.routes), piece) for piece in _small(table))
+        yield from ((int(emitted.routes), piece) for piece in _small(table, MOST_BLOCK_BYTES))
         return
-    routes = np.asarray(emitted.routes)
-    order = np.argsort(routes, kind="stable")
-    ordered = routes[order]
-    if (order[1:] < order[:-1]).any():
-        table = table.take(pa.array(order))
-    bounds = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1, append=ordered[-1] + 1))
-    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        yield from ((int(ordered[begin]), piece) for piece in _small(table.slice(begin, end - begin)))
+    routes, n_before = np.asarray(emitted.routes), 0
+    for part in _small(table, _MOST_ORDERED_BYTES):
+        yield from _by_route(part, routes[n_before : n_before + part.num_rows])
+        n_before += part.num_rows
 
 
-def _small(table: pa.Table) -> Iterator[pa.Table]:
+def _by_route(table: pa.Table, routes: NDArray[np.int64]) -> Iterator[tuple[int, pa.Table]]:
+    if (routes[1:] < routes[:-1]).any():
+        order = np.argsort(routes, kind="stable")
+        table, routes = table.take(pa.array(order)), routes[order]
+    bounds = np.flatnonzero(np.diff(routes, prepend=routes[0] - 1, append=routes[-1] + 1))
+    for begin, end in pairwise(bounds.tolist()):
+        yield from ((int(routes[begin]), piece) for piece in _small(table.slice(begin, end - begin), MOST_BLOCK_BYTES))
+
+
+def _small(table: pa.Table, most_bytes: int) -> Iterator[pa.Table]:
     """Halve a table until its pieces are small: rows may be of very different sizes."""
-    if table.num_rows == 1 or table.nbytes <= MOST_BLOCK_BYTES:
+    if table.num_rows == 1 or table.nbytes <= most_bytes:
         yield table
     else:
         half = table.num_rows // 2
-        yield from _small(table.slice(0, half))
-        yield from _small(table.slice(half))
+        yield from _small(table.slice(0, half), most_bytes)
+        yield from _small(table.slice(half), most_bytes)
 
 
 def route_by_hash(keys: NDArray[np.uint64], n_partitions: int) -> NDArray[np.int64]:

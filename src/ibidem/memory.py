@@ -45,10 +45,10 @@ def give_back_memory() -> None:
 
 
 def keep_little_memory() -> None:
-    """Let the C library hand memory back as soon as it is freed: large pieces are mapped each, and threads share two heaps."""
+    """Let the C library hand back large pieces of memory as soon as they are freed, and threads share two heaps."""
     set_option = getattr(_c_library(), "mallopt", None)
     if set_option is not None:
-        set_option(_MMAP_THRESHOLD, 1 << 20)
+        set_option(_MMAP_THRESHOLD, 32 << 20)
         set_option(_ARENA_MAX, 2)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,7 @@ HOT = pa.schema(
         ("is_kept", pa.bool_()),
     ]
 )
+_BYTES_A_SENTENCE, _MOST_SENT_BYTES = 28, 16 << 20
 
 
 def placed_schema(documents: pa.Schema) -> pa.Schema:
@@ -79,9 +81,15 @@ def place_documents(
         offsets = placed.rows.document_first.astype(np.int32)
         table = table.append_column(schema.field("flags"), pa.ListArray.from_arrays(pa.array(offsets), pa.array(flags)))
         member, bucket = tables["members"]["document"].to_numpy(), tables["members"]["bucket"].to_numpy()
-        packed = np.unique(member * layout.n_partitions + bucket)
-        chosen = np.searchsorted(placed.documents, packed // layout.n_partitions)
-        yield Emitted("placed", table.take(pa.array(chosen)), packed % layout.n_partitions)
+        packed = np.unique(bucket.astype(np.int64) * layout.n_records + member)
+        chosen = np.searchsorted(placed.documents, packed % layout.n_records)
+        # Not all at once: where much is alike, documents are sent to very many partitions.
+        n_values = lengths(table, "digest") + (lengths(table, "sets") if "sets" in table.column_names else 0)
+        sent_bytes = np.cumsum(_BYTES_A_SENTENCE * n_values[chosen])
+        bounds = np.searchsorted(sent_bytes, np.arange(0, sent_bytes[-1] if len(sent_bytes) else 0, _MOST_SENT_BYTES))
+        for begin, end in pairwise([*np.unique(bounds).tolist(), len(chosen)]):
+            routes = packed[begin:end] // layout.n_records
+            yield Emitted("placed", table.take(pa.array(chosen[begin:end])), routes)
 
     inputs: Inputs = {"documents": documents, "flags": flags, "members": members}
     return flow.reduce("places", inputs, place, {"placed": schema, "hot": HOT})
