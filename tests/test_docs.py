@@ -57,7 +57,7 @@ def test_flags_in_the_readme_exist() -> None:
     known |= {"--against", "--config", "--help", "--progress", "--quiet", "--set", "--data", "--growth"}
     known |= {"--plan", "--min-precision", "--dry-run", "--replace", "--recount", "--from", "--exit-code"}
     known |= {"--report", "--documents", "--max-pairs", "--index", "--host", "--token", "--arrivals", "--max-upload"}
-    known |= {"--read-only", "--work", "--clients", "--seconds"}
+    known |= {"--read-only", "--work", "--clients", "--seconds", "--verbose"}
     known |= {"--pairs", "--full", "--bootstrap", "--json", "--tune", "--only", "--share"}
     known |= {"--no-" + setting.name.replace("_", "-") for _, setting in setting_fields() if setting.default is True}
     assert set(re.findall(r"--[a-z][a-z-]+", README)) <= known

@@ -144,7 +144,7 @@ def test_where_nothing_can_be_written_there_is_no_lock(
     def refuse(*arguments: object) -> int:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(f"ibidem.index.locking.os.{call}", refuse)
+    monkeypatch.setattr(f"ibidem.locking.os.{call}", refuse)
     with pytest.raises(IndexWriteError, match=os.strerror(number)) as caught, WriterLock(tmp_path):
         pass
     assert advice in caught.value.next_step

@@ -15,7 +15,8 @@ STAGES = [
 ]  # fmt: skip
 # What stages may use besides one another, and what may use stages.
 GROUND = {
-    "blocks", "compiling", "config", "differences", "errors", "locking", "memory", "model", "overviews", "parts", "progress",
+    "blocks", "compiling", "config", "config_problems", "differences", "errors", "locking", "memory", "model", "overviews",
+    "parts", "progress",
     "quantities", "spilling", "version",
 }  # fmt: skip
 ABOVE = {

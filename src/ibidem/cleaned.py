@@ -24,7 +24,7 @@ from ibidem.errors import OutputExistsError, ResourceError, SettingsError
 from ibidem.model import Document
 from ibidem.overviews import CleaningOverview
 from ibidem.removals import Removals
-from ibidem.reports.writing import WORK_FOLDER, check_is_folder, write_result
+from ibidem.reports.writing import WORK_FOLDER, check_is_folder, told_settings, write_result
 from ibidem.result import RunResult
 
 
@@ -111,7 +111,7 @@ class AnyCleaningResult(RunResult):
         except BaseException:
             _remove_earlier(path)  # no half of a collection is left
             raise
-        run = self.run() | {"settings": config.to_dict(), "written": [str(file.relative_to(path)) for file in written]}
+        run = self.run() | {"settings": told_settings(config), "written": [str(file.relative_to(path)) for file in written]}
         paths = written + write_result(path, {"removed": self.removed_rows()}, self.skipped, run, "jsonl", clear=False)
         (path / UNFINISHED_FILE).unlink()
         return paths

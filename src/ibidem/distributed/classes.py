@@ -42,7 +42,7 @@ def classify_documents(
 
     What was split off for this, `seen` and `words`, is taken out of `split`.
     """
-    types = collapse(flow, split.pop("seen"), layout, progress)
+    types = collapse(flow, split.pop("seen"), config.sentences.hash_seed, progress)
     n_documents = progress.counts["documents"]
     make = signature_maker(flow, split.pop("words", None), types["types"], config, n_documents)
     if config.signatures.signature in SET_SIGNATURES:

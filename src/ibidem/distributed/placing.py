@@ -34,7 +34,7 @@ HOT = pa.schema(
         ("is_kept", pa.bool_()),
     ]
 )
-_BYTES_A_SENTENCE, _MOST_SENT_BYTES = 28, 16 << 20
+BYTES_A_SENTENCE, _MOST_SENT_BYTES = 28, 16 << 20
 
 
 def placed_schema(documents: pa.Schema) -> pa.Schema:
@@ -85,7 +85,7 @@ def place_documents(
         chosen = np.searchsorted(placed.documents, packed % layout.n_records)
         # Not all at once: where much is alike, documents are sent to very many partitions.
         n_values = lengths(table, "digest") + (lengths(table, "sets") if "sets" in table.column_names else 0)
-        sent_bytes = np.cumsum(_BYTES_A_SENTENCE * n_values[chosen])
+        sent_bytes = np.cumsum(BYTES_A_SENTENCE * n_values[chosen])
         bounds = np.searchsorted(sent_bytes, np.arange(0, sent_bytes[-1] if len(sent_bytes) else 0, _MOST_SENT_BYTES))
         for begin, end in pairwise([*np.unique(bounds).tolist(), len(chosen)]):
             routes = packed[begin:end] // layout.n_records

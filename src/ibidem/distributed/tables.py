@@ -149,7 +149,7 @@ def collection_of(table: pa.Table, layout: Layout) -> Collection:
     n_sentences = int(counts.sum())
     n_input = int(np.searchsorted(table["document"].to_numpy(), layout.n_input))
     nothing = np.zeros(n_sentences, np.uint32)
-    columns = {name: flat(table, name) for name in _OF_SENTENCE}
+    columns: dict[str, Any] = {name: flat(table, name) for name in _OF_SENTENCE}
     batch = table.select(["id", "time", "group"]).combine_chunks().to_batches()
     return Collection(
         batch,

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.collection import text_buffers
-from ibidem.config import Config
+from ibidem.config import Config, SignaturesConfig
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import as_lists, flat, lengths, starts_of, table_of
 from ibidem.distributed.vocabulary import KnownWords, most_frequent_words, needs_vocabulary, words_by_documents
 from ibidem.progress import Progress
 from ibidem.sentences import tokenise_spans
-from ibidem.signatures import TypeTokens, load_signature
+from ibidem.signatures import TypeTokens, Vocabulary, load_signature
 from ibidem.signatures.fingerprint import most_documents
 from ibidem.signatures.imatch import idf_of
 from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS, WANTED_SPOTS
@@ -34,14 +34,14 @@ _COUNTS = pa.schema([("n_types", pa.int64()), ("n_tokens", pa.int64())])
 Maker = Callable[[TypeTokens], Any]
 
 
-def collapse(flow: Flow, seen: Blocks, layout: Layout, progress: Progress) -> dict[str, Blocks]:
+def collapse(flow: Flow, seen: Blocks, hash_seed: int, progress: Progress) -> dict[str, Blocks]:
     """Return `types` and `askers`."""
 
     def collapse(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["seen"].combine_chunks()
         digests, first = np.unique(table["digest"].to_numpy(), return_index=True)
         data, offsets = text_buffers(table["text"].take(pa.array(first)).combine_chunks())
-        tokens, token_first = tokenise_spans(data, offsets[:-1], offsets[1:])
+        tokens, token_first = tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
         columns = [digests, as_lists(tokens, np.diff(token_first), pa.uint64())]
         yield Emitted("types", table_of(columns, TYPES), partition)
         yield Emitted("askers", table_of([table["digest"], table["home"]], ASKERS), partition)
@@ -66,13 +66,22 @@ def signature_maker(flow: Flow, words: Blocks | None, types: Blocks, config: Con
     """Return what makes the keys or the sets of types, told as much of the vocabulary as it needs."""
     settings = config.signatures
     signature: Any = load_signature(settings.signature)
-    make = signature.hashes if hasattr(signature, "hashes") else signature.key
-    if not needs_vocabulary(config):
+    make_of = signature.hashes if hasattr(signature, "hashes") else signature.key
+    hash_seed = config.sentences.hash_seed
+
+    def make(tokens: TypeTokens, vocabulary: Vocabulary | None, settings: SignaturesConfig) -> Any:
+        return make_of(replace(tokens, hash_seed=hash_seed), vocabulary, settings)
+
+    if not signature.needs_vocabulary:
         return lambda tokens: make(tokens, None, settings)
-    assert words is not None
-    if settings.signature == "spotsigs":
-        return _spots_maker(flow, words, types, config, n_documents, make)
-    told = _telling_words(flow, words, config, n_documents)
+    if not needs_vocabulary(config):  # of words that the user lists, only which they are matters
+        empty = np.empty(0, np.int64)
+        told = KnownWords(empty.astype(np.uint64), empty, empty, n_documents)
+    else:
+        assert words is not None
+        if settings.signature == "spotsigs":
+            return _spots_maker(flow, words, types, config, n_documents, make)
+        told = _telling_words(flow, words, config, n_documents)
 
     def with_vocabulary(tokens: TypeTokens) -> Any:
         return make(tokens, told.vocabulary(tokens), settings)

@@ -81,14 +81,15 @@ class BlockFile:
         """Yield chunks as tables. They are read, not mapped: mapped memory counts as memory of this process."""
         if len(chunks) == 0:
             return
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise _damaged(self.path) from None
         try:
             for chunk in chunks:
                 data = os.pread(descriptor, int(self._n_bytes[chunk]), int(self._offset[chunk]))
                 if self._is_from_before and zlib.crc32(data) != self._checksum[chunk]:
-                    raise ResourceError(
-                        f"{self.path} is damaged: it is not what an earlier run wrote", "Run again with --overwrite instead."
-                    )
+                    raise _damaged(self.path)
                 yield pa.ipc.open_stream(pa.py_buffer(data)).read_all()
         finally:
             os.close(descriptor)
@@ -150,9 +151,12 @@ class StageStore:
         manifest = self.folder / f"{name}{_MANIFEST}"
         aside = manifest.with_name(manifest.name + ".part")
         table = chunks.replace_schema_metadata({"told": json.dumps(told)})
-        with pa.OSFile(str(aside), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table)
-        os.replace(aside, manifest)
+        try:
+            with pa.OSFile(str(aside), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+                writer.write_table(table)
+            os.replace(aside, manifest)
+        except OSError as error:
+            raise _no_room(self.folder, error) from error
         self.remove_released()
         return self._finished(name, chunks, told, outputs, is_from_before=False)
 
@@ -255,10 +259,7 @@ class StageWriter:
             while len(view):
                 view = view[os.write(self._files[tag], view) :]
         except OSError as error:
-            raise ResourceError(
-                f"cannot write temporary files into {self._store.folder}: {error.strerror or error}",
-                "Name a folder with room by --tmp-dir, or allow more --memory.",
-            ) from error
+            raise _no_room(self._store.folder, error) from error
         entry = (tag, partition, self._ends[tag], data.size, table.num_rows, n_memory_bytes, zlib.crc32(data))
         self._chunks.append(entry)
         self._ends[tag] += data.size
@@ -288,7 +289,21 @@ def _options(schema: pa.Schema) -> Any:
 
 
 def _read_manifest(path: Path) -> tuple[pa.Table, dict[str, Any]]:
-    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
-        table = reader.read_all()
-    told: dict[str, Any] = json.loads(table.schema.metadata[b"told"])
+    try:
+        with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
+            table = reader.read_all()
+        told: dict[str, Any] = json.loads(table.schema.metadata[b"told"])
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _damaged(path) from error
     return table, told
+
+
+def _damaged(path: Path) -> ResourceError:
+    return ResourceError(f"{path} is damaged: it is not what an earlier run wrote", "Run again with --overwrite instead.")
+
+
+def _no_room(folder: Path, error: OSError) -> ResourceError:
+    return ResourceError(
+        f"cannot write temporary files into {folder}: {error.strerror or error}",
+        "Name a folder with room by --tmp-dir, or allow more --memory.",
+    )

@@ -134,6 +134,9 @@ class _Runner:
                         self._n_held += cost
                     n_read += task.n_bytes
                     pool.submit(self._do, task, cost)
+                with self._changed:  # not left to the pool: tasks would not hear of an interruption
+                    while self._n_running:
+                        self._changed.wait()
             except BaseException as error:
                 self._error = error  # tasks look at it, and stop
                 raise

@@ -1,4 +1,4 @@
-"""Tables to files. Each file is written aside and renamed, so that no half table is ever seen."""
+"""Tables to files. They are written aside, and renamed when all of them are there: no half result is ever seen."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime, timezone
 from functools import partial
@@ -74,33 +75,46 @@ def write_result(
     table_format: str,
     clear: bool = True,
 ) -> list[Path]:
-    """Write all tables, `skipped.jsonl` and, last of all, `run.json`; return the paths. `clear` removes earlier tables."""
+    """Write all tables, `skipped.jsonl` and, last of all, `run.json`; return the paths. `clear` removes earlier tables.
+
+    If it fails, what was there before is there still, and nothing else.
+    """
     writers: dict[str, Callable[[Any, Path], None]] = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
+    writes = {folder / f"{name}.{table_format}": partial(writers[table_format], table) for name, table in tables.items()}
+    text = json.dumps(run, indent=2, ensure_ascii=False) + "\n"
+    paths = [*writes, folder / "skipped.jsonl", folder / "run.json"]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(len(tables)) as pool:
+            for job in [pool.submit(write, _aside(path)) for path, write in writes.items()]:
+                job.result()
+        _write_skipped(_aside(folder / "skipped.jsonl"), skipped)
+        _write_text(_aside(folder / "run.json"), text)
         if clear:
             clear_output(folder)
         (folder / "run.json").unlink(missing_ok=True)  # it says that all is there
-        with ThreadPoolExecutor(len(tables)) as pool:
-            jobs = [
-                pool.submit(_aside, folder / f"{name}.{table_format}", partial(writers[table_format], table))
-                for name, table in tables.items()
-            ]
-            paths = [job.result() for job in jobs]
-        paths.append(write_skipped(folder / "skipped.jsonl", skipped))
-        text = json.dumps(run, indent=2, ensure_ascii=False) + "\n"
-        paths.append(_aside(folder / "run.json", lambda path: _write_text(path, text)))
+        for path in paths:
+            os.replace(_aside(path), path)
     except OSError as error:
         raise ResourceError(
             f"cannot write to {folder}: {error.strerror or error}", "Is there room, and may you write there?"
         ) from error
+    finally:
+        for path in paths:
+            with suppress(OSError):
+                _aside(path).unlink(missing_ok=True)
     return paths
 
 
 def write_skipped(path: Path, skipped: Sequence[Skipped]) -> Path:
     """Write the records that were left out, one a line; return the path."""
-    lines = "".join(json.dumps(asdict(record), ensure_ascii=False) + "\n" for record in skipped)
-    return _aside(path, lambda aside: _write_text(aside, lines))
+    aside = _aside(path)
+    try:
+        _write_skipped(aside, skipped)
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+    return path
 
 
 def describe_run(
@@ -114,7 +128,7 @@ def describe_run(
     return {
         "version": __version__,
         "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "settings": _settings_of(config),
+        "settings": told_settings(config),
         "folder": os.getcwd(),  # paths of inputs count from here
         "inputs": list(inputs),
         "counts": dict(counts),
@@ -124,20 +138,20 @@ def describe_run(
     }
 
 
-def _settings_of(config: Config) -> dict[str, dict[str, Any]]:
+def told_settings(config: Config) -> dict[str, dict[str, Any]]:
+    """Return the settings as `run.json` holds them."""
     settings = config.to_dict()
     del settings["engine"]["work_dir"]  # it lasts as long as the run
     return settings
 
 
-def _aside(path: Path, write: Callable[[Path], None]) -> Path:
-    aside = path.with_name(path.name + ".part")
-    try:
-        write(aside)
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
-    return path
+def _aside(path: Path) -> Path:
+    """Return where a file is written before it takes its name."""
+    return path.with_name(path.name + ".part")
+
+
+def _write_skipped(path: Path, skipped: Sequence[Skipped]) -> None:
+    _write_text(path, "".join(json.dumps(asdict(record), ensure_ascii=False) + "\n" for record in skipped))
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -150,11 +164,13 @@ def _parts(rows: pa.Table | pa.RecordBatchReader) -> Iterator[pa.Table]:
         yield rows
         return
     waiting: list[pa.RecordBatch] = []
+    n_bytes = 0
     for batch in rows:
         waiting.append(batch)
-        if sum(part.nbytes for part in waiting) >= _PART_BYTES:
+        n_bytes += batch.nbytes
+        if n_bytes >= _PART_BYTES:
             yield pa.Table.from_batches(waiting)
-            waiting = []
+            waiting, n_bytes = [], 0
     yield pa.Table.from_batches(waiting, schema=rows.schema)
 
 

@@ -12,7 +12,8 @@ from ibidem.progress import Progress
 from ibidem.quantities import memory_bytes
 
 # Memory that a run takes for each byte of its inputs, measured on the large collections of `benchmarks/speed.py`.
-_MEMORY_A_BYTE = {"find-exact": 4, "find": 6, "cluster": 4, "dedup-document": 4, "dedup": 4}
+_MEMORY_A_BYTE = {"find-exact": 5, "find": 6, "cluster": 5, "dedup-document": 5, "dedup": 5}
+_MEMORY_BEFORE = 300_000_000  # the program itself
 _TEXT_A_STORED_BYTE = {".gz": 5, ".zst": 5, PARQUET: 3}  # what is packed takes more room when it is unpacked
 _METHODS_IN_PARTS = (*EXACT_METHODS, "minhash")
 
@@ -41,7 +42,8 @@ def most_text_bytes(verb: str, inputs: Any, against: Any, config: Config) -> int
     is_stream = not all(isinstance(source, FileSource) and source.n_bytes is not None for source in sources)
     if is_stream or _why_in_memory(verb, config):
         return sys.maxsize
-    return allowed_memory(memory_bytes(config.engine.memory) or 0) // _MEMORY_A_BYTE[_kind(verb, config)]
+    allowed = allowed_memory(memory_bytes(config.engine.memory) or 0) - _MEMORY_BEFORE
+    return max(0, allowed) // _MEMORY_A_BYTE[_kind(verb, config)]
 
 
 def _why_in_memory(verb: str, config: Config) -> str:
@@ -67,7 +69,7 @@ def _needed_memory(verb: str, inputs: Any, config: Config) -> int | None:
             if source.name.lower().endswith(packing) or source.format == packing:
                 times = max(times, ratio)
         total += source.n_bytes * times
-    return total * _MEMORY_A_BYTE[_kind(verb, config)]
+    return _MEMORY_BEFORE + total * _MEMORY_A_BYTE[_kind(verb, config)]
 
 
 def _kind(verb: str, config: Config) -> str:

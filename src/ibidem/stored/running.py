@@ -14,7 +14,7 @@ from ibidem.engines.local import available_cores
 from ibidem.engines.stages import StageStore
 from ibidem.engines.stored_flow import StoredFlow
 from ibidem.errors import NoDocumentsError
-from ibidem.memory import allowed_memory, keep_little_memory, used_memory
+from ibidem.memory import allowed_memory, give_back_memory, keep_little_memory, used_memory
 from ibidem.progress import Progress
 from ibidem.quantities import memory_bytes, size_of
 from ibidem.resemblance import SamplingPlan
@@ -73,6 +73,7 @@ class StoredRun(Run):
             self._announce(n_bytes, memory)
         with self.progress.stage("inputs", n_bytes):
             read = store_documents(store, self._batches(fields), home_bytes, self.skipped, self._unread_times)
+        give_back_memory()
         self.skipped.records[:] = read.skipped
         self._unread_times[:] = read.unread_times
         self.documents, self.layout = read.blocks, read.layout

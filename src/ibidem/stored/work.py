@@ -24,7 +24,7 @@ from ibidem.locking import FileLock, HeldByAnotherError
 from ibidem.reports.writing import WORK_FOLDER
 from ibidem.version import __version__
 
-_TOLD = "work.json"
+_TOLD, _STAGES = "work.json", "stages"
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,17 @@ def occupied(output: Path) -> Iterator[Occupied]:
 
 def check_leftovers(work: Path, config: Config) -> bool:
     """Say whether a killed run has left stages that this one goes on with; raise if it may neither use nor remove them."""
-    told = _read(work)
+    try:
+        told = _read(work)
+    except UsageError:
+        if config.engine.resume or not config.output.overwrite:
+            raise
+        told = {"stages": _STAGES}
     if told is None:
         return False
     if config.engine.resume:
         return True
-    stages = Path(told["stages"])
+    stages = work / told["stages"]
     n_stages, n_bytes = _size(stages)
     if not config.output.overwrite and n_stages:
         raise OutputExistsError(
@@ -102,26 +107,27 @@ class WorkFolder:
             except OSError as error:
                 where = engine.tmp_folder or tempfile.gettempdir()
                 raise _no_room(where, error) from error
-            self.stages = self._work / "stages"
+            self.stages = self._work / _STAGES
             return
         self._work = Path(engine.work_dir)
         self._keep_if_it_fails = engine.resume
-        told = json.loads(json.dumps({"version": __version__, **told}))  # as it will be read again
+        now: dict[str, Any] = json.loads(json.dumps({"version": __version__, **told}))  # as it will be read again
         if check_leftovers(self._work, config):
             before = _read(self._work) or {}
-            _check_same(before, told)
-            self.stages = Path(before["stages"])
+            _check_same(before, now)
+            self.stages = self._work / before["stages"]
             return
-        self.stages = self._work / "stages"
+        where = _STAGES  # from the work folder on, wherever it will be called from or moved to
         if engine.tmp_folder is not None:
             name = hashlib.blake2b(os.fsencode(os.path.realpath(self._work)), digest_size=8).hexdigest()
-            self.stages = Path(engine.tmp_folder).absolute() / f"ibidem-{name}"
+            where = str(Path(engine.tmp_folder).absolute() / f"ibidem-{name}")
+        self.stages = self._work / where
         shutil.rmtree(self.stages, ignore_errors=True)
-        told |= {"stages": str(self.stages), "begun": datetime.now(timezone.utc).isoformat(timespec="seconds")}
+        now |= {"stages": where, "begun": datetime.now(timezone.utc).isoformat(timespec="seconds")}
         try:
             self._work.mkdir(parents=True, exist_ok=True)
             aside = self._work / f"{_TOLD}.part"
-            aside.write_text(json.dumps(told, ensure_ascii=False), "utf-8", "surrogatepass")
+            aside.write_text(json.dumps(now, ensure_ascii=False), "utf-8", "surrogatepass")
             self.stages.mkdir(parents=True, exist_ok=True)
             os.replace(aside, self._work / _TOLD)
         except OSError as error:

@@ -1,0 +1,133 @@
+"""One run at a time writes into an output folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ibidem.errors import OutputExistsError, ResourceError
+from ibidem.locking import FileLock, HeldByAnotherError
+from ibidem.stored.work import occupied
+from tests.cli.test_find import Run, said, write_jsonl
+from tests.texts import documents, text
+
+HOLD = """
+import sys
+from pathlib import Path
+from ibidem.stored.work import occupied
+with occupied(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def holder(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run a process that keeps an output folder until its input ends."""
+    command = [sys.executable, "-c", HOLD, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture(autouse=True)
+def news(tmp_path: Path) -> None:
+    """A file of documents."""
+    write_jsonl(tmp_path / "news.jsonl", documents(text(1, 2, 3, 4), text(1, 2, 3, 5), text(1, 2, 3, 4)))
+
+
+def test_who_comes_second_is_turned_away_and_told_by_whom(run: Run, tmp_path: Path) -> None:
+    with holder(tmp_path / "out") as process:
+        for verb in ("find", "cluster", "dedup"):
+            for way in ((), ("--partitions", "3"), ("--overwrite",), ("--resume",)):
+                answer = run(verb, "news.jsonl", "-o", "out", *way)
+                said(answer, 2, f"another process (pid {process.pid}) has been writing to out since ")
+                assert time.strftime("since %Y-", time.gmtime()) in answer.err
+                assert "Wait until it has finished, or give another folder." in answer.err
+        (tmp_path / "pairs.csv").write_text("a_id,b_id\nd0,d1\n")
+        said(run("compare", "news.jsonl", "--pairs", "pairs.csv", "-o", "out"), 2, f"another process (pid {process.pid})")
+        said(run("find", "news.jsonl", "-o", "elsewhere"), 0)
+        process.communicate("")  # ends it in peace
+        assert process.returncode == 0
+    assert not (tmp_path / "out").exists()
+    said(run("find", "news.jsonl", "-o", "out"), 0)
+
+
+def test_a_killed_run_frees_the_folder(run: Run, tmp_path: Path) -> None:
+    with holder(tmp_path / "out") as process:
+        process.kill()
+        process.wait()
+    for verb in ("find", "cluster", "dedup"):
+        assert (tmp_path / "out" / ".work").exists()
+        shutil.copytree(tmp_path / "out", tmp_path / verb)
+        said(run(verb, "news.jsonl", "-o", verb), 0)
+        assert not (tmp_path / verb / ".work").exists()
+
+
+def test_a_dry_run_writes_nothing_and_waits_for_nobody(run: Run, tmp_path: Path) -> None:
+    with holder(tmp_path / "out"):
+        for way in ((), ("--partitions", "3")):
+            answer = run("dedup", "news.jsonl", "-o", "out", "--dry-run", *way)
+            assert answer.code == 0, answer.err
+            assert "1 document" in answer.out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["news.jsonl", "out"]
+
+
+def test_threads_of_one_process(tmp_path: Path) -> None:
+    with occupied(tmp_path / "out"):
+        told: list[str] = []
+
+        def second() -> None:
+            with pytest.raises(OutputExistsError) as caught, occupied(tmp_path / "out"):
+                pass
+            told.append(caught.value.message)
+
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join()
+        assert told[0].startswith(f"this process (pid {os.getpid()}) has been writing to {tmp_path / 'out'} since ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_folders_that_were_made_go_and_others_stay(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    with occupied(tmp_path / "old" / "new" / "out"):
+        pass
+    assert not list((tmp_path / "old").iterdir())
+    with occupied(tmp_path / "new" / "out") as place:
+        (tmp_path / "new" / "out" / "run.json").write_text("{}")
+        assert not place.was_killed
+    assert [path.name for path in (tmp_path / "new" / "out").iterdir()] == ["run.json"]
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path / "out" / ".work"))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(ResourceError, match=r"cannot write to .*out: Permission denied"), occupied(tmp_path / "out"):
+        pass
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_not_taken_for_one(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with FileLock(path):
+        path.unlink()
+        with FileLock(path), pytest.raises(HeldByAnotherError, match="this process"), FileLock(path):
+            pass
+    with FileLock(path):
+        assert path.read_text().startswith(f"pid {os.getpid()} since ")
+    assert path.read_text() == ""
