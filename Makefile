@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test programs clean
+.PHONY: demo test programs clean fuzz
 
 demo: .venv/installed
 	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv --report
@@ -11,7 +11,7 @@ demo: .venv/installed
 
 # Tests run in their own order: those of Spark, few and long, would come last otherwise, with nothing left to run beside them.
 test: .venv/installed-dev programs
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks fuzz
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
 
@@ -44,5 +44,13 @@ install = { if [ "$$(id -u)" = 0 ]; then as_root=; else as_root="sudo -n"; fi; \
 
 # Numba keeps compiled kernels beside their sources and does not notice a change in a kernel of another file that they call.
 clean:
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks fuzz -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# What reads foreign data is given arbitrary bytes, thirty minutes for each target; findings are left in build/fuzz. Atheris has no
+# wheels for some systems: then the targets are run by a mutation loop of their own, and that is said.
+MINUTES ?= 30
+fuzz: .venv/installed-dev
+	$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check atheris || \
+		echo "atheris cannot be installed."
+	$(BIN)/python -m fuzz --minutes $(MINUTES) --folder build/fuzz

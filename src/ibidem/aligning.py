@@ -47,7 +47,8 @@ def words_of(collection: Collection, map_parts: MapParts) -> Words:
         sentences = slice(collection.document_first[low], collection.document_first[high])
         documents = collection.document[sentences] - low
         return stem_words(
-            collection.batches[number].column("text"), documents, collection.start_byte[sentences].astype(np.int64)
+            collection.batches[number].column("text"), documents, collection.start_byte[sentences].astype(np.int64),
+            collection.hash_seed,
         )
 
     if int(collection.n_words.sum(dtype=np.int64)) >= MOST_WORDS:
@@ -167,5 +168,7 @@ def _digests(collection: Collection, documents: NDArray[np.int32], starts: Numbe
     """Return the digests of stretches: of equal words in equal order they are equal."""
     digests = np.empty(len(documents), np.uint64)
     for chosen, data, begins, _ in _by_batch(collection, documents):
-        digests[chosen] = digest_tokens(*tokenise_spans(data, begins + starts[chosen], begins + ends[chosen]))
+        digests[chosen] = digest_tokens(
+            *tokenise_spans(data, begins + starts[chosen], begins + ends[chosen], collection.hash_seed)
+        )
     return digests

@@ -103,6 +103,7 @@ class Collection(Documents):
     end_char: NDArray[np.uint32]
     n_words: NDArray[np.int32]
     digest: NDArray[np.uint64]
+    hash_seed: int = 0  # what the digests were made with
 
     @cached_property
     def document_first(self) -> NDArray[np.int64]:
@@ -124,14 +125,14 @@ class Collection(Documents):
             chosen = sentences[bounds[number] : bounds[number + 1]]
             data, offsets = text_buffers(self.batches[number].column("text"))
             begins = offsets[self.document[chosen] - self.batch_first[number]]
-            return tokenise_spans(data, begins + self.start_byte[chosen], begins + self.end_byte[chosen])
+            return tokenise_spans(data, begins + self.start_byte[chosen], begins + self.end_byte[chosen], self.hash_seed)
 
         first = np.zeros(len(sentences) + 1, np.int64)
         np.cumsum(self.n_words[sentences], out=first[1:])
         tokens = np.empty(int(first[-1]), np.uint64)
         for number, (part, _) in enumerate(map_parts(tokenise, range(len(self.batches)))):
             tokens[first[bounds[number]] : first[bounds[number + 1]]] = part
-        return TypeTokens(tokens, first)
+        return TypeTokens(tokens, first, self.hash_seed)
 
 
 def texts_of(batch: pa.RecordBatch) -> pa.LargeStringArray:
@@ -183,7 +184,7 @@ def gather(
     whole = {name: column[:n_sentences] for name, column in columns.items()}
     np.maximum(whole["digest"], np.uint64(1), out=whole["digest"])
     n_chars = np.concatenate([np.empty(0, np.int64), *lengths], dtype=np.int64)
-    return Collection(kept, n_chars, n_input, **whole)
+    return Collection(kept, n_chars, n_input, **whole, hash_seed=config.hash_seed)
 
 
 def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

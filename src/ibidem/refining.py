@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.aligning import AlignedPassages, locate, words_of
 from ibidem.alignment import Aligned, Words, align_spans, find_rectangles
+from ibidem.alignment.covering_kernels import ENTRIES
 from ibidem.alignment.refining_kernels import choose_passages, extend_equal, mark_covered, word_spans
 from ibidem.collection import Collection
 from ibidem.config import Config, passage_limits
@@ -127,12 +128,20 @@ def _with_margin(spans: Numbers, words: Words) -> Numbers:
 
 def _covered(rectangles: Numbers, found: Found, words: Words) -> NDArray[np.bool_]:
     """Tell which rectangles lie in a passage that was found."""
-    order = np.argsort(found.pairs, kind="stable")
     pairs = pair_numbers(_documents_of(rectangles, words))
-    first, last = (np.searchsorted(found.pairs[order], pairs, side=side) for side in ("left", "right"))
+    concerned = np.flatnonzero(np.isin(found.pairs, pairs))
     is_covered = np.empty(len(rectangles), np.bool_)
-    mark_covered(rectangles.reshape(-1), first, last, found.spans[order].reshape(-1), _SLACK_WORDS, is_covered)
+    mark_covered(
+        rectangles.reshape(-1), pairs, found.spans[concerned].reshape(-1), found.pairs[concerned], _SLACK_WORDS,
+        *_cells(len(concerned)), is_covered,
+    )  # fmt: skip
     return is_covered
+
+
+def _cells(n_passages: int) -> tuple[Numbers, Numbers]:
+    """Return an empty table of cells for so many passages, and room for what lies in them."""
+    n_entries = ENTRIES * n_passages
+    return np.full(1 << max(4, n_entries.bit_length()), -1, np.int64), np.empty(n_entries, np.int64)
 
 
 def _open_words(rows: Rows, types: NDArray[np.int32] | None, words: Words) -> NDArray[np.bool_]:
@@ -168,7 +177,8 @@ def _choose(
     order = np.lexsort((spans[:, 2], spans[:, 0], -ranks, pairs))
     is_kept = np.empty(len(order), np.bool_)
     is_found = order >= n_aligned
-    choose_passages(pairs[order], np.ascontiguousarray(spans[order]).reshape(-1), is_found, is_kept)
+    spans = np.ascontiguousarray(spans[order])
+    choose_passages(pairs[order], spans.reshape(-1), is_found, *_cells(len(order)), is_kept)
     kept = np.empty(len(order), np.bool_)
     kept[order] = is_kept
     stays[concerned[~kept[len(aligned) :]]] = False

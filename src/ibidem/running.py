@@ -13,6 +13,7 @@ from ibidem.checking import check_documents
 from ibidem.collection import Collection, gather
 from ibidem.config import Config, DocumentsConfig
 from ibidem.documents import describe_inputs, input_size, read_batches
+from ibidem.documents.inputs import unknown_kinds_notice
 from ibidem.documents.records import UnreadTimes
 from ibidem.engines import LocalEngine
 from ibidem.progress import Progress
@@ -83,10 +84,13 @@ class Run:
 
     def _notices(self) -> list[str]:
         """Return what the user should know of the inputs, in words."""
-        if not self._unread_times:
-            return []
-        count, first = sum(unread.count for unread in self._unread_times), self._unread_times[0].first
-        return [f"{count:,} times are in no form that is known, and count as none; the first: {first}"]
+        notices = []
+        if unknown := unknown_kinds_notice([self.inputs] if self.against is None else [self.inputs, self.against]):
+            notices.append(unknown)
+        if self._unread_times:
+            count, first = sum(unread.count for unread in self._unread_times), self._unread_times[0].first
+            notices.append(f"{count:,} times are in no form that is known, and count as none; the first: {first}")
+        return notices
 
     def _n_bytes(self) -> int | None:
         return input_size([self.inputs] if self.against is None else [self.inputs, self.against])

@@ -40,7 +40,9 @@ class ShingledDocuments(Documents):
         self, representative: NDArray[np.int32], config: Config, plan: SamplingPlan | None, map_parts: MapParts
     ) -> tuple[Corpus, Comparer]:
         """Return what is compared, one document for each that is identical to it, and how pairs are compared in full."""
-        words = TypeTokens(self.known_by.hashes, self.known_by.first) if self.kind == "words" else None
+        words = None
+        if self.kind == "words":
+            words = TypeTokens(self.known_by.hashes, self.known_by.first, config.sentences.hash_seed)
         size = config.signatures.shingle_words("document")
         sets, sequences = self.known_by, None
         if words is not None:
@@ -73,7 +75,7 @@ class ShingledTexts:
 def shingle_texts(texts: pa.LargeStringArray, config: Config) -> ShingledTexts:
     """Return what texts are known by as wholes."""
     kind = what_to_keep(config)
-    tokens = TypeTokens(*tokenise_texts(texts))
+    tokens = TypeTokens(*tokenise_texts(texts, config.sentences.hash_seed))
     digests = np.maximum(digest_tokens(tokens.tokens, tokens.first), np.uint64(1))
     digests[tokens.first[1:] == tokens.first[:-1]] = 0
     shingles = HashSets(tokens.tokens, tokens.first)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ibidem.aligning import locate, words_of
 from ibidem.alignment import Aligned
+from ibidem.alignment.covering_kernels import ENTRIES
 from ibidem.alignment.kernels import OUTCOME
 from ibidem.alignment.refining_kernels import choose_passages, extend_equal, mark_covered
 from ibidem.collection import Collection, gather
@@ -23,6 +24,11 @@ from ibidem.sentences import split_sentences, stem_words
 from tests.alignment.written import TEXTS, is_plain, words_of_text
 
 Span4 = tuple[int, int, int, int]
+
+
+def cells_for(n_passages: int) -> tuple[np.ndarray, np.ndarray]:
+    """Room for the cells that passages lie in; few slots, so that cells share them."""
+    return np.full(16, -1, np.int64), np.empty(ENTRIES * n_passages, np.int64)
 
 
 def flat(rows: list[Span4]) -> np.ndarray:
@@ -92,7 +98,7 @@ def test_a_passage_goes_if_one_before_it_that_stays_covers_enough_of_it(spans, r
     pairs = sorted(rng.randint(0, 2) for _ in rows)
     is_found = [rng.random() < 0.5 for _ in rows]
     is_kept = np.empty(len(rows), np.bool_)
-    choose_passages(np.array(pairs, np.int64), flat(rows), np.array(is_found, np.bool_), is_kept)
+    choose_passages(np.array(pairs, np.int64), flat(rows), np.array(is_found, np.bool_), *cells_for(len(rows)), is_kept)
     for i, row in enumerate(rows):
         rivals = [j for j in range(i) if pairs[j] == pairs[i] and is_kept[j] and not (is_found[i] and is_found[j])]
         share = Fraction(9, 10) if is_found[i] else Fraction(1, 2)
@@ -103,14 +109,14 @@ def test_a_passage_goes_if_one_before_it_that_stays_covers_enough_of_it(spans, r
 @given(SPANS, SPANS, st.integers(0, 3), st.randoms(use_true_random=False))
 def test_rectangles_in_passages_of_their_pair_are_covered(inner, outer, slack: int, rng: random.Random) -> None:  # type: ignore[no-untyped-def]
     rectangles, spans = ([(*a, *b) for a, b in rows] for rows in (inner, outer))
-    bounds = [sorted(rng.choices(range(len(spans) + 1), k=2)) for _ in rectangles]
-    first, last = (np.array([bound[k] for bound in bounds], np.int64) for k in range(2))
+    pairs, span_pairs = (np.array([rng.randint(0, 1) for _ in rows], np.int64) for rows in (rectangles, spans))
     is_covered = np.empty(len(rectangles), np.bool_)
-    mark_covered(flat(rectangles), first, last, flat(spans), slack, is_covered)
-    for i, (low, high) in enumerate(bounds):
+    mark_covered(flat(rectangles), pairs, flat(spans), span_pairs, slack, *cells_for(len(spans)), is_covered)
+    for i, rectangle in enumerate(rectangles):
         expected = any(
-            all(rectangles[i][k] >= span[k] - slack and rectangles[i][k + 1] <= span[k + 1] + slack for k in (0, 2))
-            for span in spans[low:high]
+            all(rectangle[k] >= span[k] - slack and rectangle[k + 1] <= span[k + 1] + slack for k in (0, 2))
+            for span, pair in zip(spans, span_pairs, strict=True)
+            if pair == pairs[i]
         )
         assert is_covered[i] == expected
 

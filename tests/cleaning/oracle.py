@@ -79,8 +79,8 @@ def read_all(inputs: Any, **settings: Any) -> tuple[dict[tuple[str, int], Docume
             (source, position): replace(document, id="" if document.id in (f"{source}:{position}", source) else document.id)
             for document, (source, position) in zip(found, places, strict=True)
         },
-        # After a break the reader says how many records it read before.
-        [re.sub(r"after \d+ records", "after records", record.reason) for record in skipped],
+        # After a break the reader says how many records it read before, and where it is.
+        [re.sub(r"after \d+ records|in line \d+, character \d+,", "", record.reason) for record in skipped],
     )
 
 

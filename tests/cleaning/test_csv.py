@@ -65,13 +65,16 @@ def _without_rows(content: bytes, gone: set[int], delimiter: str) -> bytes:
     lines = list(io.StringIO(content.decode("utf-8"), newline=""))
     if delimiter == ";" and ";" not in lines[0]:
         delimiter = ","  # with one column there is nothing to tell the sign by
-    rows = csv.reader(lines, delimiter=delimiter)
     kept: list[str] = []
     start = 0
-    for _ in rows:
+    while start < len(lines):
+        rows = csv.reader([*lines[start:], "one more"], delimiter=delimiter)
+        next(rows)
+        # A quotation that is not closed takes up the line that was added; then its first line alone is given up.
+        n_lines = rows.line_num if rows.line_num <= len(lines) - start else 1
         if start + 1 not in gone:
-            kept += lines[start : rows.line_num]
-        start = rows.line_num
+            kept += lines[start : start + n_lines]
+        start += n_lines
     return "".join(kept).encode("utf-8")
 
 

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ibidem.alignment.covering_kernels import ENTRIES, cell_slot, put_into_cells, size_class
 from ibidem.alignment.equal_kernels import equal_before, equal_from
 from ibidem.compiling import inner_kernel, outer_kernel
 
@@ -47,17 +50,26 @@ def extend_equal(spans, documents, stems, document_first, least_words, added):
 
 
 @outer_kernel
-def mark_covered(rectangles, first, last, spans, slack, is_covered):
-    """Mark the rectangles that lie in a passage on both sides, all but `slack` words; those of its pair are [first, last)."""
+def mark_covered(rectangles, pairs, spans, span_pairs, slack, heads, following, is_covered):
+    """Mark the rectangles that lie in a passage of their pair on both sides, all but `slack` words."""
+    most_bits = np.int64(0)
+    for j in range(len(span_pairs)):
+        most_bits = max(most_bits, put_into_cells(span_pairs[j], spans, j, slack, heads, following))
     for i in range(len(is_covered)):
         is_covered[i] = False
-        for j in range(first[i], last[i]):
-            inside = True
-            for k in range(0, 4, 2):
-                inside &= rectangles[4 * i + k] >= spans[4 * j + k] - slack
-                inside &= rectangles[4 * i + k + 1] <= spans[4 * j + k + 1] + slack
-            if inside:
-                is_covered[i] = True
+        a = (rectangles[4 * i] + rectangles[4 * i + 1]) // 2
+        b = (rectangles[4 * i + 2] + rectangles[4 * i + 3]) // 2
+        for bits in range(most_bits + 1):
+            entry = heads[cell_slot(pairs[i], bits, a >> bits, b >> bits, len(heads))]
+            while entry >= 0 and not is_covered[i]:
+                j = entry // ENTRIES
+                inside = span_pairs[j] == pairs[i]
+                for k in range(0, 4, 2):
+                    inside &= rectangles[4 * i + k] >= spans[4 * j + k] - slack
+                    inside &= rectangles[4 * i + k + 1] <= spans[4 * j + k + 1] + slack
+                is_covered[i] = inside
+                entry = following[entry]
+            if is_covered[i]:
                 break
 
 
@@ -73,22 +85,27 @@ def _covers(spans, i, j, share):
 
 
 @outer_kernel
-def choose_passages(pairs, spans, is_found, is_kept):
+def choose_passages(pairs, spans, is_found, heads, following, is_kept):
     """Decide which passages stay: an aligned one goes if one of its pair that stays covers half of it on both sides.
 
-    One that was found by sentences goes only if nearly all of it lies in an aligned one. Passages come pair by pair, and those
-    that are to be kept rather than others first.
+    One that was found by sentences goes only if nearly all of it lies in an aligned one. Passages that are to be kept rather
+    than others of their pair come before them.
     """
-    start = 0
-    while start < len(pairs):
-        end = start + 1
-        while end < len(pairs) and pairs[end] == pairs[start]:
-            end += 1
-        for i in range(start, end):
-            is_kept[i] = True
-            share = _NEARLY_ALL if is_found[i] else _HALF
-            for j in range(start, i):
-                if is_kept[j] and not (is_found[i] and is_found[j]) and _covers(spans, j, i, share):
+    most_bits = np.int64(-1)
+    for i in range(len(pairs)):
+        is_kept[i] = True
+        share = _NEARLY_ALL if is_found[i] else _HALF
+        # What covers half of a stretch lies over the middle of it, and is half as long at least.
+        a, b = (spans[4 * i] + spans[4 * i + 1]) // 2, (spans[4 * i + 2] + spans[4 * i + 3]) // 2
+        bits = max(np.int64(0), size_class(spans, i) - 1)
+        while bits <= most_bits and is_kept[i]:
+            entry = heads[cell_slot(pairs[i], bits, a >> bits, b >> bits, len(heads))]
+            while entry >= 0:
+                j = entry // ENTRIES
+                if pairs[j] == pairs[i] and not (is_found[i] and is_found[j]) and _covers(spans, j, i, share):
                     is_kept[i] = False
                     break
-        start = end
+                entry = following[entry]
+            bits += 1
+        if is_kept[i]:
+            most_bits = max(most_bits, put_into_cells(pairs[i], spans, i, 0, heads, following))

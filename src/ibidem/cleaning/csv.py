@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Sequence
+from itertools import islice
 
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.files import InputFile, OutputFile
-from ibidem.documents.csv import MAX_FIELD_CHARS
-from ibidem.documents.jsonl import line_blocks
+from ibidem.documents.csv import UNCLOSED, Table
 from ibidem.errors import InputError
 
 _WRITE_CHARS = 1 << 20
@@ -21,23 +20,28 @@ _COPY_LINES = 10_000
 def rewrite_csv(file: InputFile, output: OutputFile, edits: Edits, delimiter: str) -> None:
     """Copy all records but those that go; blank lines and rows that the reader cannot use stay.
 
-    Marks are added to every row, also to those of a wrong length: they would have the right one otherwise.
+    Marks are added to every row, also to those of a wrong length: they would have the right one otherwise; but not to lines
+    with a quotation that is not closed, which is closed: marks of other rows may hold quotation marks.
     """
-    table = _Table(file, delimiter)
+    table = Table(file, file.encoding, delimiter)
     style = _Style(table.delimiter, file.codec, edits.source)
     pieces: list[str] = []
     n_chars = 0
     column: int | None = None
     output.write_mark()
-    for position, source, row, closed in table:
-        if column is None and row:
-            column = _last_index(row, edits.text_field, edits)
+    n_columns = 0
+    for position, written, row, problem in table:
+        source = "".join(written)
+        if problem == UNCLOSED and edits.marks is not None:
+            source = style.closed(source, n_columns + len(edits.marks.names))
+        elif column is None and row:
+            column, n_columns = _last_index(row, edits.text_field, edits), len(row)
             if edits.marks is not None:
-                source = style.extend(source, row, edits.marks.names, closed)
+                source = style.extend(source, edits.marks.names)
         elif row:
             decision = edits.at(position)
             if edits.marks is not None:
-                source = style.extend(source, row, edits.marks.as_cells(decision), closed)
+                source = style.extend(source, edits.marks.as_cells(decision))
             elif decision is not None and decision.drop:
                 source = ""
             elif decision is not None and column is not None:
@@ -52,13 +56,14 @@ def rewrite_csv(file: InputFile, output: OutputFile, edits: Edits, delimiter: st
         if edits.past_last(position + 1):
             break
     _write(output, pieces)
-    while lines := list(islice(table.lines, _COPY_LINES)):
+    rest = table.rest()
+    while lines := list(islice(rest, _COPY_LINES)):
         _write(output, lines)
 
 
 def header_of(file: InputFile, delimiter: str) -> list[str]:
     """Return the names of the columns, none if there is no row."""
-    return next((row for _, _, row, _ in _Table(file, delimiter) if row), [])
+    return next((row.cells for row in Table(file, file.encoding, delimiter) if row.cells), [])
 
 
 def _write(output: OutputFile, pieces: Sequence[str]) -> None:
@@ -70,42 +75,6 @@ def _last_index(header: Sequence[str], name: str, edits: Edits) -> int:
     if name not in header:
         raise edits.changed()
     return len(header) - 1 - header[::-1].index(name)
-
-
-class _Table:
-    """Walks over the records as the reader does, with the characters that each is written in."""
-
-    def __init__(self, file: InputFile, delimiter: str) -> None:
-        csv.field_size_limit(max(csv.field_size_limit(), MAX_FIELD_CHARS))
-        texts = (block.decode("utf-8", "surrogateescape") for block in line_blocks(file, file.encoding))
-        lines = chain.from_iterable(io.StringIO(text, newline="") for text in texts)
-        first_line = next(lines, "")
-        self.lines = chain([first_line], lines)
-        self.delimiter = ";" if delimiter == "," and "," not in first_line and ";" in first_line else delimiter
-        self._taken: list[str] = []
-        self._ended = False
-
-    def __iter__(self) -> Iterator[tuple[int, str, list[str], bool]]:
-        """Yield position, source text, cells (none if they cannot be told) and whether the last quotation is closed."""
-        rows = csv.reader(self._tapped(), delimiter=self.delimiter)
-        while True:
-            position = rows.line_num + 1
-            try:
-                row = next(rows, None)
-            except csv.Error:
-                row = []
-            if row is None:
-                return
-            source = "".join(self._taken)
-            self._taken.clear()
-            # A record whose lines end in the middle of a quotation makes the parser ask for more.
-            yield position, source, row, not self._ended
-
-    def _tapped(self) -> Iterator[str]:
-        for line in self.lines:
-            self._taken.append(line)
-            yield line
-        self._ended = True
 
 
 class _Style:
@@ -132,17 +101,23 @@ class _Style:
             # Not closed at the end of the file, for instance: then the whole record is written anew.
             return self._join([*row[:column], value, *row[column + 1 :]]) + _line_end(source)
         start, end = spans[column]
-        quoted = source[start : start + 1] == '"' or len(row) == 1
+        # Not more quotation marks than needed: they could close a quotation of an earlier line that is not closed.
+        quoted = source[start : start + 1] == '"' or (len(row) == 1 and not value)
         return source[:start] + self._write_cell(value, quoted) + source[end:]
 
-    def extend(self, source: str, row: Sequence[str], values: Sequence[str], closed: bool) -> str:
+    def extend(self, source: str, values: Sequence[str]) -> str:
         """Return a record with more cells at its end."""
         for value in values:
             self._check(value)
-        # A quotation that is not closed holds the last line break too.
-        end = _line_end(source) if closed else ""
-        begin = source[: len(source) - len(end)] if closed else self._join(row)
+        end = _line_end(source)
+        begin = source[: len(source) - len(end)]
         return self._delimiter.join([begin, *(self._write_cell(value, False) for value in values)]) + end
+
+    def closed(self, source: str, n_columns: int) -> str:
+        """Return a record with its last quotation closed, which still is none of a table of so many columns."""
+        cells = next(csv.reader(io.StringIO(source, newline=""), delimiter=self._delimiter))
+        cells[-1] = cells[-1].rstrip("\r\n")
+        return self._join([*cells, ""] if len(cells) == n_columns else cells) + _line_end(source)
 
     def _join(self, row: Sequence[str]) -> str:
         return self._delimiter.join(self._write_cell(value, len(row) == 1) for value in row)

@@ -54,7 +54,6 @@ class InputFile(ByteStream):
     def __init__(self, source: FileSource, encoding: str, on_bytes: Callable[[int], None]) -> None:
         super().__init__(source.path)
         self.name = source.name
-        self.path = source.path
         self.compression = compression_of(source.path)
         self.encoding = encoding
         self.damage: Exception | None = None

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.files import InputFile, OutputFile
 from ibidem.cleaning.json_fields import names_of
-from ibidem.documents.json import READ_BYTES
+from ibidem.documents.json import READ_BYTES, is_cut_off
+from ibidem.documents.streams import MAX_RECORD_BYTES
 
 _BETWEEN = re.compile(r"[\s,]*")
 _PARSER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
@@ -72,9 +73,9 @@ class _Values:
         place = 0
         while True:
             # A value may be much larger than a chunk: read twice as much each time, so that no text is scanned too often.
-            while not self._ended and len(self._text) - self._start <= n_wanted:
+            if not self._ended and len(self._text) - self._start <= n_wanted:
                 place -= self._start
-                self._read()
+                self._read(n_wanted)
             place = _BETWEEN.match(self._text, place).end()  # type: ignore[union-attr]
             if place == len(self._text):
                 if self._ended:
@@ -90,10 +91,12 @@ class _Values:
             try:
                 _, end = _PARSER.raw_decode(self._text, place)
                 whole = end < len(self._text) or self._ended
-            except (ValueError, RecursionError):
-                if self._ended:
+            except RecursionError:
+                return
+            except json.JSONDecodeError as error:
+                if self._ended or not is_cut_off(error, self._text) or len(self._text) - place > MAX_RECORD_BYTES:
                     return
-                whole, n_wanted = False, 2 * (len(self._text) - self._start)
+                whole, n_wanted = False, min(2 * (len(self._text) - self._start), MAX_RECORD_BYTES)
             else:
                 n_wanted = len(self._text) - self._start
             if whole:
@@ -109,10 +112,15 @@ class _Values:
             if self._ended:
                 return
             self._start = len(self._text)
-            self._read()
+            self._read(0)
 
-    def _read(self) -> None:
-        chunk = next(self._chunks, None)
-        self._ended = chunk is None
-        self._text = self._text[self._start :] + self._decoder.decode(chunk or b"", final=self._ended)
-        self._start = 0
+    def _read(self, n_wanted: int) -> None:
+        """Let go of what was walked over, and take more until there are more characters than wanted, or no more."""
+        parts, self._start = [self._text[self._start :]], 0
+        n_chars = len(parts[0])
+        while not self._ended and n_chars <= n_wanted:
+            chunk = next(self._chunks, None)
+            self._ended = chunk is None
+            parts.append(self._decoder.decode(chunk or b"", final=self._ended))
+            n_chars += len(parts[-1])
+        self._text = "".join(parts)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.files import InputFile, OutputFile
 from ibidem.cleaning.json_fields import names_of
-from ibidem.documents.jsonl import line_blocks
+from ibidem.documents.jsonl import LongLine, line_blocks
 
 
 def rewrite_jsonl(file: InputFile, output: OutputFile, edits: Edits) -> None:
@@ -18,8 +18,9 @@ def rewrite_jsonl(file: InputFile, output: OutputFile, edits: Edits) -> None:
     line = 1
     output.write_mark()
     for block in line_blocks(file, file.encoding):
-        if edits.past_last(line):
+        if isinstance(block, LongLine) or edits.past_last(line):
             output.write(block)
+            line += block.count(b"\n")
         elif edits.marks is None:
             line += _write_block(block, line, output, edits)
         else:

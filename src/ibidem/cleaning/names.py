@@ -56,10 +56,10 @@ def _names(files: Sequence[FileSource]) -> list[str]:
     folders = {_folder_above_id(file) for file in files}
     if None not in folders and len(folders) == 1:
         return [file.doc_id for file in files]
-    names = [PurePath(file.path).name for file in files]
+    names = [PurePath(_printable_path(file)).name for file in files]
     if len(set(names)) == len(names):
         return names
-    absolute = [os.path.abspath(file.path) for file in files]
+    absolute = [os.path.abspath(_printable_path(file)) for file in files]
     if len(set(absolute)) < len(absolute):
         twice = next(path for path in absolute if absolute.count(path) > 1)
         raise InputError(f"{twice} is given twice", "Give each file once.")
@@ -68,6 +68,11 @@ def _names(files: Sequence[FileSource]) -> list[str]:
     except ValueError:  # drives of Windows have no folder in common
         raise InputError("files of the same name on several drives", "Give the files of each drive by themselves.") from None
     return [os.path.relpath(path, parent) for path in absolute]
+
+
+def _printable_path(file: FileSource) -> str:
+    """Return a path whose last part is the name of the copy; run.json, which lists the copies, holds printable names only."""
+    return file.path if file.name == STDIN else file.name
 
 
 def _folder_above_id(file: FileSource) -> str | None:

@@ -28,7 +28,7 @@ def column_names(file: InputFile) -> list[str]:
 
 def _open(file: InputFile) -> Any:
     # Parquet is read from its end: what is compressed as a whole is held as a whole.
-    return pq.ParquetFile(pa.BufferReader(file.read()) if file.is_forward_only else file.name)
+    return pq.ParquetFile(pa.BufferReader(file.read()) if file.is_forward_only else file.path)
 
 
 def rewrite_parquet(file: InputFile, output: OutputFile, edits: Edits) -> None:

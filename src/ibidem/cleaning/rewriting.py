@@ -114,7 +114,7 @@ class _Run:
     def write(self, source: FileSource, kind: str | None, path: Path) -> bool:
         """Write the copy of a source; say whether there is one."""
         decisions = self._decisions.of_source(source.name)
-        as_it_is = not len(decisions) if self.marks is None else kind in _WITHOUT_COLUMNS
+        as_it_is = not len(decisions) if self.marks is None else kind in _WITHOUT_COLUMNS or self._is_unread(source)
         if not as_it_is and kind in (TEXT, HTML) and (decision := decisions.at(0)):
             if decision.drop:
                 self._on_bytes(source.n_bytes or 0)
@@ -163,6 +163,10 @@ class _Run:
         file = InputFile(source, self._config.encoding, _ignore)
         with file:
             return _names_in_file(kind, file)
+
+    def _is_unread(self, source: FileSource) -> bool:
+        """Say whether the reader could make nothing of a source, so that there is nothing to mark either."""
+        return source.name in self._damaged and not len(self._decisions.of_source(source.name))
 
     def _allow(self, source: FileSource, error: Exception) -> None:
         """Raise InputError unless it is known that a source cannot be read to its end."""

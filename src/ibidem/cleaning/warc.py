@@ -29,7 +29,7 @@ _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 def rewrite_warc(file: InputFile, output: OutputFile, edits: Edits) -> None:
     """Copy everything but the responses that go."""
-    bounds, dropped, damage = _find_records(file.name, edits)
+    bounds, dropped, damage = _find_records(file.path, edits)
     edges = [edge for record in dropped for edge in (bounds[record], bounds[record + 1])]
     places = edges if file.compression is None else _member_places(file, edges)
     if places is not None:

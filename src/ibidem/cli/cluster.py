@@ -24,7 +24,7 @@ from ibidem.cli.spark import run_on_spark, spark_option
 @click.option("--plan", type=click.Path(dir_okay=False), help="Sampling plan that `ibidem tune` wrote.")
 @setting_options(
     "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",
-    without=("signature", "max_document_share", "keep_text", "group_field"),
+    without=("signature", "max_document_share", "keep_text", "group_field"), also=("hash_seed",),
 )  # fmt: skip
 @spark_option
 @run_options

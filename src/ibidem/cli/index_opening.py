@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NO_SEARCH_SETTINGS = ("signature_bits", "bits_per_word", "commit_every")  # of those of the index
 FIRST_SETTINGS = (  # fixed when the index is made
-    "lang", "max_sentence_words", "min_similarity", "max_document_share", "signature_bits", "bits_per_word",
+    "lang", "max_sentence_words", "hash_seed", "min_similarity", "max_document_share", "signature_bits", "bits_per_word",
 )  # fmt: skip
 
 signature_option = click.option(

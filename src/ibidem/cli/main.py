@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from ibidem.cli.interrupting import exit_code, interruptible
 from ibidem.errors import IbidemError
 from ibidem.version import __version__
 
@@ -56,7 +57,7 @@ def ibidem() -> None:
 
     \b
     Exit codes: 0 done, 2 usage, 3 input (or skipped records with --strict),
-    4 index, 5 resources, 130 interrupted.
+    4 index, 5 resources, 130 interrupted (143: by SIGTERM).
     """
 
 
@@ -69,8 +70,9 @@ def _leave_quietly() -> NoReturn:
 def main() -> None:
     """Run the command line; errors become one message on stderr and their exit code."""
     try:
-        code = ibidem.main(standalone_mode=False)
-        sys.stdout.flush()
+        with interruptible():
+            code = ibidem.main(standalone_mode=False)
+            sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except IbidemError as error:
         click.echo(f"ibidem: {error.message}", err=True)
@@ -82,7 +84,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("ibidem: interrupted", err=True)
-        sys.exit(130)
+        sys.exit(exit_code())
     except BrokenPipeError:
         _leave_quietly()
     except SystemExit:

@@ -23,6 +23,7 @@ from ibidem.cli.options import resolve_settings, run_options, setting_options
         "measure", "method", "min_containment", "sample_every", "sample_remainder", "verify", "filter_bits", "permutations",
         "bands", "max_bits_apart", "format", "keep_text", "overwrite", "group_field", "time_field", "partitions", "resume",
     ),
+    also=("hash_seed",),
 )  # fmt: skip
 @run_options
 def tune(

@@ -23,6 +23,7 @@ from ibidem.cli.index_opening import (
     signature_option,
     tell_of_compiling,
 )
+from ibidem.cli.interrupting import SIGNALS, note
 from ibidem.cli.options import given_settings, setting_options
 from ibidem.errors import SkippedRecordsError
 
@@ -105,11 +106,12 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
 
 @contextmanager
 def _signals_to(stopped: threading.Event) -> Iterator[threading.Event]:
-    """Let the first SIGINT or SIGTERM set the event, and the event that is yielded; a second one ends the process at once."""
+    """Let the first signal to end set the event, and the event that is yielded; a second one ends the process at once."""
     interrupted = threading.Event()
-    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = {number: signal.getsignal(number) for number in SIGNALS}
 
     def stop(number: int, frame: object) -> None:
+        note(number)
         interrupted.set()
         stopped.set()
         for each in previous:

@@ -6,12 +6,14 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from ibidem.documents.records import Job, Records, Wanted, check, missing_column
-from ibidem.errors import InputError
+from ibidem.documents.records import Job, Records, UnfitTableError, Wanted, check, missing_column, weighed
 
 MAX_JOB_BYTES = 8 << 20
+MAX_JOB_ROWS = 1 << 16
 
 
 def arrow_jobs(batch: Any, first_position: int, source: str, wanted: Wanted, n_bytes: int = 0) -> Iterator[Job]:
@@ -19,10 +21,34 @@ def arrow_jobs(batch: Any, first_position: int, source: str, wanted: Wanted, n_b
     if wanted.config.text_field not in batch.schema.names:
         raise missing_column(source, batch.schema.names, wanted)
     _check_text_type(batch.schema.field(wanted.config.text_field).type, source, wanted)
-    n_rows = max(1, MAX_JOB_BYTES * batch.num_rows // max(1, batch.nbytes))
-    for start in range(0, batch.num_rows, n_rows):
-        part = batch.slice(start, n_rows)
-        yield functools.partial(_check_part, part, first_position + start, source, wanted, n_bytes if not start else 0)
+    ends = _n_bytes_up_to(batch.column(wanted.config.text_field))
+    start = 0
+    while start < batch.num_rows:
+        # By the texts themselves, not by their mean: a few of them may be as large as all others together.
+        before = int(ends[start - 1]) if start else 0
+        end = max(start + 1, min(start + MAX_JOB_ROWS, int(np.searchsorted(ends, before + MAX_JOB_BYTES, side="right"))))
+        part = batch.slice(start, end - start)
+        job = functools.partial(_check_part, part, first_position + start, source, wanted, n_bytes if not start else 0)
+        yield weighed(job, int(ends[end - 1]) - before)
+        start = end
+
+
+def _n_bytes_up_to(texts: Any) -> Any:
+    """Return for each row how many bytes the texts up to it have, itself included, when they are written out."""
+    column = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    if pa.types.is_null(column.type):
+        return np.zeros(len(column), np.int64)
+    if pa.types.is_dictionary(column.type):
+        lengths = _lengths(column.dictionary).take(column.indices)
+    else:
+        lengths = _lengths(column)
+    return np.cumsum(lengths.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _lengths(column: Any) -> Any:
+    if pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
+        column = column.cast(pa.large_binary())
+    return pc.binary_length(column)
 
 
 def _check_part(part: Any, first_position: int, source: str, wanted: Wanted, n_bytes: int) -> Any:
@@ -33,18 +59,37 @@ def _check_part(part: Any, first_position: int, source: str, wanted: Wanted, n_b
     others = None
     if wanted.other_fields:
         rest = [name for name in part.schema.names if name not in wanted.names]
-        others = part.select(rest).to_pylist() if rest else [{} for _ in range(part.num_rows)]
+        values = [_values(part.column(name)) for name in rest]
+        rows = zip(*values, strict=True) if rest else ((),) * part.num_rows
+        others = [dict(zip(rest, row, strict=True)) for row in rows]
     positions = list(range(first_position, first_position + part.num_rows))
     return check(
         Records(text, positions, source, doc_id, time, group, wanted.config.html, others=others), wanted, n_bytes
     )
 
 
+def _values(column: Any) -> list[Any]:
+    """Return a column as Python values; None for those that Python does not have, such as a time in the year 33658."""
+    try:
+        found: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError):
+        found = [_value(value) for value in column]
+    return found
+
+
+def _value(value: Any) -> Any:
+    try:
+        return value.as_py()
+    except (ValueError, OverflowError):
+        return None
+
+
 def _check_text_type(kind: Any, source: str, wanted: Wanted) -> None:
     value = kind.value_type if pa.types.is_dictionary(kind) else kind
     kinds = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
     if str(value) not in kinds:
-        raise InputError(
+        raise UnfitTableError(
+            source,
             f"{source}: column '{wanted.config.text_field}' holds {kind}, not text",
             "Name the column with the text by --text-field.",
         )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ibidem.documents import times
-from ibidem.documents.records import Job, Outcome, Records, Wanted, check, strings, surrogate_in
+from ibidem.documents.records import Job, Outcome, Records, Wanted, check, strings, surrogate_in, weighed
 from ibidem.model import Skipped
 
 MAX_JOB_CHARS = 4 << 20
@@ -29,13 +29,15 @@ class RecordCollector:
         self._positions: list[int] = []
         self._skipped: list[Skipped] = []
 
-    def add(self, value: Any, position: int) -> None:
-        """Take one object; what is no mapping is skipped."""
+    def add(self, value: Any, position: int, n_chars: int | None = None) -> None:
+        """Take one object, which was written in `n_chars` if that is known; what is no mapping is skipped."""
         if isinstance(value, Mapping):
-            self._found.append(value)
+            self._found.append(self._wanted.only_wanted(value))
             self._positions.append(position)
-            text = value.get(self._wanted.config.text_field)
-            self.n_chars += _RECORD_CHARS + (len(text) if isinstance(text, str) else 0)
+            if n_chars is None or not self._wanted.other_fields:
+                text = value.get(self._wanted.config.text_field)
+                n_chars = len(text) if isinstance(text, str) else 0
+            self.n_chars += _RECORD_CHARS + n_chars
         else:
             self.skip(position, f"no record but {kind_of(value)}")
 
@@ -45,9 +47,10 @@ class RecordCollector:
 
     def job(self, n_bytes: int) -> Job:
         """Return the job that makes documents of what was gathered."""
-        return functools.partial(
+        job = functools.partial(
             check_found, self._found, self._positions, self._skipped, self._source, self._wanted, n_bytes
         )
+        return weighed(job, self.n_chars)
 
 
 def check_found(

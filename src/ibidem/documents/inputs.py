@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import glob
-import json
 import os
+import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any
 
+from ibidem.documents.folders import files_below
+from ibidem.documents.folders import read_written as read_written
+from ibidem.documents.names import printable
 from ibidem.documents.streams import COMPRESSIONS, STDIN
 from ibidem.errors import InputError
-from ibidem.model import Document
+from ibidem.model import Document, Skipped
 
 TEXT, HTML, JSONL, JSON, CSV, TSV, PARQUET, WARC = "text", "html", "jsonl", "json", "csv", "tsv", "parquet", "warc"
 EXTENSIONS = {
@@ -32,6 +36,7 @@ EXTENSIONS = {
     ".parquet": PARQUET,
     ".warc": WARC,
 }
+_MAX_KINDS_NAMED = 8
 ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__", "with_format")
 
 
@@ -39,7 +44,8 @@ ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__", "with_format")
 class FileSource:
     """A file, or stdin. `name` is the path as given; `doc_id` is the id if the file is one document as a whole.
 
-    `stored` is where a stream was put, to be read more than once.
+    Both are printable. `stored` is where it is read from, if that is not its name: a stream was put there, to be read more
+    than once, or the path cannot be printed as it is.
     """
 
     name: str
@@ -55,7 +61,11 @@ class FileSource:
     @property
     def n_bytes(self) -> int | None:
         """Size of the file, or None for a stream."""
-        return os.path.getsize(self.path) if self.path != STDIN and os.path.isfile(self.path) else None
+        try:
+            state = os.stat(self.path) if self.path != STDIN else None
+        except OSError:
+            return None
+        return state.st_size if state is not None and stat.S_ISREG(state.st_mode) else None
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,39 @@ class ObjectSource:
 Source = FileSource | ObjectSource
 
 
+@dataclass
+class Resolved:
+    """What inputs stand for: sources in reading order, and what is left out of them: with a reason, or of unknown kinds."""
+
+    sources: list[Source] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    unknown_kinds: Counter[str] = field(default_factory=Counter)
+
+    def add_folder(self, path: str, alone: bool) -> None:
+        """Add the files below a folder; `alone` if there is no other input, so that paths in it tell them apart."""
+        found = files_below(path, lambda name: format_of(name) is not None)
+        for relative in found.names:
+            name = os.path.join(path, relative)
+            self.sources.append(_file_source(name, relative if alone else name))
+        self.skipped.extend(Skipped(printable(left.path), 0, left.reason) for left in found.left_out)
+        self.unknown_kinds.update(found.unknown_kinds)
+
+    def without_repeated(self) -> Resolved:
+        """Return the same with every file once, however often its path was given."""
+        first: dict[str, Source] = {}
+        sources: list[Source] = []
+        skipped = list(self.skipped)
+        for source in self.sources:
+            place = os.path.abspath(source.path) if isinstance(source, FileSource) and source.path != STDIN else None
+            if place is not None and place in first:
+                skipped.append(Skipped(source.name, 0, f"the same file as {first[place].name}, which is read already"))
+                continue
+            if place is not None:
+                first[place] = source
+            sources.append(source)
+        return Resolved(sources, skipped, self.unknown_kinds)
+
+
 def format_of(path: str) -> str | None:
     """Return the format that a file name stands for, or None if it says nothing."""
     name = PurePath(path)
@@ -79,20 +122,41 @@ def format_of(path: str) -> str | None:
 
 def resolve_inputs(inputs: Any) -> list[Source]:
     """Return the sources that inputs stand for; a path or pattern without any file is an InputError."""
+    return resolve(inputs).sources
+
+
+def resolve(inputs: Any, is_read: bool = False) -> Resolved:
+    """Return the sources that inputs stand for, and what is left out of folders.
+
+    With `is_read` they were there before: what has been taken away since is no error.
+    """
     given = _flatten(inputs)
     # With several inputs, paths below two folders may be the same: only the path as given tells them apart then.
     alone = len(given) == 1
-    sources: list[Source] = []
+    resolved = Resolved()
     n_objects = 0
     for item in given:
         if isinstance(item, FileSource):
-            sources.append(item)
-        elif _is_path(item):
-            sources.extend(_resolve_path(os.fspath(item), alone))
-        else:
+            resolved.sources.append(item)
+        elif not _is_path(item):
             n_objects += 1
-            sources.append(ObjectSource("records" if n_objects == 1 else f"records{n_objects}", item))
-    return sources
+            resolved.sources.append(ObjectSource("records" if n_objects == 1 else f"records{n_objects}", item))
+        elif os.path.isdir(item) and os.fspath(item) != STDIN:
+            resolved.add_folder(os.fspath(item), alone)
+        else:
+            resolved.sources.extend(map(_file_source, _files_named(os.fspath(item), is_read)))
+    return resolved
+
+
+def unknown_kinds_notice(inputs: Any) -> str | None:
+    """Return what is to be told of files in folders that are of no known kind, if there are any."""
+    kinds = resolve(without_iterators(inputs), is_read=True).unknown_kinds
+    if not kinds:
+        return None
+    named = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common(_MAX_KINDS_NAMED))
+    more = ", …" if len(kinds) > _MAX_KINDS_NAMED else ""
+    n_files = kinds.total()
+    return f"{n_files:,} file{'s' * (n_files > 1)} of unknown kinds left out: {named}{more}"
 
 
 def input_size(inputs: Any) -> int | None:
@@ -112,13 +176,13 @@ def describe_inputs(inputs: Any, is_reference: bool = False) -> list[dict[str, A
     A file that is one document as a whole has its id told too, where that is not its path.
     """
     described: list[dict[str, Any]] = []
-    for source in resolve_inputs(without_iterators(inputs)):
+    for source in resolve(without_iterators(inputs), is_read=True).sources:
         if isinstance(source, ObjectSource):
             described.append({"kind": "python object"})
-        elif source.n_bytes is None or source.stored:
+        elif source.name == STDIN or (size := source.n_bytes) is None:
             described.append({"kind": "stream", "path": source.name})
         else:
-            told = {"path": source.name, "bytes": source.n_bytes, "modified": _time_of_change(source.name)}
+            told = {"path": source.name, "bytes": size, "modified": _time_of_change(source.path)}
             described.append(told if source.doc_id == PurePath(source.name).as_posix() else told | {"id": source.doc_id})
     return [told | {"reference": True} for told in described] if is_reference else described
 
@@ -128,8 +192,11 @@ def is_changed(path: str, told: Mapping[str, Any]) -> bool:
     return os.path.isfile(path) and (os.path.getsize(path), _time_of_change(path)) != (told.get("bytes"), told.get("modified"))
 
 
-def _time_of_change(path: str) -> str:
-    return datetime.fromtimestamp(os.path.getmtime(path), timezone.utc).isoformat(timespec="seconds")
+def _time_of_change(path: str) -> str | None:
+    try:
+        return datetime.fromtimestamp(os.path.getmtime(path), timezone.utc).isoformat(timespec="seconds")
+    except (OSError, ValueError, OverflowError):  # taken away at this moment, or a time beyond the year 9999
+        return None
 
 
 def sources_described(described: Iterable[Mapping[str, Any]], folder: str) -> tuple[list[FileSource], list[str]]:
@@ -202,58 +269,22 @@ def _flatten(inputs: Any) -> list[Any]:
     )
 
 
-def _resolve_path(path: str, alone: bool) -> Iterator[FileSource]:
-    if path == STDIN:
-        yield FileSource(STDIN, STDIN, None)
-    elif os.path.isdir(path):
-        for relative in _walk(path):
-            name = os.path.join(path, relative)
-            yield FileSource(name, PurePath(relative if alone else name).as_posix(), format_of(name))
-    elif os.path.lexists(path):
-        yield _file_source(path)
-    else:
-        # A path without wildcards matches itself only, and it is not there.
-        hits = sorted(hit for hit in glob.glob(path, recursive=True) if not os.path.isdir(hit))
-        if not hits:
-            what = "no file matches" if glob.has_magic(path) else "there is no file or folder"
-            raise InputError(f"{what} {path}", f"Check the spelling; the current folder is {Path.cwd()}.")
-        yield from map(_file_source, hits)
+def _files_named(path: str, is_read: bool) -> list[str]:
+    """Return the files that a path or pattern stands for."""
+    if path == STDIN or os.path.lexists(path):
+        return [path]
+    # A path without wildcards matches itself only, and it is not there.
+    hits = sorted(hit for hit in glob.glob(path, recursive=True) if not os.path.isdir(hit))
+    if not hits and is_read:
+        return [path]
+    if not hits:
+        what = "no file matches" if glob.has_magic(path) else "there is no file or folder"
+        raise InputError(f"{what} {printable(path)}", f"Check the spelling; the current folder is {Path.cwd()}.")
+    return hits
 
 
-def _file_source(path: str) -> FileSource:
-    return FileSource(path, PurePath(path).as_posix(), format_of(path))
-
-
-def read_written(path: Path) -> list[str] | None:
-    """Return the files that a cleaning says it has written, or None if the file says nothing of that."""
-    try:
-        written = json.loads(path.read_text("utf-8"))["written"]
-        return [str(name) for name in written]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _walk(folder: str) -> list[str]:
-    """Return the readable files below a folder, relative to it, in an order that no file system decides."""
-
-    def refuse(error: OSError) -> None:
-        raise InputError(
-            f"cannot read the folder {error.filename}: {error.strerror}", "Give folders that you may read."
-        )
-
-    written = read_written(Path(folder) / "run.json")
-    if written is not None:  # a cleaned collection: its files, and not what is told about them
-        return sorted((name for name in written if format_of(name)), key=lambda path: PurePath(path).parts)
-    found: list[str] = []
-    for place, folders, files in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        if place != folder and {"run.json", "skipped.jsonl"} <= set(files):
-            folders.clear()  # results of an earlier run are no input
-            continue
-        relative = os.path.relpath(place, folder)
-        found.extend(
-            name if relative == os.curdir else os.path.join(relative, name)
-            for name in files
-            if not name.startswith(".") and format_of(name)
-        )
-    return sorted(found, key=lambda path: PurePath(path).parts)
+def _file_source(path: str, doc_id: str | None = None) -> FileSource:
+    name = printable(path)
+    shown_id = printable(PurePath(doc_id or path).as_posix())
+    kind = None if path == STDIN else format_of(path)
+    return FileSource(name, shown_id, kind, None if name == path else path)

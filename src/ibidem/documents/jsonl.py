@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.json as pj
 
 from ibidem.documents.fields import check_found, kind_of, whole_number
-from ibidem.documents.records import Job, Outcome, Records, Wanted, check
-from ibidem.documents.streams import ByteStream
+from ibidem.documents.records import Job, Outcome, Records, Wanted, check, too_long, weighed
+from ibidem.documents.streams import MAX_RECORD_BYTES, ByteStream
 from ibidem.model import Skipped
 
 # Small enough to stay near the cache: blocks of 16 MB parse at two thirds of the speed.
@@ -51,30 +51,56 @@ class FieldTypes:
         return pa.schema(list(self._types.items()))
 
 
+class LongLine(bytes):
+    """A part of a line that is too long to be a record; only its last part ends with a line break."""
+
+
 def read_jsonl(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Job]:
     """Yield a job for each block of lines."""
     types = FieldTypes(wanted)
     line = 1
+    is_begun = False  # a line that is too long
     for block in line_blocks(stream, wanted.config.encoding):
+        if isinstance(block, LongLine):
+            if not is_begun:
+                skipped = [Skipped(source, line, too_long("line"))]
+                yield functools.partial(Outcome, skipped=skipped, n_bytes=stream.take_count())
+            is_begun = not block.endswith(b"\n")
+            line += not is_begun
+            continue
         if line == 1:
             first = parse_line(block[: block.find(b"\n") + 1 or len(block)])
             if isinstance(first, dict):
                 types.learn(first)
-        yield functools.partial(_parse_block, block, line, source, wanted, types, stream.take_count())
+        job = functools.partial(_parse_block, block, line, source, wanted, types, stream.take_count())
+        yield weighed(job, len(block))
         line += block.count(b"\n")
 
 
 def line_blocks(stream: ByteStream, encoding: str) -> Iterator[bytes]:
-    """Yield what the stream holds in blocks of whole lines; a line longer than a block is a block of its own."""
+    """Yield what the stream holds in blocks of whole lines; a line longer than a block is a block of its own.
+
+    Lines that are longer than a record may be come in parts, as LongLine.
+    """
     parts: list[Any] = []
+    n_bytes = 0
+    is_long = False
     for chunk in stream.chunks(BLOCK_BYTES, encoding):
+        if is_long:
+            end = chunk.find(b"\n") + 1
+            yield LongLine(chunk[:end] if end else chunk)
+            is_long = not end
+            chunk = chunk[end:] if end else b""
         cut = chunk.rfind(b"\n") + 1
-        if not cut:
-            parts.append(chunk)
-            continue
-        parts.append(memoryview(chunk)[:cut])
-        yield b"".join(parts)
-        parts = [chunk[cut:]]
+        if cut:
+            parts.append(memoryview(chunk)[:cut])
+            yield b"".join(parts)
+            parts, n_bytes = [], 0
+        parts.append(chunk[cut:])
+        n_bytes += len(chunk) - cut
+        if n_bytes > MAX_RECORD_BYTES:
+            yield from map(LongLine, parts)
+            parts, n_bytes, is_long = [], 0, True
     if rest := b"".join(parts):
         yield rest
 
@@ -161,7 +187,9 @@ def parse_line(line: bytes) -> dict[str, Any] | str:
         # Bytes that are no UTF-8 do no harm in a field that nobody asked for.
         record = json.loads(line.decode("utf-8", "surrogateescape"), strict=False, parse_int=whole_number)
     except json.JSONDecodeError as error:
-        return f"broken JSON: {error.msg} at character {error.pos + 1}"
-    except (ValueError, RecursionError) as error:
+        return f"broken JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}"
+    except RecursionError:
+        return "broken JSON: nested too deeply"
+    except ValueError as error:
         return f"broken JSON: {error}"
     return record if isinstance(record, dict) else f"no JSON object but {kind_of(record)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
 from ibidem.documents.flow import run_jobs
+from ibidem.documents.foreign import HEAD_BYTES, foreign_reason, is_binary
 from ibidem.documents.inputs import (
     CSV,
     HTML,
@@ -23,11 +25,13 @@ from ibidem.documents.inputs import (
     WARC,
     FileSource,
     ObjectSource,
-    resolve_inputs,
+    Resolved,
+    resolve,
 )
-from ibidem.documents.records import Job, Outcome, UnreadTimes, Wanted, skip_source
-from ibidem.documents.streams import BOM, READ_ERRORS, ByteStream
+from ibidem.documents.records import Job, Outcome, UnfitTableError, UnreadTimes, Wanted, skip_source
+from ibidem.documents.streams import BOM, CHANGED, READ_ERRORS, ByteStream
 from ibidem.documents.text import read_text_files, read_text_stream
+from ibidem.errors import InputError
 from ibidem.model import Document, Skipped
 
 MIN_BATCH_BYTES = 1 << 20
@@ -46,7 +50,7 @@ def read_batches(
     raw bytes read are told to `on_bytes`, times that are in no known form to `on_unread_times`; all are called in the
     caller's thread. A path without files is an InputError at once.
     """
-    outcomes = _read_outcomes(resolve_inputs(inputs), Wanted(config))
+    outcomes = _read_outcomes(resolve(inputs), Wanted(config))
     reported = _report(outcomes, on_skip, on_bytes, on_unread_times)
     return _merge_small(batch for outcome in reported for batch in outcome.batches)
 
@@ -58,7 +62,7 @@ def read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **set
     says how many records were left out.
     """
     config = Config.of(**settings).documents
-    return _read_documents(_read_outcomes(resolve_inputs(inputs), Wanted(config, other_fields=True)), on_skip)
+    return _read_documents(_read_outcomes(resolve(inputs), Wanted(config, other_fields=True)), on_skip)
 
 
 def _merge_small(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -119,7 +123,23 @@ def _report(
         yield outcome
 
 
-def _read_outcomes(sources: Iterable[FileSource | ObjectSource], wanted: Wanted) -> Iterator[Outcome]:
+def _read_outcomes(resolved: Resolved, wanted: Wanted) -> Iterator[Outcome]:
+    """Read everything once, then raise InputError if that cannot be what was meant."""
+    resolved = resolved.without_repeated()
+    yield Outcome(skipped=resolved.skipped)
+    n_documents = 0
+    for outcome in _read_sources(resolved.sources, wanted):
+        n_documents += sum(batch.num_rows for batch in outcome.batches)
+        yield outcome
+    if not n_documents and wanted.unfit_tables:
+        raise wanted.unfit_tables[0]
+    name = wanted.config.id_field
+    all_files = all(isinstance(source, FileSource) for source in resolved.sources)
+    if name != DocumentsConfig().id_field and wanted.id_fields_met == {False} and all_files:
+        raise InputError(f"no record has a field '{name}' with a value", "Check --id-field.")
+
+
+def _read_sources(sources: Iterable[FileSource | ObjectSource], wanted: Wanted) -> Iterator[Outcome]:
     """Read files in threads. Python objects stay in the caller's thread: a generator may be bound to it."""
     for is_file, group in groupby(sources, lambda source: isinstance(source, FileSource)):
         if is_file:
@@ -145,16 +165,34 @@ def _read_file(source: FileSource, wanted: Wanted) -> Iterator[Job]:
     """Yield the jobs of one file; if it cannot be read to its end, the last one says so."""
     try:
         with ByteStream(source.path) as stream:
-            yield from _read_stream(stream, source, wanted)
+            try:
+                reason = "an empty file, and no compressed one" if stream.is_emptied() else None
+                yield from _read_stream(stream, source, wanted)
+                reason = CHANGED if stream.is_changed else reason
+            except UnfitTableError as error:
+                wanted.unfit_tables.append(error)
+                reason = error.reason
+            except READ_ERRORS as error:
+                reason = f"cannot be read to its end: {stream.explain(error)}"
+            skipped = [Skipped(source.name, 0, reason)] if reason else []
             rest = stream.take_count()
-            yield lambda: Outcome(n_bytes=rest)
+            yield lambda: Outcome(skipped=skipped, n_bytes=rest)
     except READ_ERRORS as error:
-        reason = f"cannot be read to its end: {getattr(error, 'strerror', None) or error}"
+        reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
         yield lambda: skip_source(source.name, reason)
 
 
 def _read_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     kind = source.format or sniff_format(stream)
+    encoding = wanted.config.encoding
+    if kind not in (PARQUET, WARC):
+        head = stream.peek(HEAD_BYTES)
+        reason = foreign_reason(head, "" if kind == HTML else encoding)
+        if reason is None and source.format is None and is_binary(head, encoding):
+            reason = "not text but binary data of no known kind"
+        if reason is not None:
+            yield functools.partial(skip_source, source.name, reason)
+            return
     # Each format is imported when it is met: most runs need one of them.
     if kind == JSONL:
         from ibidem.documents.jsonl import read_jsonl

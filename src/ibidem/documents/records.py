@@ -7,6 +7,7 @@ side (`flow.py`), and nothing that a job finds out is told to the caller before 
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,11 +18,15 @@ import pyarrow.compute as pc
 
 from ibidem.config import DocumentsConfig
 from ibidem.documents import times
+from ibidem.documents.streams import MAX_RECORD_BYTES
 from ibidem.errors import InputError, SettingsError
 from ibidem.model import DOCUMENT_BATCH, Skipped
 
 MAX_BATCH_BYTES = 16 << 20
-_CHARACTERS_A_NUL = 20  # at least, in text
+MIN_HEAVY_BYTES = 64 << 20
+_CHARACTERS_A_CONTROL = 20  # at least, in text
+_CONTROL = re.compile("[\0-\x08\x0e-\x1a\x7f-\x84\x86-\x9f]")
+_MOST_NAMES, _MOST_NAME_CHARS = 40, 80  # of columns, where they are shown
 # Made once: Arrow takes a tenth of a millisecond to convert a Python value, which single documents would notice.
 _ZERO, _FALSE, _NO_ID = pa.scalar(0, pa.int64()), pa.scalar(False), pa.scalar("", pa.large_string())
 
@@ -30,12 +35,15 @@ _ZERO, _FALSE, _NO_ID = pa.scalar(0, pa.int64()), pa.scalar(False), pa.scalar(""
 class Wanted:
     """What a reading is asked for: the settings, and whether all other fields are wanted too.
 
-    `seen_urls` is what web archives had so far: ids must not repeat over all the files of a reading.
+    What was met so far over all files of a reading: `seen_urls` in web archives, where ids must not repeat; `id_fields_met`
+    says for records whether they had the field that ids are to be taken from; `unfit_tables` had no texts.
     """
 
     config: DocumentsConfig
     other_fields: bool = False
     seen_urls: set[str] = field(default_factory=set)
+    id_fields_met: set[bool] = field(default_factory=set)
+    unfit_tables: list[InputError] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         try:
@@ -49,6 +57,10 @@ class Wanted:
         config = self.config
         return config.text_field, config.id_field, config.time_field, config.group_field
 
+    def only_wanted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a record without the fields that nobody asked for, which may be large."""
+        return record if self.other_fields else {name: record[name] for name in self.names if name in record}
+
     def others(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields of a record that have no meaning here."""
         return {name: value for name, value in record.items() if name not in self.names}
@@ -60,6 +72,7 @@ class Records:
 
     `source` is one name for all, or one for each record. `html` asks for the text to be taken out of HTML,
     `cleaned` says for each record that this was done already. `problems` says of some rows why they cannot be used.
+    `has_own_ids` says that ids are not taken from a field.
     """
 
     text: Any
@@ -69,6 +82,7 @@ class Records:
     time: Any = None
     group: Any = None
     html: bool = False
+    has_own_ids: bool = False
     cleaned: Any = None
     problems: dict[int, str] = field(default_factory=dict)
     others: list[dict[str, Any]] | None = None
@@ -101,9 +115,30 @@ class UnreadTimes:
 Job = Callable[[], Outcome]
 
 
+@dataclass(frozen=True)
+class HeavyJob:
+    """A job that holds so much that nothing should be read beside it."""
+
+    job: Job
+
+    def __call__(self) -> Outcome:
+        """Do the job."""
+        return self.job()
+
+
+def weighed(job: Job, n_bytes: int) -> Job:
+    """Return a job that takes this many bytes, as a heavy one if they are many."""
+    return HeavyJob(job) if n_bytes >= MIN_HEAVY_BYTES else job
+
+
 def skip_source(source: str, reason: str, n_bytes: int = 0) -> Outcome:
     """Return the outcome of a source that cannot be read, or not to its end."""
     return Outcome(skipped=[Skipped(source, 0, reason)], n_bytes=n_bytes)
+
+
+def too_long(what: str) -> str:
+    """Return the reason for a record that is longer than any may be."""
+    return f"a {what} of more than {MAX_RECORD_BYTES >> 20:,} MB; split it into several documents"
 
 
 def missing_text(wanted: Wanted) -> str:
@@ -111,10 +146,22 @@ def missing_text(wanted: Wanted) -> str:
     return f"no field '{wanted.config.text_field}', or it is null"
 
 
-def missing_column(source: str, names: Sequence[str], wanted: Wanted) -> InputError:
+class UnfitTableError(InputError):
+    """A table without texts. Other inputs may still be used; if there are none, this is what is told."""
+
+    def __init__(self, source: str, message: str, next_step: str) -> None:
+        super().__init__(message, next_step)
+        self.reason = f"{message.removeprefix(source).lstrip(': ')}; {next_step[0].lower()}{next_step[1:].rstrip('.')}"
+
+
+def missing_column(source: str, names: Sequence[str], wanted: Wanted) -> UnfitTableError:
     """Return the error for a table that has no column for the text."""
-    return InputError(
-        f"{source} has no column '{wanted.config.text_field}'; its columns are {', '.join(names) or 'none'}",
+    # A file that is no table at all has a first line of any length and of any bytes.
+    shown = [name.encode("utf-8", "backslashreplace").decode()[:_MOST_NAME_CHARS] for name in names[:_MOST_NAMES]]
+    more = f", and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return UnfitTableError(
+        source,
+        f"{source} has no column '{wanted.config.text_field}'; its columns are {', '.join(shown) or 'none'}{more}",
         "Name the column with the text by --text-field.",
     )
 
@@ -128,9 +175,11 @@ def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
 
         text = extract_texts(text, wanted.config.main_content)
     doc_ids = None if records.id is None else _as_strings(records.id, wanted.config.id_field, problems)
-    _find_unusable_texts(text, wanted, problems)
-    doc_ids = _make_missing_ids(doc_ids, records)
+    _find_unusable_texts(text, wanted, problems, records.has_own_ids)
     n_rows = len(text)
+    if n_rows and not records.has_own_ids:
+        wanted.id_fields_met.add(doc_ids is not None and doc_ids.null_count < n_rows)
+    doc_ids = _make_missing_ids(doc_ids, records)
     group = None if records.group is None else _as_strings(records.group, "", {})
     moments = pa.nulls(n_rows, DOCUMENT_BATCH.field("time").type) if records.time is None else times.from_array(records.time)
     columns = [
@@ -160,12 +209,14 @@ def _unread_times(records: Records, moments: Any) -> UnreadTimes | None:
     """Say how many times are there and not known, if any."""
     if not records.unread_times and (records.time is None or moments.null_count == records.time.null_count):
         return None
-    count, (row, value) = len(records.unread_times), (records.unread_times or [(0, None)])[0]
-    if not records.unread_times:
+    if records.unread_times:
+        count, (row, value) = len(records.unread_times), records.unread_times[0]
+        told = repr(value)
+    else:
         rows = np.flatnonzero(pc.and_(moments.is_null(), pc.is_valid(records.time)).to_numpy(zero_copy_only=False))
         count, row = len(rows), int(rows[0])
-        value = records.time[row].as_py()
-    return UnreadTimes(count, f"{value!r:.60} in {records.source_of(row)}:{pa.array(records.position)[row].as_py()}")
+        told = times.shown(records.time[row])
+    return UnreadTimes(count, f"{told:.60} in {records.source_of(row)}:{pa.array(records.position)[row].as_py()}")
 
 
 def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -> Any:
@@ -230,7 +281,7 @@ def _as_strings_one_by_one(column: Any, name: str, problems: dict[int, str]) -> 
     return pa.array(usable, pa.large_string())
 
 
-def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str]) -> None:
+def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str], is_file: bool) -> None:
     if text.null_count:
         for row in np.flatnonzero(text.is_null().to_numpy(zero_copy_only=False)).tolist():
             problems.setdefault(row, missing_text(wanted))
@@ -240,11 +291,14 @@ def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str]) ->
             problems.setdefault(row, "empty text")
     # The smallest byte of all texts together is far cheaper to find than a substring in each row.
     if len(text) and (data := _text_bytes(text)).size and data.min() == 0:
-        # A stray one is a mark between words like any other; of text in a wrong encoding every other character is one.
-        counts, lengths = (column.fill_null(0).to_pylist() for column in (pc.count_substring(text, "\0"), pc.utf8_length(text)))
-        for row, (count, length) in enumerate(zip(counts, lengths, strict=True)):
-            if count * _CHARACTERS_A_NUL > length:
-                problems.setdefault(row, nul_reason(text[row].as_py().index("\0")))
+        # A stray one is a mark between words like any other; of text in a wrong encoding every other character is one. Of a
+        # file that is no text at all, every fifth is some control character.
+        nuls = pc.count_substring(text, "\0").fill_null(0).to_pylist()
+        for row in np.flatnonzero(nuls).tolist():
+            found = text[row].as_py()
+            count = len(_CONTROL.findall(found)) if is_file else nuls[row]
+            if count * _CHARACTERS_A_CONTROL > len(found):
+                problems.setdefault(row, nul_reason(found.index("\0")))
 
 
 def _text_bytes(text: Any) -> Any:

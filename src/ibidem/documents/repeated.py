@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -27,10 +28,15 @@ def repeated_id_error(documents: pa.Table) -> RepeatedIdError:
     doc_ids = documents["id"].unique()  # in the order in which they are first seen
     first, second = documents.filter(pc.equal(documents["id"], doc_ids[0])).slice(0, 2).to_pylist()
     n_more = len(doc_ids) - 1
+    sources = first["source"], second["source"]
+    if sources[0] != sources[1] and os.path.exists(sources[0]) and os.path.exists(sources[1]) and os.path.samefile(*sources):
+        next_step = f"{sources[1]} is the same file as {sources[0]} under another name: give it once."
+    else:
+        next_step = "Give another --id-field, or rename one of the two."
     places = " and ".join(_place(row["source"], row["position"]) for row in (first, second))
     return RepeatedIdError(
         f"the id '{first['id']}' stands twice: {places}" + (f" ({n_more} more ids are repeated)" if n_more else ""),
-        "Give another --id-field, or rename one of the two.",
+        next_step,
     )
 
 

@@ -11,11 +11,20 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
+from ibidem.documents.opening import open_file
+
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 BOM = codecs.BOM_UTF8
 STDIN = "-"
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+# A line, row, page or text that is longer is left out: it may be a file that unfolds to a thousand times its size.
+MAX_RECORD_BYTES = 1 << 30
 _READ_BYTES = 1 << 15
+# Before a damaged place, bytes are taken in ever smaller steps, compressed and decompressed: all that can be unfolded is.
+_CAREFUL_STEPS = (512, 1)
+_CAREFUL_RAW_BYTES = 16
+_CAREFUL_STRETCH = 1 << 18
+CHANGED = "changed while it was read: what was read of it is used, and may be neither the old nor the new content"
 # What a damaged input may raise while it is read.
 READ_ERRORS = (OSError, EOFError, UnicodeError, pa.ArrowException)
 
@@ -25,6 +34,7 @@ class _RawFile:
 
     def __init__(self, file: BinaryIO) -> None:
         self.n_bytes = 0
+        self.careful_from: int | None = None
         self.closed = False
         self._file = file
         self._ahead = b""
@@ -35,6 +45,8 @@ class _RawFile:
         return self._ahead[:n_bytes]
 
     def read(self, n_bytes: int = -1) -> bytes:
+        if self.careful_from is not None and self.n_bytes >= self.careful_from:
+            n_bytes = min(_CAREFUL_RAW_BYTES, n_bytes) if n_bytes >= 0 else _CAREFUL_RAW_BYTES
         if self._ahead:
             if n_bytes < 0:
                 data = self._ahead + self._file.read()
@@ -64,21 +76,52 @@ class ByteStream:
     """Decompressed bytes of one input. Compression is known by the first bytes, so a wrong name does no harm."""
 
     def __init__(self, path: str) -> None:
-        self._raw = _RawFile(_open_stdin() if path == STDIN else open(path, "rb", buffering=0))  # noqa: SIM115
+        self.path = path
+        self._raw = _RawFile(_open_stdin() if path == STDIN else open_file(path))
         self._is_file = os.path.isfile(path)
-        self._path = path
+        self._as_it_was = self._state()
         self._taken = 0
+        self._n_unfolded = 0
+        self._steps = [_READ_BYTES, *_CAREFUL_STEPS]
         self._ahead = b""
         self._error: Exception | None = None
         self._source: Any = self._raw
         try:
             head = self._raw.peek(4)
-            for magic, compression in MAGIC.items():
-                if head.startswith(magic):
-                    self._source = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), compression)
+            self._source = self._unfold(self._raw, head)
         except BaseException:
             self._raw.close()
             raise
+
+    def _unfold(self, raw: _RawFile, head: bytes) -> Any:
+        for magic, compression in MAGIC.items():
+            if head.startswith(magic):
+                return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
+        return raw
+
+    def _state(self) -> tuple[int, int] | None:
+        """Return what changes when a file is written to."""
+        try:
+            state = os.stat(self.path) if self._is_file else None
+        except OSError:
+            return None
+        return (state.st_size, state.st_mtime_ns) if state is not None else None
+
+    def is_emptied(self) -> bool:
+        """Say whether nothing is there where the name tells of something compressed, which is never empty."""
+        return os.path.splitext(self.path)[1].lower() in COMPRESSIONS and not self._raw.n_bytes and not self._raw.peek(1)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file was written to, or taken away, since it was opened."""
+        return self._as_it_was != self._state()
+
+    def explain(self, error: Exception) -> str:
+        """Return what an error means that was met while reading, and after how many bytes."""
+        reason = str(getattr(error, "strerror", None) or error)
+        if self._error is None or not self._n_unfolded:
+            return reason
+        return f"{reason.rstrip('.')}, after {self._n_unfolded:,} bytes of decompressed text"
 
     @property
     def is_forward_only(self) -> bool:
@@ -94,9 +137,13 @@ class ByteStream:
         self._raw.close()
 
     def peek(self, n_bytes: int) -> bytes:
-        """Return the first bytes that `read` will give, without taking them."""
-        while len(self._ahead) < n_bytes and (more := self._source.read(n_bytes - len(self._ahead))):
-            self._ahead += more
+        """Return the first bytes that `read` will give, without taking them; fewer if the stream ends or is damaged."""
+        try:
+            while len(self._ahead) < n_bytes and (more := self._take(n_bytes - len(self._ahead))):
+                self._ahead += more
+        except READ_ERRORS:
+            if not self._ahead:
+                raise
         return self._ahead[:n_bytes]
 
     def read(self, n_bytes: int = -1) -> bytes:
@@ -106,26 +153,49 @@ class ByteStream:
         if self._ahead:
             taken, self._ahead = self._ahead[:n_bytes], self._ahead[n_bytes:]
             return taken
+        return self._take(n_bytes)
+
+    def _take(self, n_bytes: int) -> bytes:
         return self._raw.read(n_bytes) if self._source is self._raw else self._decompress(n_bytes)
 
     def _decompress(self, n_bytes: int) -> bytes:
-        """Read in small pieces: what stands well before a damaged place is handed out, the error with the next call."""
+        """Read in small pieces: what stands before a damaged place is handed out, the error comes with the next call."""
         if self._error is not None:
             raise self._error
         pieces: list[bytes] = []
         while n_bytes > 0:
             try:
-                piece = self._source.read(min(n_bytes, _READ_BYTES))
+                piece = self._source.read(min(n_bytes, self._steps[0]))
             except READ_ERRORS as error:
+                if self._be_careful():
+                    continue
+                # Asked once more, Arrow hands out what happens to lie in its memory.
+                self._error = error
                 if not pieces:
                     raise
-                self._error = error
                 break
             if not piece:
                 break
             pieces.append(piece)
             n_bytes -= len(piece)
+            self._n_unfolded += len(piece)
         return b"".join(pieces)
+
+    def _be_careful(self) -> bool:
+        """Go back to the beginning and up to here again, to go on in smaller steps; say whether that can be done."""
+        if not self._is_file or len(self._steps) == 1:
+            return False
+        del self._steps[0]
+        raw = _RawFile(open_file(self.path))
+        careful_from = self._raw.careful_from
+        raw.careful_from = max(0, self._raw.n_bytes - _CAREFUL_STRETCH) if careful_from is None else careful_from
+        self._raw.close()
+        self._raw = raw
+        self._source = self._unfold(raw, raw.peek(4))
+        n_left = self._n_unfolded
+        while n_left and (piece := self._source.read(min(n_left, _READ_BYTES))):
+            n_left -= len(piece)
+        return True
 
     def skip_bom(self) -> None:
         """Take a byte order mark of UTF-8 away from the beginning."""
@@ -140,7 +210,7 @@ class ByteStream:
     def take_all(self) -> None:
         """Count the whole file as read: somebody else has done so."""
         if not self.is_forward_only:
-            self._raw.n_bytes = os.path.getsize(self._path)
+            self._raw.n_bytes = os.path.getsize(self.path)
 
     def chunks(self, n_bytes: int, encoding: str = "utf-8") -> Iterator[bytes]:
         """Yield what is left in pieces of about `n_bytes`, as UTF-8 whatever `encoding` it is in.

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import codecs
 import functools
+import os
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
+from ibidem.documents.foreign import HEAD_BYTES, foreign_reason
 from ibidem.documents.inputs import HTML, FileSource
-from ibidem.documents.records import Job, Outcome, Records, Wanted, check, nul_reason
-from ibidem.documents.streams import READ_ERRORS, ByteStream, is_utf8
+from ibidem.documents.records import Job, Outcome, Records, Wanted, check, nul_reason, too_long, weighed
+from ibidem.documents.streams import CHANGED, COMPRESSIONS, MAX_RECORD_BYTES, READ_ERRORS, ByteStream, is_utf8
 from ibidem.model import Skipped
 
 MAX_JOB_BYTES = 8 << 20
 MAX_JOB_FILES = 512
+_READ_BYTES = 1 << 20
 
 
 def read_text_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
@@ -22,22 +25,35 @@ def read_text_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[J
     handful: list[FileSource] = []
     n_bytes = 0
     for source in sources:
-        size = source.n_bytes or 0
+        # What a compressed file unfolds to is not known before: it is a handful by itself.
+        size = MAX_JOB_BYTES if os.path.splitext(source.path)[1].lower() in COMPRESSIONS else source.n_bytes or 0
         if handful and (
             len(handful) == MAX_JOB_FILES or n_bytes + size > MAX_JOB_BYTES or source.format != handful[0].format
         ):
-            yield functools.partial(_read_files, handful, wanted)
+            yield weighed(functools.partial(_read_files, handful, wanted), n_bytes)
             handful, n_bytes = [], 0
         handful.append(source)
         n_bytes += size
     if handful:
-        yield functools.partial(_read_files, handful, wanted)
+        yield weighed(functools.partial(_read_files, handful, wanted), n_bytes)
 
 
 def read_text_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     """Yield the job for one open stream that is a document as a whole."""
-    data = stream.read()
-    yield functools.partial(_to_documents, [source], [(source, data)], [], wanted, stream.take_count())
+    data = read_whole(stream)
+    yield weighed(functools.partial(_to_documents, [source], [(source, data)], [], wanted, stream.take_count()), len(data))
+
+
+def read_whole(stream: ByteStream) -> bytes:
+    """Return all that is left; OSError if that is more than a document may have."""
+    pieces: list[bytes] = []
+    n_bytes = 0
+    while data := stream.read(_READ_BYTES):
+        n_bytes += len(data)
+        if n_bytes > MAX_RECORD_BYTES:
+            raise OSError(too_long("text"))
+        pieces.append(data)
+    return b"".join(pieces)
 
 
 def documents_of_files(contents: list[tuple[FileSource, bytes]], wanted: Wanted) -> Outcome:
@@ -52,8 +68,13 @@ def _read_files(sources: list[FileSource], wanted: Wanted) -> Outcome:
     for source in sources:
         try:
             with ByteStream(source.path) as stream:
-                contents.append((source, stream.read()))
+                try:
+                    contents.append((source, read_whole(stream)))
+                except READ_ERRORS as error:
+                    skipped.append(Skipped(source.name, 0, f"cannot be read: {stream.explain(error)}"))
                 n_bytes += stream.take_count()
+                if stream.is_changed:
+                    skipped.append(Skipped(source.name, 0, CHANGED))
         except READ_ERRORS as error:
             skipped.append(Skipped(source.name, 0, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
     return _to_documents(sources, contents, skipped, wanted, n_bytes)
@@ -70,6 +91,10 @@ def _to_documents(
     texts: list[str | None] = []
     problems: dict[int, str] = {}
     for row, (_, data) in enumerate(contents):
+        if reason := foreign_reason(data[:HEAD_BYTES], "" if html else wanted.config.encoding):
+            texts.append(None)
+            problems[row] = reason
+            continue
         try:
             texts.append(_decode_html(data) if html else _decode(data, wanted.config.encoding))
         except UnicodeDecodeError as error:
@@ -85,6 +110,7 @@ def _to_documents(
         [source.name for source, _ in contents],
         pa.array([source.doc_id for source, _ in contents], pa.large_string()),
         html=html,
+        has_own_ids=True,
         problems=problems,
         others=[{} for _ in texts] if wanted.other_fields else None,
     )

@@ -11,11 +11,16 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 # From here on a number counts milliseconds: as seconds it would lie beyond the year 5138.
 MIN_MILLISECONDS = 1e11
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECONDS = {"us": 1, "ms": 1000, "s": 10**6, "day": 86_400 * 10**6}
+_FIRST, _LAST = (
+    (moment.replace(tzinfo=timezone.utc) - _EPOCH) // timedelta(microseconds=1) for moment in (datetime.min, datetime.max)
+)
 _ISO = re.compile(
     r"(?P<year>\d{4})(?:-?(?P<month>\d{2})(?:-?(?P<day>\d{2})"
     r"(?:[T ](?P<hour>\d{2})(?::?(?P<minute>\d{2})(?::?(?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?)?"
@@ -29,8 +34,8 @@ def from_array(column: Any) -> Any:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if column.type == TIMESTAMP:
-        return column
-    if pa.types.is_nested(column.type):
+        return _without_impossible(column, 1)
+    if pa.types.is_nested(column.type) or pa.types.is_duration(column.type) or pa.types.is_time(column.type):
         return pa.nulls(len(column), TIMESTAMP)
     # Each spelling is read once: days, months and years stand in many records.
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -38,14 +43,41 @@ def from_array(column: Any) -> Any:
 
 
 def _from_distinct(values: Any) -> Any:
+    # Times that are further away would come round to others as they are converted.
+    if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
+        unit = values.type.unit if pa.types.is_timestamp(values.type) else "day" if pa.types.is_date32(values.type) else "ms"
+        if unit in _MICROSECONDS:
+            values = _without_impossible(values, _MICROSECONDS[unit])
     if pa.types.is_temporal(values.type) or pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         # Two tries by column before going value by value: Arrow wants either all zones or none.
         for kind in (pa.timestamp("us"), TIMESTAMP):
             try:
-                return values.cast(kind, safe=False).cast(TIMESTAMP)
+                return _without_impossible(values.cast(kind, safe=False).cast(TIMESTAMP), 1)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
     return from_values(values.to_pylist())
+
+
+def shown(value: Any) -> str:
+    """Return what stands in an Arrow column of times, for people."""
+    try:
+        return repr(value.as_py())
+    except (ValueError, OverflowError):  # a time that Python does not have
+        return f"{value.value} ({value.type})"
+
+
+def _without_impossible(moments: Any, n_microseconds: int) -> Any:
+    """Return a column of times, null where they lie outside of the years 1 to 9999, which neither Python nor people write.
+
+    `n_microseconds` is its unit.
+    """
+    numbers = moments.cast(pa.int32()).cast(pa.int64()) if pa.types.is_date32(moments.type) else moments.cast(pa.int64())
+    first, last = -(-_FIRST // n_microseconds), _LAST // n_microseconds
+    bounds = pc.min_max(numbers).as_py()
+    if bounds["min"] is None or (first <= bounds["min"] and bounds["max"] <= last):
+        return moments
+    is_possible = pc.and_(pc.greater_equal(numbers, first), pc.less_equal(numbers, last))
+    return pc.if_else(is_possible, moments, pa.scalar(None, moments.type))
 
 
 def from_values(values: Sequence[Any]) -> Any:

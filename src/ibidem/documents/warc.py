@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ibidem.documents.html import decode_html, extract_text
-from ibidem.documents.records import Job, Outcome, Records, Wanted, check, strings
-from ibidem.documents.streams import READ_ERRORS, ByteStream
+from ibidem.documents.http_bodies import BodyError, decode_body
+from ibidem.documents.records import Job, Outcome, Records, Wanted, check, strings, too_long, weighed
+from ibidem.documents.streams import MAX_RECORD_BYTES, READ_ERRORS, ByteStream
 from ibidem.documents.times import from_values
 
 with warnings.catch_warnings():
@@ -33,29 +34,44 @@ class Page(NamedTuple):
     html: bool
     charset: str | None
     data: bytes
+    problem: str | None
 
 
 def read_warc(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Job]:
     """Yield a job for each handful of pages; their position is their number among the responses of the file."""
     file = ReadableStream(stream)
     pages: list[Page] = []
-    n_bytes = 0
+    n_bytes = end = 0
+    position = 0
     try:
-        responses = ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=True, auto_decode="all")
+        # Bodies are decoded here: where fastwarc cannot do it, it does not get to the next record either.
+        responses = ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=True, auto_decode="none")
         for position, record in enumerate(responses, 1):
+            end = _end(record)
             page = _page(record, position, wanted)
             if page is None:
                 continue
             pages.append(page)
             n_bytes += len(page.data)
             if n_bytes >= MAX_JOB_BYTES:
-                yield functools.partial(_to_documents, pages, source, wanted, stream.take_count())
+                yield weighed(functools.partial(_to_documents, pages, source, wanted, stream.take_count()), n_bytes)
                 pages, n_bytes = [], 0
     except READ_ERRORS as error:
-        file.error = file.error or error
-    yield functools.partial(_to_documents, pages, source, wanted, stream.take_count())
+        file.error = file.error or OSError(f"{str(error).rstrip('.')}, after {position} records")
+    if file.error is None and end > file.tell():
+        file.error = EOFError(f"it ends {end - file.tell():,} bytes before its last record does")
+    if file.error is not None and pages and end > file.tell():
+        pages[-1] = pages[-1]._replace(data=b"", problem="cut off in the middle")
+    yield weighed(functools.partial(_to_documents, pages, source, wanted, stream.take_count()), n_bytes)
     if file.error is not None:
         raise file.error
+
+
+def _end(record: Any) -> int:
+    """Return the byte of the archive, decompressed, where a record ends by its own account; or a little before."""
+    head = sum(len(name) + len(value) + 4 for name, value in record.headers) + len("WARC/1.0\r\n\r\n")
+    length = record.headers.get("Content-Length") or ""
+    return int(record.stream_pos) + head + int(length if length.isdecimal() else 0)
 
 
 class ReadableStream:
@@ -100,12 +116,26 @@ def _page(record: Any, position: int, wanted: Wanted) -> Page | None:
     url = url.strip("<>")
     doc_id = url if url not in wanted.seen_urls else f"{url}#{record.record_id}"
     wanted.seen_urls.add(url)
-    data = record.reader.read()
-    return Page(position, doc_id, url, record.headers.get("WARC-Date"), kind != PLAIN_TYPE, record.http_charset, data)
+    data, problem = record.reader.read(MAX_RECORD_BYTES + 1), None
+    try:
+        if len(data) > MAX_RECORD_BYTES:
+            raise BodyError(too_long("page"))
+        data = decode_body(data, *(record.http_headers.get(name) for name in ("Transfer-Encoding", "Content-Encoding")))
+    except BodyError as error:
+        data, problem = b"", f"its body cannot be decoded: {error}"
+    date, is_html = record.headers.get("WARC-Date"), kind != PLAIN_TYPE
+    return Page(position, doc_id, url, date, is_html, record.http_charset, data, problem)
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:  # brackets and a few other characters, where a host should be
+        return None
 
 
 def _to_documents(pages: list[Page], source: str, wanted: Wanted, n_bytes: int) -> Outcome:
-    problems: dict[int, str] = {}
+    problems = {row: page.problem for row, page in enumerate(pages) if page.problem}
     texts = []
     for page in pages:
         text = decode_html(page.data, page.charset)
@@ -116,7 +146,8 @@ def _to_documents(pages: list[Page], source: str, wanted: Wanted, n_bytes: int) 
         source,
         strings([page.doc_id for page in pages], "id", problems),
         from_values([page.date for page in pages]),
-        strings([urlsplit(page.url).hostname for page in pages], "group", {}),
+        strings([_host(page.url) for page in pages], "group", {}),
+        has_own_ids=True,
         cleaned=[page.html for page in pages],
         problems=problems,
         others=[{"url": page.url} for page in pages] if wanted.other_fields else None,

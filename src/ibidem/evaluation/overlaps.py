@@ -23,9 +23,18 @@ class Meetings(NamedTuple):
 
 def find_meetings(truth: Passages, found: Passages) -> Meetings:
     """Return all pairs of a true and a found passage of the same two documents that overlap on both sides."""
-    blocks = list(_meetings_by_block(truth, found))
-    joined = [np.concatenate(column, axis=-1) for column in zip(*blocks, strict=True)]
-    return Meetings(*joined)
+    order = np.argsort(found.pair * MAX_CHARS + found.starts[0], kind="stable")
+    # Passages of about one length at a time: a long one reaches over all the short ones behind it.
+    length_class = np.frexp(np.maximum(found.ends[0] - found.starts[0], 0)[order])[1]
+    classes = [order[length_class == each] for each in np.unique(length_class)] or [order]
+    blocks = [block for chosen in classes for block in _meetings_by_block(truth, found.take(chosen), chosen)]
+    joined = Meetings(*(np.concatenate(column, axis=-1) for column in zip(*blocks, strict=True)))
+    if len(classes) == 1:
+        return joined
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    by_truth = np.lexsort((place[joined.found], joined.truth))
+    return Meetings(*(column[..., by_truth] for column in joined))
 
 
 def count_covered(owner: Numbers, start: Numbers, end: Numbers, n_owners: int) -> Numbers:
@@ -39,10 +48,11 @@ def count_covered(owner: Numbers, start: Numbers, end: Numbers, n_owners: int) -
     return np.bincount(owner, weights=fresh, minlength=n_owners).astype(np.int64)
 
 
-def _meetings_by_block(truth: Passages, found: Passages) -> Iterator[Meetings]:
-    """Look on side 0 for what can overlap, then at both sides; a block is so many candidates at once."""
-    order = np.argsort(found.pair * MAX_CHARS + found.starts[0])
-    found = found.take(order)
+def _meetings_by_block(truth: Passages, found: Passages, rows: Numbers) -> Iterator[Meetings]:
+    """Look on side 0 for what can overlap, then at both sides; a block is so many candidates at once.
+
+    Found passages come in their order on side 0; `rows` says which ones they are.
+    """
     # The farthest end so far rises with the rows, so that the first row that can reach into a passage is looked up.
     reach = np.maximum.accumulate(found.pair * MAX_CHARS + found.ends[0])
     low = np.searchsorted(reach, truth.pair * MAX_CHARS + truth.starts[0], side="right")
@@ -63,7 +73,7 @@ def _meetings_by_block(truth: Passages, found: Passages) -> Iterator[Meetings]:
         starts = np.maximum(truth.starts[:, of_truth], found.starts[:, of_found])
         ends = np.minimum(truth.ends[:, of_truth], found.ends[:, of_found])
         shared = (starts < ends).all(axis=0)  # an empty stretch lies inside others, and shares nothing with them
-        yield Meetings(of_truth[shared], order[of_found[shared]], starts[:, shared], ends[:, shared])
+        yield Meetings(of_truth[shared], rows[of_found[shared]], starts[:, shared], ends[:, shared])
         row = next_row
         if row >= len(n_candidates):
             return

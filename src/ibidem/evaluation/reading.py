@@ -136,7 +136,7 @@ def _json_records(path: Path, text: io.TextIOWrapper, columns: Sequence[str]) ->
             continue
         try:
             record = json.loads(written)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}, line {line} is no JSON: {error}", _how(columns)) from error
         if not isinstance(record, dict):
             raise InputError(f"{path}, line {line} is no JSON object", _how(columns))

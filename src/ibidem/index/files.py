@@ -92,7 +92,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[
 
     When this returns, the file is on disk for good. When it raises, nothing is left of it.
     """
-    prefix, starts_bytes, file_bytes = _lay_out(arrays, about)
+    prefix, starts_bytes, file_bytes = _lay_out(path.name, arrays, about)
     temporary = path.with_name(path.name + ".tmp")
     is_in_place = False
     try:
@@ -118,8 +118,13 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[
     return file_bytes
 
 
-def _lay_out(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> tuple[bytes, list[int], int]:
-    """Return the padded prefix and header, where each array begins, and how long the file is."""
+def _lay_out(
+    name_of_file: str, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]
+) -> tuple[bytes, list[int], int]:
+    """Return the padded prefix and header, where each array begins, and how long the file is.
+
+    The name is in the header: a sound file in the place of another one would pass for it otherwise.
+    """
     entries: list[dict[str, Any]] = []
     offset_bytes = end_bytes = 0
     for name, array in arrays.items():
@@ -133,7 +138,7 @@ def _lay_out(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> tu
         entries.append({"name": name, "dtype": dtype, "length": len(array), "offset": offset_bytes, "crc32": crc32})
         end_bytes = offset_bytes + array.nbytes
         offset_bytes = _aligned(end_bytes)
-    header = json.dumps({"arrays": entries, "about": dict(about)}).encode()
+    header = json.dumps({"name": name_of_file, "arrays": entries, "about": dict(about)}).encode()
     start_bytes = _aligned(_PREFIX.size + len(header))
     file_bytes = start_bytes + end_bytes
     lengths = struct.pack("<QQ", len(header), file_bytes)
@@ -232,8 +237,11 @@ def _read_header(file: IO[bytes], path: Path) -> _Header:
         header = json.loads(rest[:header_bytes])
         arrays = tuple(_stored_array(entry, start_bytes) for entry in header["arrays"])
         about = dict(header["about"])
+        name = header.get("name", path.name)  # earlier versions did not write it
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise _damaged(path, f"has a header that makes no sense: {error}") from error
+    if name != path.name:
+        raise _damaged(path, f"is not the file of that name but a copy of {name}")
     previous_end_bytes = start_bytes
     for stored in arrays:
         is_possible = stored.start_bytes % _ALIGNMENT_BYTES == 0 and stored.length >= 0

@@ -23,6 +23,7 @@ from ibidem.model import HITS
 
 Numbers = NDArray[np.int64]
 _SERIAL_BITS = 36
+MANY_PLACES, MANY_HITS = 1000, 10_000
 
 
 def documents_needed(max_places: int) -> int:
@@ -66,7 +67,9 @@ class _Places:
 class Hits:
     """The places of every sentence of new documents, best score first, then oldest: those of at most `max_places` documents.
 
-    Of a sentence in more documents than that, only the best places of each are told.
+    Of a sentence in more documents than that, only the best places of each are told. Of one that stands in ten times as many
+    places (and 1,000), or so often on both sides that more than `max_places` squared (and 10,000) hits would be told of it in
+    one document, only the first best place in each document is told: a line repeated without end is no square of hits.
 
     `n_documents` goes by sentence: the documents that it stands in, exact up to one more than `max_places`.
     """
@@ -81,14 +84,24 @@ class Hits:
         kernels.count_other_documents(
             self._of_sentence, selves.same_id[document], selves.not_before[document], first, serials, self.n_documents
         )
-        self._type_first = np.searchsorted(self._places.query, np.arange(len(arrivals.types) + 1))
+        numbers = np.arange(len(arrivals.types) + 1)
+        self._type_first = np.searchsorted(self._places.query, numbers)
+        # Places are looked up by type and serial where it has to be known how many there are.
+        pairs = self._places.query << _SERIAL_BITS | self._places.serial
+        order = np.argsort(pairs, kind="stable")
+        self._serials = pairs[order]
+        self._leading = np.sort(order[_changes(self._serials)])
+        self._leading_first = np.searchsorted(self._places.query[self._leading], numbers)
 
     def of_sentences(self, sentences: Numbers) -> tuple[Numbers, Numbers]:
         """Return (place, sentence) for all hits of these sentences, which rise."""
-        of_type = self._of_sentence[sentences]
-        first = self._type_first[of_type]
-        size = self._type_first[of_type + 1] - first
-        row, mine = expand(first, size), np.repeat(sentences, size)
+        of_type, document = self._of_sentence[sentences], self._collection.document[sentences]
+        is_much = self._is_much(of_type, document)
+        first = np.where(is_much, self._leading_first[of_type], self._type_first[of_type])
+        size = np.where(is_much, self._leading_first[of_type + 1], self._type_first[of_type + 1]) - first
+        row, mine, is_much = expand(first, size), np.repeat(sentences, size), np.repeat(is_much, size)
+        if is_much.any():
+            row[is_much] = self._leading[row[is_much]]
         document, serial = self._collection.document[mine], self._places.serial[row]
         keep = (serial != self._selves.same_id[document]) & (serial < self._selves.not_before[document])
         row, mine = row[keep], mine[keep]
@@ -98,6 +111,23 @@ class Hits:
         score, is_few = self._places.score[row], self.n_documents[mine] <= self._max_places
         keep = (rank < self._max_places) & (is_few | (score == score[first]))
         return row[keep], mine[keep]
+
+    def _is_much(self, of_type: NDArray[np.int32], document: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell of which sentences, given by type and document, only the first of the best places in a document are told."""
+        pairs, which, n_sentences = np.unique(
+            of_type.astype(np.int64) << _SERIAL_BITS | document, return_inverse=True, return_counts=True
+        )
+        types, document = pairs >> _SERIAL_BITS, (pairs & ((1 << _SERIAL_BITS) - 1)).astype(np.int32)
+        from_type = types << _SERIAL_BITS
+        not_before = np.minimum(self._selves.not_before[document], (1 << _SERIAL_BITS) - 1)
+        same_id = self._selves.same_id[document]
+        n_places = np.searchsorted(self._serials, from_type | not_before) - np.searchsorted(self._serials, from_type)
+        own = np.flatnonzero((same_id >= 0) & (same_id < not_before))
+        of_own = from_type[own] | same_id[own]
+        n_places[own] -= np.searchsorted(self._serials, of_own, "right") - np.searchsorted(self._serials, of_own)
+        most_places, most_hits = max(MANY_PLACES, 10 * self._max_places), max(MANY_HITS, self._max_places**2)
+        is_much = (n_places > most_places) | (n_places * n_sentences > most_hits)
+        return np.asarray(is_much[which])
 
     def table(self) -> pa.Table:
         """Return all hits in the schema HITS."""

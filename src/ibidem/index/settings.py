@@ -13,9 +13,11 @@ from ibidem.sentences import SPLITTER_VERSION
 from ibidem.sentences.hashing import SEED
 
 FIXED = (
-    "lang", "max_sentence_words", "signature", "min_similarity", "max_document_share", "signature_bits", "bits_per_word",
+    "lang", "max_sentence_words", "hash_seed", "signature", "min_similarity", "max_document_share", "signature_bits",
+    "bits_per_word",
 )  # fmt: skip
 SIGNATURES = ("words", "exact")
+_BEFORE = {"hash_seed": 0}  # of indexes that were made before there was such a setting
 _MADE_BY = {"splitter_version": SPLITTER_VERSION, "seed": int(SEED)}
 _STAGES = {setting.name: stage for stage, setting in setting_fields()}
 
@@ -41,7 +43,7 @@ def with_stored(stored: Mapping[str, Any], base: Config, given: Mapping[str, Any
     """
     usual = Config()
     chosen = {name: _value(base, name) for name in FIXED if _value(base, name) != _value(usual, name)}
-    config = Config.of(base, **{name: stored[name] for name in FIXED})
+    config = Config.of(base, **{name: stored.get(name, _BEFORE.get(name)) for name in FIXED})
     given = {name: value for name, value in {**chosen, **given}.items() if (name, value) != ("signature", "auto")}
     changed = Config.of(config, **given)
     different = [

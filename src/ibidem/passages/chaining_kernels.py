@@ -289,6 +289,18 @@ def _turn(passages, begin, end):
 
 
 @inner_kernel
+def _swap(passages, likeness, c, d):
+    """Let two passages change places."""
+    x = likeness[c]
+    likeness[c] = likeness[d]
+    likeness[d] = x
+    for k in range(6):
+        y = passages[6 * c + k]
+        passages[6 * c + k] = passages[6 * d + k]
+        passages[6 * d + k] = y
+
+
+@inner_kernel
 def _put_in_reading_order(passages, likeness, begin, end, scratch):
     """Sort passages [begin, end) by their rows: chains came best first, readers want the order of the text."""
     n = end - begin
@@ -303,19 +315,15 @@ def _put_in_reading_order(passages, likeness, begin, end, scratch):
     if sorted_already:
         return
     _sort(keys, ties, order, n)
-    # In place, cycle by cycle: order[c] says which passage belongs at place c.
+    # In place, cycle by cycle: order[c] says which passage belongs at place c, or c once it is there.
     for c in range(n):
-        source = order[c] - begin
-        while source < c:  # it has been moved away; follow it
-            source = order[source] - begin
-        if source != c:
-            x = likeness[begin + c]
-            likeness[begin + c] = likeness[begin + source]
-            likeness[begin + source] = x
-            for k in range(6):
-                y = passages[6 * (begin + c) + k]
-                passages[6 * (begin + c) + k] = passages[6 * (begin + source) + k]
-                passages[6 * (begin + source) + k] = y
+        at = c
+        while order[at] != begin + c:
+            source = order[at] - begin
+            order[at] = begin + at
+            _swap(passages, likeness, begin + at, begin + source)
+            at = source
+        order[at] = begin + at
 
 
 @outer_kernel

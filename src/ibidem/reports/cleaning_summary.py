@@ -36,6 +36,7 @@ def _lines(result: AnyCleaningResult, folder: Path | None) -> Iterator[str]:
     if result.skipped:
         yield from skipped_lines(result.skipped, None if would else "skipped.jsonl")
         yield "  they stay as they are"
+    yield from result.notices
     yield from stored_lines(result.resources)
     if would:
         yield from _examples(result)

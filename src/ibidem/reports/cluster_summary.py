@@ -30,6 +30,7 @@ def _lines(result: ClusterResult | StoredClusterResult, folder: Path | None) -> 
         yield f"{many(found.n_clusters, 'cluster')} of {many(found.n_members, 'document')}: {more:,} could go"
     if result.skipped:
         yield from skipped_lines(result.skipped)
+    yield from result.notices
     yield from stored_lines(result.resources)
     if found.n_clusters:
         yield f"the {len(found.largest)} largest:" if found.n_clusters > 1 else "it is:"

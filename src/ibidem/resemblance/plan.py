@@ -67,7 +67,7 @@ class SamplingPlan:
             content = json.loads(Path(path).read_text("utf-8"))
         except OSError as error:
             raise InputError(f"cannot read the sampling plan {os.fspath(path)}: {error.strerror}", next_step) from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{os.fspath(path)} is no sampling plan: {error}", next_step) from error
         try:
             if content["format"] != _FORMAT:

@@ -11,9 +11,9 @@ from ibidem.sentences import tokenise_texts
 from ibidem.signatures import TypeTokens
 
 
-def compare_texts(text_a: str, text_b: str, shingle_size: int) -> Similarity:
+def compare_texts(text_a: str, text_b: str, shingle_size: int, hash_seed: int = 0) -> Similarity:
     """Return how alike two texts are; a text without words is like none."""
-    tokens, first = tokenise_texts(pa.array([text_a, text_b], pa.large_string()))
+    tokens, first = tokenise_texts(pa.array([text_a, text_b], pa.large_string()), hash_seed)
     shingles = shingle_tokens(TypeTokens(tokens, first), shingle_size, distinct=False)
     a, b = (shingles.hashes[shingles.first[i] : shingles.first[i + 1]] for i in (0, 1))
     if len(a) == 0 or len(b) == 0:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.compiling import growing_kernel, outer_kernel
+from ibidem.compiling import growing_kernel, inlined_kernel, outer_kernel
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 FACTOR = 0xD6E8FEB86659FD93
 _FACTOR = np.uint64(FACTOR)
 _HALF = np.uint64(32)
+_ONE = np.uint64(1)
+_ALL = (1 << 64) - 1
 
 
 def _mix(h: np.uint64, x: np.uint64) -> np.uint64:
@@ -20,6 +22,38 @@ def _mix(h: np.uint64, x: np.uint64) -> np.uint64:
 
 
 mix = growing_kernel(_mix)
+
+Seed = tuple[np.uint64, np.uint64, np.uint64]
+
+
+def seed_of(hash_seed: int) -> Seed:
+    """Return what the hashes of words are made with: the number they begin with, a factor, and a mask (see `stir`).
+
+    0 stands for the hashes that need no secret. For any other number nobody who does not know it can tell which words collide.
+    """
+    if hash_seed == 0:
+        return SEED, _ONE, np.uint64(0)
+    values, state = [], int(SEED)
+    for step in (1, 2):
+        # Three rounds, so that seeds that differ in a bit have nothing in common.
+        for value in (hash_seed, step, hash_seed):
+            state = (state ^ value) * FACTOR & _ALL
+            state ^= state >> 29
+        values.append(np.uint64(state))
+    return values[0], values[1] | _ONE, np.uint64(_ALL)
+
+
+def _stir(x: np.uint64, seed: Seed) -> np.uint64:
+    """Return letters as they go into a hash: as they are without a secret, else spread over all bits by a secret factor.
+
+    A bijection. Without it letters in the last of eight places would change the same few bits of the hash under every seed, and
+    letters further on could undo it: two such words would collide whatever the secret is.
+    """
+    x = x * seed[1]
+    return x ^ ((x >> _HALF) & seed[2])
+
+
+stir = inlined_kernel(_stir)
 
 
 def _fold_bytes(data: NDArray[np.uint8], offsets: NDArray[np.int64], hashes: NDArray[np.uint64]) -> None:

@@ -68,6 +68,9 @@ def kind_of(character: str) -> int:
         return kinds.IGNORED
     if category[0] == "M" or (category[0] == "L" and unicodedata.category(fold(character)[0])[0] == "M"):
         return kinds.MARK
+    # Some forms of Arabic letters are marks on a blank: they would be words, and sentences, with nothing in them.
+    if category[0] == "L" and all(unicodedata.category(part)[0] in "MZ" for part in fold(character)):
+        return kinds.SEPARATOR
     if category != "Cn" and category[0] in "LNS" and _in_ranges(code_point, _UNSPACED_RANGES):
         return kinds.UNSPACED
     if category[0] == "L" and _in_ranges(code_point, _CLUSTER_RANGES):

@@ -13,7 +13,7 @@ from ibidem.model import SENTENCE_BATCH
 from ibidem.sentences import char_kernels, cut_kernels, scan_kernels, split_kernels, stem_kernels, token_kernels
 from ibidem.sentences.abbreviations import load_words
 from ibidem.sentences.code_points import load_code_points
-from ibidem.sentences.hashing import fold_bytes
+from ibidem.sentences.hashing import fold_bytes, seed_of
 from ibidem.sentences.kinds import FIRST_TOKEN_KIND
 from ibidem.sentences.word_kernels import WORD_BYTES
 
@@ -34,7 +34,7 @@ def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.Recor
     """Return the sentences of all texts, one row each, in the schema SENTENCE_BATCH; a null is a text without any."""
     data, offsets = _buffers(texts)
     documents, starts, ends = _split(data, _kinds(data), offsets, config)
-    n_words, digests = _count_and_digest(data, starts, ends)
+    n_words, digests = _count_and_digest(data, starts, ends, config.hash_seed)
     start_chars, end_chars = (np.empty(len(starts), dtype=np.uint32) for _ in range(2))
     char_kernels.count_offsets(data, offsets, documents, starts, ends, start_chars, end_chars)
     begins = offsets[documents]
@@ -50,15 +50,15 @@ def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.Recor
     return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=SENTENCE_BATCH)
 
 
-def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets) -> tuple[Hashes, Offsets]:
+def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int = 0) -> tuple[Hashes, Offsets]:
     """Return the token hashes of byte spans in UTF-8, and `first`: span i has tokens[first[i]:first[i + 1]]."""
     data, starts, ends, n = _words(data), _read_only(starts), _read_only(ends), len(starts)
     first, no_digests = np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.uint64)
     # A token is five bytes and more on average; where they are shorter, room is made as it is needed.
     tokens = np.empty(int((ends - starts).sum()) // 5 + 64, dtype=np.uint64)
-    span = 0
+    seed, span = seed_of(hash_seed), 0
     while True:
-        span = token_kernels.tokenise(data, starts, ends, load_code_points(), span, tokens, first, no_digests)
+        span = token_kernels.tokenise(data, starts, ends, load_code_points(), seed, span, tokens, first, no_digests)
         if span == n:
             # A copy, so that the room that was left over is given back.
             return tokens[: first[n]].copy(), first
@@ -67,14 +67,14 @@ def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets) -> tuple[Hashes,
         tokens = grown
 
 
-def tokenise_texts(texts: pa.LargeStringArray) -> tuple[Hashes, Offsets]:
+def tokenise_texts(texts: pa.LargeStringArray, hash_seed: int = 0) -> tuple[Hashes, Offsets]:
     """Return the token hashes of whole texts, and `first`: text i has tokens[first[i]:first[i + 1]]."""
     data, offsets = _buffers(texts)
-    return tokenise_spans(data, offsets[:-1], offsets[1:])
+    return tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
 
 
 def stem_words(
-    texts: pa.LargeStringArray, documents: Offsets, start_bytes: Offsets
+    texts: pa.LargeStringArray, documents: Offsets, start_bytes: Offsets, hash_seed: int = 0
 ) -> tuple[NDArray[np.uint32], Offsets, Offsets]:
     """Return the hashes of the stems of all words, and the first words of texts and of sentences.
 
@@ -87,8 +87,9 @@ def stem_words(
     first, sentence_first = np.zeros(len(texts) + 1, np.int64), np.empty(len(documents), np.int64)
     room = np.empty(stem_kernels.STEM_BYTES + 1, np.uint64)
     n = stem_kernels.stem_words(
-        data, kinds, offsets, load_code_points(), offsets[documents] + start_bytes, room, stems, first, sentence_first
-    )
+        data, kinds, offsets, load_code_points(), seed_of(hash_seed), offsets[documents] + start_bytes, room, stems, first,
+        sentence_first,
+    )  # fmt: skip
     return stems[:n], first, sentence_first
 
 
@@ -107,12 +108,13 @@ def hash_strings(strings: pa.LargeStringArray) -> Hashes:
     return hashes
 
 
-def _count_and_digest(data: Bytes, starts: Offsets, ends: Offsets) -> tuple[Offsets, Hashes]:
+def _count_and_digest(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int) -> tuple[Offsets, Hashes]:
     """Return the number of tokens and the digest of every span, without keeping the tokens."""
     n = len(starts)
     counts, digests = np.zeros(n + 1, dtype=np.int64), np.empty(n, dtype=np.uint64)
     tokens = np.empty(int((ends - starts).max(initial=0)) + 1, dtype=np.uint64)
-    token_kernels.tokenise(data, _read_only(starts), _read_only(ends), load_code_points(), 0, tokens, counts, digests)
+    spans = _read_only(starts), _read_only(ends)
+    token_kernels.tokenise(data, *spans, load_code_points(), seed_of(hash_seed), 0, tokens, counts, digests)
     return counts[1:], digests
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.code_points import KIND_PAGES
-from ibidem.sentences.hashing import SEED, mix
+from ibidem.sentences.hashing import mix, stir
 from ibidem.sentences.kinds import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
 from ibidem.sentences.token_kernels import WORD_END, decode, look_up_page, tokenise_span
 from ibidem.sentences.word_kernels import count_low_bytes, load_bytes, mark_others
@@ -65,7 +65,7 @@ def _find_word_end(data, kinds, i, end):
 
 
 @outer_kernel
-def stem_words(data, kinds, offsets, code_points, sentence_bytes, room, stems, first, sentence_first):
+def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, stems, first, sentence_first):
     """Write the hash of every word's stem, and the first words of texts and sentences; text i has [first[i], first[i + 1]).
 
     Sentences are given by their first bytes, in reading order. A character of an unspaced script is a word. `room` holds the
@@ -87,15 +87,15 @@ def stem_words(data, kinds, offsets, code_points, sentence_bytes, room, stems, f
             if n_letters > STEM_LETTERS or (n_letters > 0 and _ends_word(kinds, i + n_letters, end)):
                 n_letters = min(n_letters, STEM_LETTERS)
                 letters = (word | _CASE_BITS) & ((_ONE << np.uint64(8 * n_letters)) - _ONE)
-                token = mix(mix(SEED, letters), WORD_END)
+                token = mix(mix(seed[0], stir(letters, seed)), WORD_END)
                 i += n_letters
                 while i < end and not _ends_word(kinds, i, end):
                     i += 1
             else:
                 start = i
                 i, stem_end = _find_word_end(data, kinds, i, end)
-                n_tokens = tokenise_span(data, start, min(stem_end, start + STEM_BYTES), code_points, room, 0)
-                token = room[0] if n_tokens > 0 else SEED  # a few characters fold to nothing
+                n_tokens = tokenise_span(data, start, min(stem_end, start + STEM_BYTES), code_points, seed, room, 0)
+                token = room[0] if n_tokens > 0 else seed[0]  # a few characters fold to nothing
             stems[n] = np.uint32(token >> _HALF)
             n += 1
         first[text + 1] = n

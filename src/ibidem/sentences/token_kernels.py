@@ -12,7 +12,7 @@ import numpy as np
 
 from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.code_points import FOLD_PAGES, KIND_PAGES
-from ibidem.sentences.hashing import SEED, mix
+from ibidem.sentences.hashing import SEED, mix, stir
 from ibidem.sentences.kinds import FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
 from ibidem.sentences.word_kernels import count_low_bytes, load_bytes, load_word, mark_others
 
@@ -53,16 +53,16 @@ def look_up_page(code_points, pages, code_point):
 
 
 @inner_kernel
-def _end_token(mode, units, before, previous, h, letters, marks):
+def _end_token(mode, units, before, previous, h, letters, marks, seed):
     """Return the hash of a word, or of the last units of a run: as many as its mode says, or all if there are fewer."""
     if letters != _NONE:
-        h = mix(h, letters)
+        h = mix(h, stir(letters, seed))
     if marks != _NONE:
         h = mix(h, marks)
     if mode == _WORD:
         # One more step, for the last of eight letters has hardly stirred the low bits.
         return mix(h, WORD_END)
-    token = SEED
+    token = seed[0]
     if mode == _RUN_OF_THREES and units >= 3:
         token = mix(token, before)
     if units >= 2:
@@ -71,13 +71,14 @@ def _end_token(mode, units, before, previous, h, letters, marks):
 
 
 @inner_kernel
-def tokenise_span(data, start, end, code_points, tokens, n):
+def tokenise_span(data, start, end, code_points, seed, tokens, n):
     """Write the tokens of one span to `tokens[n:]`, which has room for a token a byte and one more; return the new n.
 
-    Marks are summed up, not chained, so that their order, which normal forms differ in, has no part in the hash.
+    `seed` is what `seed_of` gives. Marks are summed up, not chained, so that their order, which normal forms differ in, has no
+    part in the hash.
     """
     mode, units, n_bits = np.int64(_NOTHING), np.int64(0), np.int64(0)
-    h = before = previous = SEED
+    h = before = previous = seed[0]
     # Up to seven letters of ASCII that are not in `h` yet; they take `n_bits`.
     letters = marks = _NONE
     extendable = False
@@ -91,7 +92,7 @@ def tokenise_span(data, start, end, code_points, tokens, n):
             others = mark_others(word)
             n_letters = count_low_bytes(others)
             other = others & (~others + _ONE)
-            token = mix(SEED, (word | _CASE_BITS) & ((other >> _SEVEN) - _ONE))
+            token = mix(seed[0], stir((word | _CASE_BITS) & ((other >> _SEVEN) - _ONE), seed))
             # The next eight, in advance: whether they are needed is hard to foretell.
             next_word = load_word(data, i + 8)
             next_others = mark_others(next_word)
@@ -101,7 +102,7 @@ def tokenise_span(data, start, end, code_points, tokens, n):
             if other == _NONE:
                 word, other = next_word, next_other
                 n_letters += n_next_letters
-                token = mix(token, next_packed) if next_packed != _NONE else token
+                token = mix(token, stir(next_packed, seed)) if next_packed != _NONE else token
             if other & ~word == _NONE or i + n_letters > end:
                 break
             tokens[n] = mix(token, WORD_END)
@@ -139,7 +140,7 @@ def tokenise_span(data, start, end, code_points, tokens, n):
                 continue
             if kind == MARK:
                 if extendable:
-                    marks += mix(SEED, np.uint64(code_point))
+                    marks += mix(seed[0], stir(np.uint64(code_point), seed))
                 continue
             wanted = _WORD if kind >= FIRST_TOKEN_KIND else _NOTHING
             if kind >= UNSPACED:
@@ -148,9 +149,9 @@ def tokenise_span(data, start, end, code_points, tokens, n):
             if kind == UNSPACED and mode == _RUN_OF_TWOS and marks == _NONE:
                 # Most characters of unspaced scripts.
                 if units >= 2:
-                    tokens[n] = mix(mix(SEED, previous), h)
+                    tokens[n] = mix(mix(seed[0], previous), h)
                     n += 1
-                previous, h = h, mix(SEED, packed)
+                previous, h = h, mix(seed[0], stir(packed, seed))
                 units += 1
                 extendable = True
                 continue
@@ -161,51 +162,51 @@ def tokenise_span(data, start, end, code_points, tokens, n):
             if wanted == _NOTHING and mode != _WORD:
                 continue
             if mode != _NOTHING:
-                tokens[n] = _end_token(mode, units, before, previous, h, letters, marks)
+                tokens[n] = _end_token(mode, units, before, previous, h, letters, marks, seed)
                 n += 1
             mode, units, marks, letters, n_bits = wanted, 0, _NONE, _NONE, 0
-            h = SEED
+            h = seed[0]
         if wanted == _NOTHING:
             continue
         if marks != _NONE or n_letters == 0:
             if letters != _NONE:
-                h, letters, n_bits = mix(h, letters), _NONE, 0
+                h, letters, n_bits = mix(h, stir(letters, seed)), _NONE, 0
             if marks != _NONE:
                 h, marks = mix(h, marks), _NONE
         if wanted != _WORD:
             if units >= wanted:
-                tokens[n] = _end_token(mode, units, before, previous, h, letters, marks)
+                tokens[n] = _end_token(mode, units, before, previous, h, letters, marks, seed)
                 n += 1
             before, previous = previous, h
-            h = mix(SEED, packed)
+            h = mix(seed[0], stir(packed, seed))
             units += 1
         elif n_letters > 0:
             letters |= packed << np.uint64(n_bits)
             n_bits += n_letters * 8
             if n_bits >= 64:
-                h = mix(h, letters)
+                h = mix(h, stir(letters, seed))
                 n_bits -= 64
                 letters = packed >> np.uint64(n_letters * 8 - n_bits) if n_bits > 0 else _NONE
             if separated:
-                tokens[n] = _end_token(mode, units, before, previous, h, letters, marks)
+                tokens[n] = _end_token(mode, units, before, previous, h, letters, marks, seed)
                 n += 1
                 mode, letters, n_bits = _NOTHING, _NONE, 0
         elif 0xAC00 <= code_point <= 0xD7A3:
             syllable = code_point - 0xAC00
-            h = mix(h, _NOT_ASCII | np.uint64(0x1100 + syllable // 588))
-            h = mix(h, _NOT_ASCII | np.uint64(0x1161 + syllable % 588 // 28))
+            h = mix(h, stir(_NOT_ASCII | np.uint64(0x1100 + syllable // 588), seed))
+            h = mix(h, stir(_NOT_ASCII | np.uint64(0x1161 + syllable % 588 // 28), seed))
             if syllable % 28 != 0:
-                h = mix(h, _NOT_ASCII | np.uint64(0x11A7 + syllable % 28))
+                h = mix(h, stir(_NOT_ASCII | np.uint64(0x11A7 + syllable % 28), seed))
         else:
-            h = mix(h, _NOT_ASCII | packed)
+            h = mix(h, stir(_NOT_ASCII | packed, seed))
     if mode != _NOTHING:
-        tokens[n] = _end_token(mode, units, before, previous, h, letters, marks)
+        tokens[n] = _end_token(mode, units, before, previous, h, letters, marks, seed)
         n += 1
     return n
 
 
 @outer_kernel
-def tokenise(data, starts, ends, code_points, span, tokens, first, digests):
+def tokenise(data, starts, ends, code_points, seed, span, tokens, first, digests):
     """Tokenise the spans from `span` on; return the first one that `tokens` has not room enough left for.
 
     Where the tokens of a span end is written to `first[span + 1]`. If there is room for digests, they are what is
@@ -216,7 +217,7 @@ def tokenise(data, starts, ends, code_points, span, tokens, first, digests):
         n = first[span] if keeping else np.int64(0)
         if n + ends[span] - starts[span] >= len(tokens):
             break
-        n = tokenise_span(data, starts[span], ends[span], code_points, tokens, n)
+        n = tokenise_span(data, starts[span], ends[span], code_points, seed, tokens, n)
         first[span + 1] = n
         if not keeping:
             h = SEED

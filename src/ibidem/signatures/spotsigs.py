@@ -37,11 +37,11 @@ def spots_of_documents(documents: TypeTokens, vocabulary: Vocabulary, config: Si
 
 def _enough_spots(types: TypeTokens, vocabulary: Vocabulary, config: SignaturesConfig, n_wanted: int) -> HashSets:
     if config.antecedents != "auto":
-        return _spots(types, vocabulary, _antecedents(vocabulary, config.antecedents), config)
+        return _spots(types, vocabulary, _antecedents(vocabulary, config.antecedents, types.hash_seed), config)
     best = None
     count = FEWEST_ANTECEDENTS
     while best is None or (len(best.hashes) < n_wanted and count < len(vocabulary.hashes)):
-        spots = _spots(types, vocabulary, _antecedents(vocabulary, str(count)), config)
+        spots = _spots(types, vocabulary, _antecedents(vocabulary, str(count), types.hash_seed), config)
         if best is not None and len(spots.hashes) <= len(best.hashes):
             break
         best = spots
@@ -49,7 +49,7 @@ def _enough_spots(types: TypeTokens, vocabulary: Vocabulary, config: SignaturesC
     return best
 
 
-def _antecedents(vocabulary: Vocabulary, wanted: str) -> NDArray[np.bool_]:
+def _antecedents(vocabulary: Vocabulary, wanted: str, hash_seed: int) -> NDArray[np.bool_]:
     """Tell which words are antecedents."""
     if wanted.isdecimal():
         # The hash settles ties, so that the choice does not depend on the order of the documents.
@@ -58,7 +58,8 @@ def _antecedents(vocabulary: Vocabulary, wanted: str) -> NDArray[np.bool_]:
         chosen[order[: int(wanted)]] = True
         return chosen
     text = wanted.replace(",", " ").encode()
-    words, _ = tokenise_spans(np.frombuffer(text, np.uint8), np.array([0], np.int64), np.array([len(text)], np.int64))
+    bounds = np.array([0, len(text)], np.int64)
+    words, _ = tokenise_spans(np.frombuffer(text, np.uint8), bounds[:1], bounds[1:], hash_seed)
     return np.isin(vocabulary.hashes, words)
 
 

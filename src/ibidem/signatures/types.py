@@ -26,10 +26,11 @@ class SentenceTypes:
 
 @dataclass(frozen=True)
 class TypeTokens:
-    """The tokens of every type in order: type t has `tokens[first[t]:first[t + 1]]`, 64-bit hashes."""
+    """The tokens of every type in order: type t has `tokens[first[t]:first[t + 1]]`, 64-bit hashes made with `hash_seed`."""
 
     tokens: NDArray[np.uint64]
     first: NDArray[np.int64]
+    hash_seed: int = 0
 
     def __len__(self) -> int:
         return len(self.first) - 1

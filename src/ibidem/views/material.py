@@ -179,7 +179,7 @@ def read_run(folder: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         next_step = "Give a folder that `ibidem find`, `compare --pairs` or `cluster` wrote."
         raise InputError(f"{folder} holds no results: there is no run.json in it", next_step) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{folder / 'run.json'} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
     told = run.get("inputs", []) if isinstance(run, dict) else None
     is_run = isinstance(told, list) and all(isinstance(each, dict) for each in told)
@@ -201,7 +201,7 @@ def _table(folder: Path, name: str, schema: pa.Schema, optional: Sequence[pa.Fie
         if path.exists():
             try:
                 return _read_table(path, suffix, schema, optional)
-            except (OSError, pa.ArrowException, ValueError, KeyError) as error:
+            except (OSError, pa.ArrowException, ValueError, KeyError, OverflowError, RecursionError) as error:
                 raise InputError(f"{path} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
     return None
 
@@ -234,7 +234,10 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
     parts = [path] if path.is_file() else sorted(part for part in path.iterdir() if part.name[0] not in "._")
     for part in parts:
         with part.open(encoding="utf-8") as lines:
-            yield from (json.loads(line) for line in lines if line.strip())
+            for record in (json.loads(line) for line in lines if line.strip()):
+                if not isinstance(record, dict):
+                    raise ValueError("a line of it holds no record")
+                yield record
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
@@ -249,7 +252,7 @@ def _skipped(folder: Path) -> list[dict[str, Any]]:
         records = [json.loads(line) for line in lines if line.strip()]
         names = ("source", "position", "reason", "id")
         return [{name: _scalar(record.get(name)) for name in names} for record in records if isinstance(record, dict)]
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
 
 

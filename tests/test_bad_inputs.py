@@ -1,0 +1,228 @@
+"""Every bad input that docs/bad-input.md tells of does what the page says; and what a table cannot show."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+import threading
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ibidem.cli.main import main
+from ibidem.config import DocumentsConfig
+from ibidem.documents import csv as csv_reader
+from ibidem.documents import jsonl, opening, read_batches, streams, text
+from ibidem.documents.html import extract_text
+from ibidem.documents.inputs import describe_inputs, unknown_kinds_notice
+from ibidem.documents.names import printable
+from ibidem.errors import InputError
+from ibidem.model import Skipped
+
+DOCS = Path(__file__).parent.parent / "docs"
+sys.path.insert(0, str(DOCS))
+
+from bad_input_cases import SECTIONS, Case, lines  # type: ignore[import-not-found]  # noqa: E402
+from make_bad_input import PAGE, can_try, row, see  # type: ignore[import-not-found]  # noqa: E402
+
+CASES = [(section, case) for section, cases in SECTIONS.items() for case in cases]
+NAMES = [f"{section}: {case.title}" for section, case in CASES]
+
+
+def collect(inputs: Any, **settings: Any) -> tuple[list[str], list[Skipped]]:
+    skipped: list[Skipped] = []
+    batches = read_batches(inputs, DocumentsConfig(**settings), skipped.append)
+    return [found for batch in batches for found in batch.column("text").to_pylist()], skipped
+
+
+def section_of_page(name: str) -> str:
+    return PAGE.read_text("utf-8").split(f"\n## {name}\n", 1)[1].split("\n## ", 1)[0]
+
+
+@pytest.mark.parametrize(("section", "case"), CASES, ids=NAMES)
+def test_the_page_says_what_happens(section: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert f"\n| {case.title} |" in section_of_page(section)
+    if case.is_large or not can_try(case):
+        pytest.skip("takes too long, or cannot be made by the superuser")
+    monkeypatch.setattr(opening, "MAX_PIPE_WAIT_SECONDS", 0.2)
+    assert row(case, see(case, tmp_path)) in section_of_page(section).splitlines()
+
+
+def test_the_page_has_no_other_rows() -> None:
+    rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ") and not line.startswith("| input |")]
+    assert len(rows) == len(CASES)
+
+
+def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "MAX_RECORD_BYTES", 2000)
+    monkeypatch.setattr(jsonl, "BLOCK_BYTES", 300)
+    path = tmp_path / "a.jsonl"
+    long = {"text": "word " * 2000}
+    path.write_bytes(lines({"text": "one"}, long, {"text": "two"}, long, long, {"text": "three"}) + b'{"text": "' + b"x" * 9000)
+    found, skipped = collect(path)
+    assert found == ["one", "two", "three"]
+    assert [record.position for record in skipped] == [2, 4, 5, 7]
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"n,text\n1,one\n2," + b"x" * 9000 + b"\n3,three\n")
+    found, skipped = collect(path)
+    assert found == ["one", "three"]
+    assert [record.position for record in skipped] == [3]
+
+
+def test_a_text_that_is_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "MAX_RECORD_BYTES", 2000)
+    (tmp_path / "a.txt").write_text("word " * 2000, "utf-8")
+    (tmp_path / "b.txt").write_text("words", "utf-8")
+    found, skipped = collect(tmp_path)
+    assert found == ["words"]
+    assert "split it" in skipped[0].reason
+
+
+@pytest.mark.parametrize("n_lines", [3, 10_000])
+def test_quotations_that_are_not_closed_cost_one_line_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_lines: int
+) -> None:
+    monkeypatch.setattr(csv_reader, "MAX_ROW_CHARS", 30_000)
+    path = tmp_path / "a.csv"
+    rows = [f"{number},text {number}\n" for number in range(n_lines)]
+    rows[1] = '1,"text 1\n'
+    path.write_text("n,text\n" + "".join(rows), "utf-8")
+    found, skipped = collect(path)
+    assert found == [f"text {number}" for number in range(n_lines) if number != 1]
+    assert [(record.position, record.reason) for record in skipped] == [(3, csv_reader.UNCLOSED)]
+
+
+def unfolded(path: Path) -> bytes:
+    """Return what Python's own decompressor makes of a file that was cut off."""
+    return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(path.read_bytes())
+
+
+def test_all_that_stands_before_damage_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    whole = lines(*({"text": f"text {number} " + "ab" * (number % 50)} for number in range(5000)))
+    packed = gzip.compress(whole, mtime=0)
+    for cut in (len(packed) // 3, len(packed) - 9):
+        path.write_bytes(packed[:cut])
+        n_whole_lines = len(unfolded(path).split(b"\n")) - 1
+        assert len(collect(path)[0]) == n_whole_lines > 1000
+
+
+def test_batches_stay_small_where_sizes_are_uneven(tmp_path: Path) -> None:
+    texts = ["x"] * 20_000 + ["word " * 60_000] * 200
+    columns = pa.table({"text": texts})
+    pq.write_table(columns, tmp_path / "plain.parquet", use_dictionary=False)
+    pq.write_table(columns, tmp_path / "once.parquet")
+    encoded = pa.table({"text": columns["text"].dictionary_encode()})
+    for inputs in (columns, encoded, tmp_path / "plain.parquet", tmp_path / "once.parquet"):
+        sizes = [batch.column("text").nbytes for batch in read_batches(inputs, DocumentsConfig(), pytest.fail)]
+        assert max(sizes) < 20 << 20
+
+
+def test_fields_that_nobody_asked_for_are_not_kept(tmp_path: Path) -> None:
+    from ibidem.documents.fields import RecordCollector
+    from ibidem.documents.records import Wanted
+
+    collector = RecordCollector("a", Wanted(DocumentsConfig()))
+    collector.add({"text": "words", "html": "x" * 1000}, 1)
+    assert collector._found == [{"text": "words"}]
+
+
+def test_a_pipe_that_somebody_writes_to_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.jsonl"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes(lines({"text": "one"}, {"text": "two"})))
+    writer.start()
+    assert collect(path) == (["one", "two"], [])
+    writer.join()
+
+
+def test_a_file_that_is_written_to_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines({"text": "one"}))
+    states = iter([(1, 1), (2, 2)])
+    monkeypatch.setattr(streams.ByteStream, "_state", lambda stream: next(states))
+    found, skipped = collect(path)
+    assert found == ["one"]
+    assert [record.reason for record in skipped] == [streams.CHANGED]
+
+
+def test_a_file_that_is_taken_away_after_it_was_read(tmp_path: Path) -> None:
+    assert describe_inputs([tmp_path / "gone.jsonl"]) == [{"kind": "stream", "path": str(tmp_path / "gone.jsonl")}]
+
+
+def test_other_tables_are_read_where_one_does_not_fit(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"id,body\n1,one\n")
+    (tmp_path / "b.csv").write_bytes(b"id,text\n1,one\n")
+    found, skipped = collect(tmp_path)
+    assert found == ["one"]
+    assert "no column 'text'; its columns are id, body" in skipped[0].reason
+    with pytest.raises(InputError, match="no column 'text'"):
+        collect(tmp_path / "a.csv")
+
+
+def test_files_of_unknown_kinds_are_counted(tmp_path: Path) -> None:
+    for name in ("a.docx", "b.DOCX", "c.pdf", "README", "_SUCCESS", ".hidden", "d.txt"):
+        (tmp_path / name).write_bytes(b"words")
+    assert unknown_kinds_notice(tmp_path) == (
+        "4 files of unknown kinds left out: .docx 2, .pdf 1, without an extension 1"
+    )
+    assert unknown_kinds_notice([tmp_path / "d.txt"]) is None
+
+
+def test_a_mistyped_id_field_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines({"id": "1", "text": "one"}, {"key": "2", "text": "two"}))
+    with pytest.raises(InputError, match="no record has a field 'kye'"):
+        collect(path, id_field="kye")
+    assert collect(path, id_field="key") == (["one", "two"], [])
+    (tmp_path / "b.txt").write_bytes(b"words")
+    assert collect(tmp_path / "b.txt", id_field="key") == (["words"], [])
+
+
+def test_names_are_printable() -> None:
+    assert printable("plain ü.txt") == "plain ü.txt"
+    assert printable("a\nb\x1b\udce9\u202e.txt") == "a\\nb\\x1b\\xe9\\u202e.txt"
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("<p>one</p>" + "<i title='>'>" * 6000 + "two", "one\n\ntwo"),
+        ("<div/>" * 6000 + "one" + "</div>" * 6000 + "<p>two</p>", "one\n\ntwo"),
+        ("<svg>" + "<path d='M0'/>" * 6000 + "</svg><p>one</p><p>two</p>", "one\n\ntwo"),
+        ("<!--" + "<div>" * 6000 + "--><p>one</p><p>two</p>", "one\n\ntwo"),
+        ("<script>" + "'<div>';" * 6000 + "</script><p>one</p><p>two</p>", "one\n\ntwo"),
+        ("<p>one</p><p " + "a=1 " * 6000 + ">two</p>", "one\n\ntwo"),
+        ("<p>one</p><p " + "a " * 20_000 + ">two</p>", "one\n\ntwo"),
+    ],
+)
+def test_pages_are_tamed_without_losing_their_text(page: str, expected: str) -> None:
+    assert extract_text(page, main_content=False) == expected
+
+
+def test_dedup_copies_what_it_cannot_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    good = lines({"id": "1", "text": "One text. And more of it."}, {"id": "2", "text": "One text. And more of it."})
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "good.jsonl").write_bytes(good)
+    (tmp_path / "in" / "unfit.csv").write_bytes(b"id,body\n1,one\n")
+    name = os.fsdecode(b"caf\xe9.jsonl")
+    (tmp_path / "in" / name).write_bytes(lines({"id": "3", "text": "One text. And more of it."}, b"broken"))
+    for flags in ([], ["--mark-only"]):
+        folder = tmp_path / f"out{len(flags)}"
+        monkeypatch.setattr(sys, "argv", ["ibidem", "dedup", "in", "-o", folder.name, "--quiet", *flags])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert not end.value.code
+        assert (folder / "unfit.csv").read_bytes() == b"id,body\n1,one\n"
+        n_kept = [len((folder / file).read_bytes().splitlines()) for file in ("good.jsonl", "caf\\xe9.jsonl")]
+        assert n_kept == ([2, 2] if flags else [0, 2]), "what cannot be read stays"
+        assert {json.loads(line)["source"] for line in (folder / "skipped.jsonl").read_text("utf-8").splitlines()} == {
+            "in/unfit.csv", "in/caf\\xe9.jsonl"
+        }  # fmt: skip
