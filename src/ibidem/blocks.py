@@ -65,11 +65,13 @@ class Flow(Protocol):
         ...
 
 
-def record_batches(source: Any, given: Iterator[Any]) -> Iterator[pa.RecordBatch]:
-    """Return what a mapper is given as record batches: stored documents come as tables, those of an engine as batches."""
-    if not isinstance(source, Blocks):
-        return given
-    return (batch for table in given for batch in table.combine_chunks().to_batches())
+def record_batches(given: Iterator[pa.Table | pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield what a mapper is given as record batches: stored documents come as tables, those of an engine as batches."""
+    for part in given:
+        if isinstance(part, pa.RecordBatch):
+            yield part
+        else:
+            yield from part.combine_chunks().to_batches()
 
 
 def pieces(emitted: Emitted) -> Iterator[tuple[int, pa.Table]]:

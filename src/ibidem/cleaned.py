@@ -100,16 +100,17 @@ class AnyCleaningResult(RunResult):
         config = Config.of(self.config, **settings)
         path = Path(folder)
         sources = check_cleaning(self.original, path, config)
-        _remove_earlier(path)
         planned = [str(file.relative_to(path)) for file in output_paths(sources, path)]
-        _begin_writing(path, [*planned, MARKS_FILE])
+        _begin_writing(path, planned)
+        _remove_listed(path)
         mark_only = config.cleaning.mark_only
         columns = self.mark_columns if mark_only else None
         damaged = {record.source for record in self.skipped if record.position == 0}
         try:
             written = rewrite(sources, self.decisions(mark_only), path, config.documents, columns, on_bytes, damaged)
         except BaseException:
-            _remove_earlier(path)  # no half of a collection is left
+            _remove_listed(path)  # no half of a collection is left
+            (path / UNFINISHED_FILE).unlink(missing_ok=True)
             raise
         run = self.run() | {"settings": told_settings(config), "written": [str(file.relative_to(path)) for file in written]}
         paths = written + write_result(path, {"removed": self.removed_rows()}, self.skipped, run, "jsonl", clear=False)
@@ -176,7 +177,8 @@ def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Sou
     if folder is not None:
         check_is_folder(folder)
         earlier = _earlier_files(folder)
-        if folder.exists() and any(path.name != WORK_FOLDER for path in folder.iterdir()):
+        passing = (WORK_FOLDER, f"{UNFINISHED_FILE}.part")
+        if folder.exists() and any(path.name not in passing for path in folder.iterdir()):
             if earlier is None:
                 raise OutputExistsError(
                     f"{folder} holds other files than a cleaned collection", "Give another folder with -o."
@@ -202,21 +204,25 @@ def _earlier_files(folder: Path) -> list[Path] | None:
     return None
 
 
-def _remove_earlier(folder: Path) -> None:
+def _remove_listed(folder: Path) -> None:
+    """Remove what the folder says was written, or will be; `run.json` first, for it says that all is there."""
     files = _earlier_files(folder) or []
-    (folder / "run.json").unlink(missing_ok=True)  # first, for it says that all is there
+    (folder / "run.json").unlink(missing_ok=True)
     for file in files:
         if folder.resolve() in file.resolve().parents:
             file.unlink(missing_ok=True)
             file.with_name(file.name + ".part").unlink(missing_ok=True)
-    (folder / UNFINISHED_FILE).unlink(missing_ok=True)
 
 
 def _begin_writing(folder: Path, planned: list[str]) -> None:
-    """Leave word of what will be written, so that an interrupted run can be told from files of the user's."""
+    """Leave word of what was written before and of what will be, so that it can be told from files of the user's."""
+    earlier = (str(file.relative_to(folder)) for file in _earlier_files(folder) or ())
+    listed = sorted({*earlier, *planned, MARKS_FILE, "removed.jsonl", "skipped.jsonl"})
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / UNFINISHED_FILE).write_text(json.dumps({"written": planned}), encoding="utf-8")
+        aside = folder / f"{UNFINISHED_FILE}.part"
+        aside.write_text(json.dumps({"written": listed}), encoding="utf-8")
+        os.replace(aside, folder / UNFINISHED_FILE)
     except OSError as error:
         message = f"cannot write to {folder}: {error.strerror or error}"
         raise ResourceError(message, "Is there room, and may you write there?") from error

@@ -6,8 +6,9 @@ import ctypes
 import os
 import resource
 import sys
+from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -23,12 +24,26 @@ def machine_memory() -> int:
         n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):  # not on every system
         n_bytes = _UNKNOWN
-    for path in _CGROUP_LIMITS:
+    for path in (*_CGROUP_LIMITS, *_own_limits()):
         try:
             n_bytes = min(n_bytes, int(Path(path).read_text("ascii")))
         except (OSError, ValueError):  # no such file, or "max"
             continue
     return n_bytes
+
+
+def _own_limits() -> Iterator[str]:
+    """Yield where the limits of this process's own group, and of those above it, stand."""
+    try:
+        groups = Path("/proc/self/cgroup").read_text("utf-8").splitlines()
+    except (OSError, ValueError):
+        return
+    for group in groups:
+        _, controllers, path = group.split(":", 2)
+        root, name = ("", "memory.max") if not controllers else ("memory", "memory.limit_in_bytes")
+        if not controllers or "memory" in controllers.split(","):
+            folder = PurePosixPath(path)
+            yield from (f"/sys/fs/cgroup/{root}/{above}/{name}" for above in (folder, *folder.parents))
 
 
 def allowed_memory(wanted_bytes: int) -> int:

@@ -446,3 +446,16 @@ def test_results_below_the_input_folder_are_no_input(run: Run, tmp_path: Path) -
 
 def test_standard_input_is_read_once_only(run: Run) -> None:
     said(run("find", "-", "--against", "-", "-o", "out"), 2, "once only")
+
+
+@pytest.mark.parametrize("verb", ["find", "cluster", "dedup"])
+def test_ids_and_texts_cannot_steer_a_terminal(run: Run, tmp_path: Path, verb: str) -> None:
+    records = [{"id": f"{name}\x1b[2Jx\nibidem: all is well", "text": "\x1b]0;mine\x07 " + text(*range(9))} for name in "ab"]
+    path = write_jsonl(tmp_path / "odd.jsonl", records)
+    answer = run(verb, path, "-o", "out", *(["--shingle-size", "3"] if verb == "cluster" else []))
+    assert answer.code == 0
+    assert "\x1b" not in answer.err
+    assert "\nibidem: all is well" not in answer.err
+    repeated = write_jsonl(tmp_path / "twice.jsonl", [records[0]] * 2)
+    if verb != "dedup":
+        said(run(verb, repeated, "-o", "out2"), 3, r"a\x1b[2Jx\nibidem: all is well")

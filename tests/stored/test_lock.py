@@ -109,7 +109,7 @@ def test_folders_that_were_made_go_and_others_stay(tmp_path: Path) -> None:
     assert not list((tmp_path / "old").iterdir())
     with occupied(tmp_path / "new" / "out") as place:
         (tmp_path / "new" / "out" / "run.json").write_text("{}")
-        assert not place.was_killed
+        assert place.is_unfinished
     assert [path.name for path in (tmp_path / "new" / "out").iterdir()] == ["run.json"]
 
 

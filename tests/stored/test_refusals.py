@@ -121,7 +121,7 @@ def test_without_a_word_about_it(verb: str, run: Run, crashes: Crashes, tmp_path
     before = everything(tmp_path / "out")
     for way in ((), PARTS):
         answer = run(*call, *way)
-        said(answer, 2, "holds 4 finished stages (", "GB) of a run that did not end, begun ")
+        said(answer, 2, "holds 4 finished stages (", ") of a run of `ibidem ")
         said(answer, 2, "Go on with it by --resume, or start anew with --overwrite.")
         assert re.search(time.strftime(r"begun %Y-\d\d-\d\dT\d\d:\d\d:\d\d", time.gmtime()), answer.err)
         assert everything(tmp_path / "out") == before

@@ -54,6 +54,8 @@ def dedup(
     config = resolve_settings(config_file, flags)
     if output is None and not dry_run:
         raise click.UsageError("give a folder for the cleaned collection with -o, or --dry-run")
+    if dry_run and config.engine.resume:
+        raise click.UsageError("--dry-run writes nothing, so there is nothing that --resume could go on with")
     if config.engine.engine == "spark":
         output = None if dry_run else output
         run_on_spark("dedup", inputs, references, output, config, spark_conf, progress, quiet)

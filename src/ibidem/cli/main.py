@@ -75,9 +75,10 @@ def main() -> None:
             sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except IbidemError as error:
-        click.echo(f"ibidem: {error.message}", err=True)
-        if error.next_step:
-            click.echo(error.next_step, err=True)
+        from ibidem.documents.names import printable  # ids and names of files may hold anything
+
+        told = [f"ibidem: {error.message}", *([error.next_step] if error.next_step else [])]
+        click.echo("\n".join(map(printable, told)), err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
@@ -92,5 +93,5 @@ def main() -> None:
             _leave_quietly()
         raise
     except MemoryError:
-        click.echo("ibidem: not enough memory\nGive a smaller input, or run on a machine with more memory.", err=True)
+        click.echo("ibidem: not enough memory\nAllow less with --memory, so that the work is done in parts.", err=True)
         sys.exit(5)

@@ -56,7 +56,7 @@ def shingle_documents(
     outputs |= {} if is_direct(rule) else {"valued": VALUED}
 
     def shingle(batches: Iterator[Any]) -> Iterator[Emitted]:
-        for batch in record_batches(source, batches):
+        for batch in record_batches(batches):
             if batch.num_rows == 0:
                 continue
             documents = batch.column("document").to_numpy()

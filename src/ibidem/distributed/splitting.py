@@ -52,7 +52,7 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
     outputs |= {"words": WORDS} if by_words else {}
 
     def split(batches: Iterator[Any]) -> Iterator[Emitted]:
-        for batch in record_batches(source, batches):
+        for batch in record_batches(batches):
             if batch.num_rows == 0:
                 continue
             documents = batch.column("document").to_numpy()

@@ -16,6 +16,7 @@ from ibidem.collection import Collection
 from ibidem.config import Config, passage_limits
 from ibidem.distributed.kernels import copy_stretches
 from ibidem.distributed.layout import Layout
+from ibidem.errors import ResourceError
 from ibidem.model import DOCUMENT_BATCH
 from ibidem.passages import Rows
 
@@ -94,9 +95,10 @@ def starts_of(counts: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
 
 def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType) -> pa.ListArray:
     """Return values as lists of so many each."""
-    offsets = np.zeros(len(counts) + 1, np.int32)
-    np.cumsum(counts, out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))
+    offsets = starts_of(counts)
+    if offsets[-1] > np.iinfo(np.int32).max:
+        raise ResourceError("more than two thousand million values in one part of the work", "Cut very large documents in two.")
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values, kind))
 
 
 def distinct_pairs(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:

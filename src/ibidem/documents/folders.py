@@ -15,6 +15,7 @@ from ibidem.errors import InputError
 
 # What other programs leave beside their results to say that they are complete.
 _MARKERS = frozenset({"_SUCCESS"})
+_UNFINISHED = frozenset({".work", "unfinished.json"})  # what ibidem leaves in a folder while it writes there
 _NOT_FOLLOWED = "a link to a folder, which is not followed; name it as an input to have it read"
 
 
@@ -65,17 +66,18 @@ def _look(folder: str, place: str, is_known: Callable[[str], bool], found: Found
     """Take the files of one place below the folder, and return the folders in it."""
     try:
         with os.scandir(os.path.join(folder, place) if place else folder) as listed:
-            entries = [entry for entry in listed if not entry.name.startswith(".")]
+            entries = list(listed)
     except OSError as error:
         if not place:
             message = f"cannot read the folder {error.filename}: {error.strerror}"
             raise InputError(message, "Give folders that you may read.") from error
         found.left_out.append(LeftOut(os.path.join(folder, place), f"a folder that cannot be read: {error.strerror}"))
         return []
-    if place and {"run.json", "skipped.jsonl"} <= {entry.name for entry in entries}:
-        return []  # results of an earlier run are no input
+    names = {entry.name for entry in entries}
+    if place and ({"run.json", "skipped.jsonl"} <= names or names & _UNFINISHED):
+        return []  # results of an earlier run, or what a killed one has left of them, are no input
     inner = []
-    for entry in entries:
+    for entry in (entry for entry in entries if not entry.name.startswith(".")):
         name = os.path.join(place, entry.name)
         if _is_folder(entry):
             if entry.is_symlink():

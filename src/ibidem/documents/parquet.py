@@ -30,6 +30,9 @@ def read_parquet(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Jo
         for rows in _rows(file, columns):
             yield from arrow_jobs(rows, position, source, wanted)
             position += rows.num_rows
+        # Arrow stops without a word where a damaged column has fewer rows than the others.
+        if position - 1 != file.metadata.num_rows:
+            raise OSError(f"it gives {position - 1:,} rows and tells of {file.metadata.num_rows:,}")
     stream.take_all()
 
 

@@ -25,6 +25,7 @@ from ibidem.blocks import Blocks, Emitted, pieces
 from ibidem.errors import ResourceError
 
 _CHUNK_BYTES = 8 << 20
+_BYTES_A_PIECE = 2 << 10  # what a slice of a table takes by itself
 _CHUNKS = pa.schema(
     [("tag", pa.string())]
     + [(name, pa.int64()) for name in ("partition", "offset", "n_bytes", "n_rows", "n_memory_bytes", "checksum")]
@@ -87,7 +88,7 @@ class BlockFile:
             raise _damaged(self.path) from None
         try:
             for chunk in chunks:
-                data = os.pread(descriptor, int(self._n_bytes[chunk]), int(self._offset[chunk]))
+                data = _read_at(descriptor, int(self._n_bytes[chunk]), int(self._offset[chunk]))
                 if self._is_from_before and zlib.crc32(data) != self._checksum[chunk]:
                     raise _damaged(self.path)
                 yield pa.ipc.open_stream(pa.py_buffer(data)).read_all()
@@ -133,7 +134,7 @@ class StageStore:
         tags = np.array(chunks["tag"].to_pylist(), object)
         blocks = {}
         for tag, schema in outputs.items():
-            file = BlockFile(self._path(name, tag), schema, chunks.filter(pa.array(tags == tag)), is_from_before)
+            file = BlockFile(self.path_of(name, tag), schema, chunks.filter(pa.array(tags == tag)), is_from_before)
             weakref.finalize(file, self._released.append, file.path)
             if is_from_before:
                 self._grow(file.n_bytes if file.path.exists() else 0, spilled=False)
@@ -168,7 +169,8 @@ class StageStore:
                 self.n_bytes_now -= path.stat().st_size
                 path.unlink()
 
-    def _path(self, name: str, tag: str) -> Path:
+    def path_of(self, name: str, tag: str) -> Path:
+        """Return the file of one tag of a stage."""
         return self.folder / f"{name}.{tag}{_DATA}"
 
     def _grow(self, n_bytes: int, spilled: bool = True) -> None:
@@ -199,6 +201,8 @@ class StageWriter:
         self._chunks: list[tuple[str, int, int, int, int, int, int]] = []
         self._files: dict[str, int] = {}
         self._options = {tag: _options(schema) for tag, schema in outputs.items()}
+        for tag in outputs:  # of a run that was killed in this stage
+            store.path_of(name, tag).unlink(missing_ok=True)
 
     @property
     def n_bytes(self) -> int:
@@ -210,7 +214,7 @@ class StageWriter:
         if not emitted.table.schema.equals(self._outputs[emitted.tag]):
             raise TypeError(f"{self._name}/{emitted.tag}: {emitted.table.schema} is not {self._outputs[emitted.tag]}")
         found = list(pieces(emitted))
-        n_bytes = sum(table.nbytes for _, table in found)
+        n_bytes = sum(table.nbytes + _BYTES_A_PIECE for _, table in found)
         with self._adding:
             for partition, table in found:
                 self._waiting.setdefault((emitted.tag, partition), []).append(table)
@@ -254,7 +258,7 @@ class StageWriter:
         try:
             if tag not in self._files:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-                self._files[tag] = os.open(self._store._path(self._name, tag), flags, 0o600)
+                self._files[tag] = os.open(self._store.path_of(self._name, tag), flags, 0o600)
             view = memoryview(data)
             while len(view):
                 view = view[os.write(self._files[tag], view) :]
@@ -264,6 +268,17 @@ class StageWriter:
         self._chunks.append(entry)
         self._ends[tag] += data.size
         self._store._grow(data.size)
+
+
+def _read_at(descriptor: int, n_bytes: int, offset: int) -> bytes | bytearray:
+    """Return bytes of a file; a system hands out two gigabytes at a time at most."""
+    data = os.pread(descriptor, n_bytes, offset)
+    if len(data) == n_bytes:
+        return data
+    whole = bytearray(data)
+    while len(whole) < n_bytes and (more := os.pread(descriptor, n_bytes - len(whole), offset + len(whole))):
+        whole += more
+    return whole
 
 
 def _chunks_of(tables: list[pa.Table]) -> Iterator[pa.Table]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ibidem.cleaned import AnyCleaningResult
 from ibidem.documents import read
+from ibidem.documents.names import printable
 from ibidem.reports.summary import EXCERPT_CHARS, excerpt_of, many, skipped_lines, stored_lines
 
 _EXAMPLES = 10
@@ -16,7 +17,7 @@ _DOCUMENTS_READ_FOR_EXAMPLES = 20_000
 
 def summarise_cleaning(result: AnyCleaningResult, folder: Path | None = None) -> str:
     """Return the summary as text; without a folder, of what would be done, with examples."""
-    return "\n".join(_lines(result, folder))
+    return "\n".join(map(printable, _lines(result, folder)))
 
 
 def _lines(result: AnyCleaningResult, folder: Path | None) -> Iterator[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ibidem.config import is_compared_in_full
+from ibidem.documents.names import printable
 from ibidem.reports.summary import many, skipped_lines, stored_lines
 from ibidem.result import ClusterResult
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def summarise_clusters(result: ClusterResult | StoredClusterResult, folder: Path | None = None) -> str:
     """Return the summary as text."""
-    return "\n".join(_lines(result, folder))
+    return "\n".join(map(printable, _lines(result, folder)))
 
 
 def _lines(result: ClusterResult | StoredClusterResult, folder: Path | None) -> Iterator[str]:

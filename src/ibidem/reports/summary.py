@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
+from ibidem.documents.names import printable
 from ibidem.model import Passage, Skipped
 from ibidem.overviews import PassageOverview
 from ibidem.quantities import size_of
@@ -23,7 +24,7 @@ EXCERPT_CHARS = 96
 
 def summarise(result: Result | StoredResult, folder: Path | None = None) -> str:
     """Return the summary as text."""
-    return "\n".join(_lines(result, folder))
+    return "\n".join(map(printable, _lines(result, folder)))
 
 
 def _lines(result: Result | StoredResult, folder: Path | None) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
@@ -58,9 +58,12 @@ def _is_known(name: str) -> bool:
     return name in (*RESULT_NAMES, VERDICTS_FILE, ARRIVALS_FILE) or name.startswith(f"{VIEW_FILES[0]}.")
 
 
-def clear_output(folder: Path) -> None:
+def clear_output(folder: Path, but: Collection[Path] = ()) -> None:
     """Remove what an earlier run left, in any format, also in parts; `run.json` first, for it says that all is there."""
-    for old in (*(folder / name for name in RESULT_NAMES), *folder.glob(f"{VIEW_FILES[0]}.*.part")):
+    names = [*RESULT_NAMES, *(f"{name}.part" for name in RESULT_NAMES)]
+    for old in (*(folder / name for name in names), *folder.glob(f"{VIEW_FILES[0]}.*.part")):
+        if old in but:
+            continue
         if old.is_dir():
             shutil.rmtree(old)
         else:
@@ -91,7 +94,7 @@ def write_result(
         _write_skipped(_aside(folder / "skipped.jsonl"), skipped)
         _write_text(_aside(folder / "run.json"), text)
         if clear:
-            clear_output(folder)
+            clear_output(folder, but=[_aside(path) for path in paths])
         (folder / "run.json").unlink(missing_ok=True)  # it says that all is there
         for path in paths:
             os.replace(_aside(path), path)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from ibidem.config import EXACT_METHODS, Config
 from ibidem.documents.inputs import PARQUET, FileSource, resolve_inputs, without_iterators
+from ibidem.errors import UsageError
 from ibidem.memory import allowed_memory
 from ibidem.progress import Progress
 from ibidem.quantities import memory_bytes
@@ -31,6 +33,8 @@ def outgrows_memory(verb: str, inputs: Any, against: Any, config: Config, progre
     if not wanted:
         return False
     reason = _why_in_memory(verb, config)
+    if reason and engine.resume:
+        raise UsageError(f"{reason}: such a run cannot be resumed", "Leave out --resume.")
     if reason:
         progress.tell(f"{reason}: it may need more memory than it should")
     return not reason
@@ -58,6 +62,8 @@ def _why_in_memory(verb: str, config: Config) -> str:
 
 def _needed_memory(verb: str, inputs: Any, config: Config) -> int | None:
     """Return about how much memory a run takes, or None if the size of an input is not known."""
+    if _holds_iterator(inputs):
+        return None
     total = 0
     for source in resolve_inputs(without_iterators(inputs)):
         if not isinstance(source, FileSource):
@@ -70,6 +76,10 @@ def _needed_memory(verb: str, inputs: Any, config: Config) -> int | None:
                 times = max(times, ratio)
         total += source.n_bytes * times
     return _MEMORY_BEFORE + total * _MEMORY_A_BYTE[_kind(verb, config)]
+
+
+def _holds_iterator(inputs: Any) -> bool:
+    return isinstance(inputs, Iterator) or (isinstance(inputs, (list, tuple)) and any(map(_holds_iterator, inputs)))
 
 
 def _kind(verb: str, config: Config) -> str:

@@ -30,8 +30,8 @@ def find_stored(inputs: Any, against: Any, config: Config, progress: Progress) -
         found = find_flow(run.flow, run.documents, config, run.layout, progress)
         with progress.stage("tables"):
             repeats = order_repeats(run.flow.store, found.repeats)
-        tables = found_tables(found.passages, found.documents, repeats)
-        return StoredResult(stored=Stored(run, tables), **run.kept())
+        tables, kept = found_tables(found.passages, found.documents, repeats), run.kept()
+        return StoredResult(stored=Stored(run, tables), **kept)
 
 
 def cluster_stored(
@@ -41,8 +41,8 @@ def cluster_stored(
     with StoredRun("cluster", inputs, against, config, progress, plan) as run:
         run.read(fields_for_keeping(config))
         found = clusters_flow(run.flow, run.documents, config, run.layout, plan, progress, unique_ids=True)
-        tables = cluster_tables(found.duplicates, found.clusters)
-        return StoredClusterResult(stored=Stored(run, tables), plan=plan, **run.kept())
+        tables, kept = cluster_tables(found.duplicates, found.clusters), run.kept()
+        return StoredClusterResult(stored=Stored(run, tables), plan=plan, **kept)
 
 
 def dedup_stored(inputs: Any, against: Any, config: Config, progress: Progress) -> StoredCleaningResult:
@@ -51,4 +51,5 @@ def dedup_stored(inputs: Any, against: Any, config: Config, progress: Progress) 
     with StoredRun("dedup", inputs, against, config, progress) as run:
         run.read(fields_for_keeping(config))
         gone, members = removals_flow(run.flow, run.documents, config, run.layout, progress)
-        return StoredCleaningResult(stored=Stored(run, cleaning_tables(gone, members)), original=inputs, **run.kept())
+        tables, kept = cleaning_tables(gone, members), run.kept()
+        return StoredCleaningResult(stored=Stored(run, tables), original=inputs, **kept)

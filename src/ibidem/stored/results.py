@@ -22,6 +22,7 @@ from ibidem.cleaning.decisions import Decisions
 from ibidem.config import Config
 from ibidem.distributed.cleaning import GONE
 from ibidem.distributed.texts import with_texts
+from ibidem.errors import UsageError
 from ibidem.model import CLUSTERS, CUT_MARKS, DOCUMENTS, DUPLICATE_MARKS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Passage, Span
 from ibidem.overviews import (
     CleaningOverview,
@@ -50,10 +51,18 @@ class Stored:
     def __init__(self, run: StoredRun, tables: Mapping[str, StoredTable]) -> None:
         self.run = run
         self.tables = tables
+        self.is_closed = False
         self._closing = weakref.finalize(self, run.live_on().close)
+
+    def table(self, name: str) -> StoredTable:
+        """Return a table; UsageError if what it lies in is gone."""
+        if self.is_closed:
+            raise UsageError("the result was closed, and what it held is gone", "Read what you need before that.")
+        return self.tables[name]
 
     def close(self, failed: bool) -> None:
         """Remove the work folder, unless the run is to be resumed."""
+        self.is_closed = True
         if failed:
             self._closing.detach()
             self.run.work.close(failed=True)
@@ -72,7 +81,7 @@ class StoredResultBase(RunResult):
         self.stored.close(failed)
 
     def _table(self, name: str) -> StoredTable:
-        return self.stored.tables[name]
+        return self.stored.table(name)
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -13,7 +14,7 @@ from ibidem.documents import describe_inputs
 from ibidem.engines.local import available_cores
 from ibidem.engines.stages import StageStore
 from ibidem.engines.stored_flow import StoredFlow
-from ibidem.errors import NoDocumentsError
+from ibidem.errors import NoDocumentsError, UsageError
 from ibidem.memory import allowed_memory, give_back_memory, keep_little_memory, used_memory
 from ibidem.progress import Progress
 from ibidem.quantities import memory_bytes, size_of
@@ -46,6 +47,8 @@ class StoredRun(Run):
         reference = [] if against is None else describe_inputs(against, is_reference=True)
         told: dict[str, Any] = {"verb": verb, "settings": settings, "inputs": describe_inputs(inputs) + reference}
         told["plan"] = None if plan is None else plan.to_dict()
+        if config.engine.resume:
+            _check_can_be_resumed(config, told["inputs"])
         self.work = WorkFolder(config, told)
         self._lives_on = False
 
@@ -58,6 +61,7 @@ class StoredRun(Run):
         """Store all documents, or find those that an earlier run has stored."""
         workers = self.config.engine.workers or available_cores()
         memory = allowed_memory(memory_bytes(self.config.engine.memory) or 0)
+        give_back_memory()
         free = max(memory - used_memory(), memory // 4)
         store = StageStore(self.work.stages, free // _BUFFER_SHARE)
         n_bytes = self._n_bytes()
@@ -102,3 +106,13 @@ class StoredRun(Run):
 
     def _n_reference(self) -> int | None:
         return None if self.against is None else self.layout.n_records - self.layout.n_input
+
+
+def _check_can_be_resumed(config: Config, inputs: Sequence[Mapping[str, Any]]) -> None:
+    """Raise if nobody could tell whether a later run has the same inputs, or find what this one stores."""
+    if config.engine.work_dir == "auto":
+        raise UsageError("resume needs a place where stages last", "Name a folder with work_dir, or give -o.")
+    kinds = {str(told.get("kind")) for told in inputs} - {"None"}
+    if kinds:
+        what = "standard input" if "stream" in kinds else "records that are given as Python objects"
+        raise UsageError(f"a run over {what} cannot be resumed: it cannot be read again", "Put the documents into a file.")

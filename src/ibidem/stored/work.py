@@ -6,11 +6,12 @@ lie in it too, or in a folder of `tmp_dir` that is named after it.
 
 from __future__ import annotations
 
-import hashlib
+import errno
 import json
 import os
 import shutil
 import tempfile
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -21,23 +22,30 @@ from typing import Any
 from ibidem.config import Config
 from ibidem.errors import OutputExistsError, ResourceError, UsageError
 from ibidem.locking import FileLock, HeldByAnotherError
+from ibidem.quantities import size_of
 from ibidem.reports.writing import WORK_FOLDER
 from ibidem.version import __version__
 
 _TOLD, _STAGES = "work.json", "stages"
+_OWNER = "owner"  # in the folder of stages: the run that they are of, so that nobody else's folder is taken for it
+_TRIES = 5
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 @dataclass(frozen=True)
 class Occupied:
-    """The work folder of an output folder. `was_killed`: an earlier run into it has left it as it was killed."""
+    """The work folder of an output folder. `is_unfinished`: what the output folder holds is of a run that was killed."""
 
     work: Path
-    was_killed: bool
+    is_unfinished: bool
 
     def settings(self, config: Config) -> Config:
         """Return the settings of a run into this folder: where it stores stages, and that it may replace what it left."""
-        replaces = config.output.overwrite or (config.engine.resume and self.was_killed)
+        replaces = config.output.overwrite or (config.engine.resume and self.is_unfinished)
         return Config.of(config, work_dir=str(self.work), overwrite=replaces)
+
+
+_held: set[str] = set()  # work folders that this process has locked
 
 
 @contextmanager
@@ -48,26 +56,41 @@ def occupied(output: Path) -> Iterator[Occupied]:
     nothing was written.
     """
     work = output / WORK_FOLDER
-    was_killed = work.exists()
     made = [folder for folder in (output, *output.parents) if not folder.exists()]
     with ExitStack() as stack:
+        stack.enter_context(_locked(work, str(output)))
         try:
-            work.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(FileLock(work / "lock"))
-        except HeldByAnotherError as error:
-            raise OutputExistsError(
-                f"{error.who} has been writing to {output}{error.since}", "Wait until it has finished, or give another folder."
-            ) from None
-        except OSError as error:
-            raise ResourceError(f"cannot write to {output}: {error.strerror or error}", "May you write there?") from error
-        try:
-            yield Occupied(work, was_killed)
+            yield Occupied(work, (work / _TOLD).exists() or not (output / "run.json").exists())
         finally:
             if not (work / _TOLD).exists():
                 shutil.rmtree(work, ignore_errors=True)
                 for folder in made:
                     with suppress(OSError):  # something was written into it
                         folder.rmdir()
+
+
+@contextmanager
+def _locked(work: Path, what: str) -> Iterator[None]:
+    name = os.path.realpath(work)
+    with ExitStack() as stack:
+        for _ in range(_TRIES):
+            try:
+                work.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(FileLock(work / "lock"))
+                break
+            except FileNotFoundError:  # its last holder has removed it between the two
+                continue
+            except HeldByAnotherError as error:
+                next_step = "Wait until it has finished, or give another folder."
+                raise OutputExistsError(f"{error.who} has been writing to {what}{error.since}", next_step) from None
+            except OSError as error:
+                if error.errno in _NO_LOCKS:
+                    message = f"{what} lies on a file system that has no locks: {error.strerror}"
+                    raise ResourceError(message, "Give a folder on a disk of this machine.") from error
+                raise ResourceError(f"cannot write to {what}: {error.strerror or error}", "May you write there?") from error
+        _held.add(name)
+        stack.callback(_held.discard, name)
+        yield
 
 
 def check_leftovers(work: Path, config: Config) -> bool:
@@ -86,11 +109,11 @@ def check_leftovers(work: Path, config: Config) -> bool:
     n_stages, n_bytes = _size(stages)
     if not config.output.overwrite and n_stages:
         raise OutputExistsError(
-            f"{stages} holds {n_stages} finished stages ({n_bytes / 1e9:.1f} GB) of a run that did not end, "
-            f"begun {told.get('begun', 'some time ago')}",
+            f"{stages} holds {n_stages} finished stages ({size_of(n_bytes)}) of a run of `ibidem {told.get('verb', '…')}` "
+            f"that did not end, begun {told.get('begun', 'some time ago')}",
             "Go on with it by --resume, or start anew with --overwrite.",
         )
-    _remove(work, stages)
+    _remove(work, stages, told.get("owner"))
     return False
 
 
@@ -99,8 +122,11 @@ class WorkFolder:
 
     def __init__(self, config: Config, told: Mapping[str, Any]) -> None:
         engine = config.engine
+        self._pid = os.getpid()
         self._keep_if_it_fails = False
         self._lasts = engine.work_dir != "auto"
+        self._stack = ExitStack()
+        self._owner: str | None = uuid.uuid4().hex
         if not self._lasts:
             try:
                 self._work = Path(tempfile.mkdtemp(prefix="ibidem-", dir=engine.tmp_folder))
@@ -108,50 +134,84 @@ class WorkFolder:
                 where = engine.tmp_folder or tempfile.gettempdir()
                 raise _no_room(where, error) from error
             self.stages = self._work / _STAGES
+            self.stages.mkdir()
             return
         self._work = Path(engine.work_dir)
         self._keep_if_it_fails = engine.resume
-        now: dict[str, Any] = json.loads(json.dumps({"version": __version__, **told}))  # as it will be read again
+        if os.path.realpath(self._work) not in _held:
+            self._stack.enter_context(_locked(self._work, str(self._work)))
+        try:
+            self._open(config, json.loads(json.dumps({"version": __version__, **told})))  # as it will be read again
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _open(self, config: Config, now: dict[str, Any]) -> None:
         if check_leftovers(self._work, config):
             before = _read(self._work) or {}
             _check_same(before, now)
-            self.stages = self._work / before["stages"]
+            self.stages, self._owner = self._work / before["stages"], before.get("owner")
+            if not self.stages.exists() or not any(self.stages.iterdir()):  # killed before it had stored anything
+                self._make_stages()
+            elif _owner_of(self.stages) != self._owner:
+                raise UsageError(f"{self.stages} is not what the run has stored", "Start anew with --overwrite.")
             return
+        others = {path.name for path in self._work.iterdir()} - {"lock", _STAGES, f"{_STAGES}.gone", _TOLD, f"{_TOLD}.part"}
+        if others:
+            raise UsageError(f"{self._work} holds other files than stages ({min(others)})", "Give another work_dir.")
         where = _STAGES  # from the work folder on, wherever it will be called from or moved to
-        if engine.tmp_folder is not None:
-            name = hashlib.blake2b(os.fsencode(os.path.realpath(self._work)), digest_size=8).hexdigest()
-            where = str(Path(engine.tmp_folder).absolute() / f"ibidem-{name}")
-        self.stages = self._work / where
-        shutil.rmtree(self.stages, ignore_errors=True)
-        now |= {"stages": where, "begun": datetime.now(timezone.utc).isoformat(timespec="seconds")}
         try:
-            self._work.mkdir(parents=True, exist_ok=True)
+            if config.engine.tmp_folder is None:
+                shutil.rmtree(self._work / _STAGES, ignore_errors=True)
+            else:
+                elsewhere = Path(config.engine.tmp_folder).absolute()
+                elsewhere.mkdir(parents=True, exist_ok=True)
+                where = str(elsewhere / f"ibidem-{self._owner}")
+            self.stages = self._work / where
+            now |= {"stages": where, "owner": self._owner, "begun": datetime.now(timezone.utc).isoformat(timespec="seconds")}
             aside = self._work / f"{_TOLD}.part"
             aside.write_text(json.dumps(now, ensure_ascii=False), "utf-8", "surrogatepass")
-            self.stages.mkdir(parents=True, exist_ok=True)
             os.replace(aside, self._work / _TOLD)
+            self._make_stages()
         except OSError as error:
-            raise _no_room(str(self.stages), error) from error
+            raise _no_room(where, error) from error
+
+    def _make_stages(self) -> None:
+        self.stages.mkdir(mode=0o700, exist_ok=True)
+        (self.stages / _OWNER).write_text(str(self._owner), "ascii")
 
     def close(self, failed: bool = False) -> None:
-        """Remove all of it, unless the run has failed and is to be resumed."""
+        """Remove all of it, unless the run has failed and is to be resumed. A forked process leaves it alone."""
+        if os.getpid() != self._pid:
+            return
         if not (failed and self._keep_if_it_fails):
             if self._lasts:
-                _remove(self._work, self.stages)
+                _remove(self._work, self.stages, self._owner)
             else:
                 shutil.rmtree(self._work, ignore_errors=True)
+        self._stack.close()
 
 
-def _remove(work: Path, stages: Path) -> None:
-    """Remove the stages, at once as far as anybody can see: nobody can go on with some of them."""
+def _remove(work: Path, stages: Path, owner: str | None) -> None:
+    """Remove the stages, at once as far as anybody can see: nobody can go on with some of them. Others' folders stay."""
     gone = stages.with_name(f"{stages.name}.gone")
-    shutil.rmtree(gone, ignore_errors=True)
+    if _owner_of(gone) == owner:
+        shutil.rmtree(gone, ignore_errors=True)
+    if _owner_of(stages) == owner:
+        with suppress(OSError):
+            os.rename(stages, gone)
+        shutil.rmtree(gone, ignore_errors=True)
     with suppress(OSError):
-        os.rename(stages, gone)
-    shutil.rmtree(gone, ignore_errors=True)
-    shutil.rmtree(stages, ignore_errors=True)
+        stages.rmdir()  # an empty one is nobody's
     with suppress(OSError):
         (work / _TOLD).unlink(missing_ok=True)  # last: it says where the stages are
+
+
+def _owner_of(stages: Path) -> str | None:
+    try:
+        return (stages / _OWNER).read_text("ascii")
+    except (OSError, ValueError):
+        return None
 
 
 def _read(work: Path) -> dict[str, Any] | None:
