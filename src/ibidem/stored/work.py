@@ -177,7 +177,7 @@ class WorkFolder:
             raise _no_room(where, error) from error
 
     def _make_stages(self) -> None:
-        self.stages.mkdir(mode=0o700, exist_ok=True)
+        self.stages.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.stages / _OWNER).write_text(str(self._owner), "ascii")
 
     def close(self, failed: bool = False) -> None:
