@@ -34,8 +34,6 @@ Sentence = tuple[str, ...]
 Document = Sequence[Sentence]
 Record = dict[str, Any]
 
-NO_WORDS: Sentence = ()
-_WITHOUT_WORDS = "\ufe70."  # a form of an Arabic vowel sign: a sentence by its looks, and no token
 WORDS = [word(number) for number in range(40)]
 WORD_HASHES = dict(
     zip(WORDS, tokenise_texts(pa.array(WORDS, pa.large_string()))[0].tolist(), strict=True)
@@ -44,7 +42,7 @@ WORD_HASHES = dict(
 
 def text_of(document: Document) -> str:
     """Return a text whose sentences are these, whatever the splitter thinks of them."""
-    return "\n\n".join(render(sentence) if sentence else _WITHOUT_WORDS for sentence in document)
+    return "\n\n".join(render(sentence) for sentence in document)
 
 
 def records_of(documents: Iterable[Document], prefix: str = "d") -> list[Record]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.errors import RepeatedIdError
+from ibidem.stored.results import StoredClusterResult
 from tests import cluster_twins as twins
 from tests.cluster_twins import clusters, limits, listed, named, records, shingle_sizes, word_lists
 from tests.texts import documents, text, word
@@ -449,11 +450,14 @@ def test_little_memory_changes_nothing(call: dict[str, Any], tmp_path: Any, monk
     monkeypatch.setattr("ibidem.documents.records.MAX_BATCH_BYTES", 3000)
     monkeypatch.setattr("ibidem.documents.reader.MIN_BATCH_BYTES", 1)
     for memory in ("1kB", "20 kB"):  # with the second some batches fit
-        spilled = ibidem.cluster(items, memory=memory, tmp_dir=str(tmp_path), **call)
-        assert isinstance(spilled.documents.known_by.hashes, np.memmap)  # type: ignore[attr-defined]
-        assert not isinstance(plain.documents.known_by.hashes, np.memmap)  # type: ignore[attr-defined]
-        assert spilled.duplicates.equals(plain.duplicates)
-        assert spilled.clusters.equals(plain.clusters)
+        with ibidem.cluster(items, memory=memory, tmp_dir=str(tmp_path), **call) as spilled:
+            if call.get("method") == "spotsigs":  # it holds the collection in memory, but for a column
+                assert isinstance(spilled.documents.known_by.hashes, np.memmap)
+                assert not isinstance(plain.documents.known_by.hashes, np.memmap)
+            else:
+                assert isinstance(spilled, StoredClusterResult)
+            assert spilled.duplicates.to_pylist() == plain.duplicates.to_pylist()
+            assert spilled.clusters.to_pylist() == plain.clusters.to_pylist()
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ibidem.ResourceError, match=r"--tmp-dir"):
         ibidem.cluster(items, memory="1kB", tmp_dir=str(tmp_path / "absent"), **call)

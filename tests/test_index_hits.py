@@ -21,7 +21,6 @@ from ibidem.index.segment import Segment
 from ibidem.index.settings import segment_settings
 from ibidem.model import HITS
 from tests.index_twins import (
-    NO_WORDS,
     WORDS,
     Document,
     Frequencies,
@@ -38,7 +37,7 @@ from tests.texts import render
 WORD = st.sampled_from([*WORDS[:4], *WORDS[:8]])
 SENTENCE = st.one_of(
     st.lists(WORD, min_size=1, max_size=5).map(tuple),
-    st.sampled_from([(WORDS[0], WORDS[1]), (WORDS[0], WORDS[1], WORDS[2]), (WORDS[3],), NO_WORDS]),
+    st.sampled_from([(WORDS[0], WORDS[1]), (WORDS[0], WORDS[1], WORDS[2]), (WORDS[3],)]),
 )
 DOCUMENT = st.lists(st.tuples(SENTENCE, st.sampled_from([1, 1, 1, 2, 5])), min_size=1, max_size=4).map(
     lambda runs: [sentence for sentence, times in runs for _ in range(times)]

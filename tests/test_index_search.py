@@ -22,7 +22,6 @@ from ibidem.index.search import Matches, Request, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.vocabulary import WordCounts
 from tests.index_twins import (
-    NO_WORDS,
     WORDS,
     Document,
     Frequencies,
@@ -52,7 +51,6 @@ WORD = st.one_of(st.sampled_from(USUAL), st.sampled_from(USUAL), st.sampled_from
 SENTENCE = st.one_of(
     st.lists(WORD, min_size=1, max_size=8).map(tuple),
     st.lists(st.sampled_from(COMMON), min_size=1, max_size=4).map(tuple),
-    st.just(NO_WORDS),
 )
 DOCUMENT = st.lists(SENTENCE, min_size=1, max_size=6)
 BATCHES = st.lists(st.lists(DOCUMENT, min_size=1, max_size=3), min_size=1, max_size=3)
@@ -258,7 +256,7 @@ def test_fingerprint_finds_equal_words_common_ones_aside(
     if shuffles:  # else equal words in another order, or with a common word more, hardly ever meet
         chance = random.Random(7)
         mixed = [tuple(chance.sample(s, len(s))) + tuple(COMMON[: chance.randrange(3)]) for d in batches[0] for s in d if s]
-        queries = [*queries, [*mixed, NO_WORDS]]
+        queries = [*queries, mixed]
     searched = Searched(batches, queries, snapshot, made(16, 1, match_limit))
     expected = {}
     for n, q, r in searched.pairs():
@@ -405,7 +403,7 @@ def test_arrivals_without_sentences() -> None:
     counts, small = WordCounts.empty(), made(16, 1)
     nothing: Arrivals = arrivals_of([{"id": "a", "text": "***"}])
     segment = nothing.segment(np.array([0]), counts, small)
-    some = arrivals_of(records_of([[(WORDS[0], WORDS[1]), NO_WORDS]])).segment(np.array([1]), counts, small)
+    some = arrivals_of(records_of([[(WORDS[0], WORDS[1])]])).segment(np.array([1]), counts, small)
     for engine in (*EXACT_ENGINES, "fingerprint", "bits"):
         for queries in (nothing.queries(counts, small), arrivals_of(records_of([[(WORDS[0],)]])).queries(counts, small)):
             for where in (segment, some):

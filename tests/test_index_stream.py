@@ -22,7 +22,7 @@ from ibidem.index.merging import merge_segments
 from ibidem.index.segment import Segment
 from ibidem.index.settings import segment_settings
 from ibidem.index.vocabulary import WordCounts
-from tests.index_twins import NO_WORDS, Record, Sentence, arrivals_of, ask, temporary_folder, text_of
+from tests.index_twins import Record, Sentence, arrivals_of, ask, temporary_folder, text_of
 from tests.oracles import jaccard
 from tests.test_document_order import ALONE, POOL
 from tests.texts import render, words
@@ -31,7 +31,7 @@ Passages = Counter[tuple[Any, ...]]
 
 UNCAPPED = 10**6
 SENTENCES = st.one_of(
-    st.sampled_from(POOL[::4]), st.sampled_from(POOL), st.sampled_from(POOL), st.sampled_from(ALONE[:12]), st.just(NO_WORDS)
+    st.sampled_from(POOL[::4]), st.sampled_from(POOL), st.sampled_from(POOL), st.sampled_from(ALONE[:12])
 )
 DOCUMENTS = st.lists(SENTENCES, min_size=1, max_size=10)
 COLLECTIONS = st.lists(DOCUMENTS, min_size=2, max_size=5)
@@ -127,7 +127,7 @@ def test_answers_one_by_one_are_those_of_find(
 def test_answers_are_those_of_find_for_longer_documents(seed: int) -> None:
     """As above, and a stream finds what stands twice in one document too."""
     chance = random.Random(seed)
-    pool = [*POOL, *POOL[::4], *POOL[::4], *ALONE[:6], NO_WORDS]
+    pool = [*POOL, *POOL[::4], *POOL[::4], *ALONE[:6]]
     records = records_of([[chance.choice(pool) for _ in range(chance.randint(5, 25))] for _ in range(chance.randint(3, 6))])
     limits: dict[str, Any] = {
         "signature": chance.choice(["words", "words", "exact"]), "min_similarity": chance.choice(["1/3", "1/2", "4/5", "1"]),

@@ -181,7 +181,8 @@ def test_a_query_writes_its_tables(run: Run, archive: str, today: str, tmp_path:
             table = rows(path) if table_format == "jsonl" else list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))
         assert [list(row) for row in table] == [schema.names] * n_rows
     report = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
-    assert set(report) == {"version", "finished", "settings", "folder", "inputs", "counts", "timings_seconds"}
+    told = {"version", "finished", "settings", "folder", "inputs", "counts", "timings_seconds", "peak_memory_bytes"}
+    assert set(report) == told
     assert report["counts"] == {"documents": 2, "sentences": 7, "hits": 5, "passages": 1, "skipped": 0}
     assert report["inputs"][0]["path"] == today
     said(run("index", "query", archive, today, "-o", "out"), 2, "out holds results already", "--overwrite")

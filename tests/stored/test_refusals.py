@@ -131,6 +131,7 @@ def test_without_a_word_about_it(verb: str, run: Run, crashes: Crashes, tmp_path
 @pytest.mark.parametrize("way", [(), PARTS], ids=["in memory", "stored"])
 def test_starting_anew(verb: str, way: tuple[str, ...], run: Run, crashes: Crashes, tmp_path: Path) -> None:
     call = (verb, "news.jsonl", "-o", "out", *(() if verb == "dedup" else ("--format", "jsonl")))
+    (tmp_path / "tmp").mkdir()
     crashes.kill(run, verb, "others.jsonl", "-o", "out", *PARTS, "--tmp-dir", "tmp")
     answer = run(*call, *way, "--overwrite")
     said(answer, 0)
@@ -239,6 +240,7 @@ def test_a_full_disk(verb: str, run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     def full(descriptor: int, data: Any) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    (tmp_path / "tmp").mkdir()
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
         answer = run(verb, "news.jsonl", "-o", "out", *PARTS, "--tmp-dir", "tmp")

@@ -16,10 +16,9 @@ def output_occupied(output: Path, config: Config) -> Iterator[Config]:
     Before any work is done, it is an error if the folder may not take results, if another run is writing there, or if a
     killed run has left stages and nothing is said of them.
     """
-    from ibidem.reports.writing import check_is_folder, check_output
+    from ibidem.reports.writing import check_output
     from ibidem.stored.work import check_leftovers, occupied
 
-    check_is_folder(output)
     with occupied(output) as place:
         config = place.settings(config)
         check_leftovers(place.work, config)

@@ -23,7 +23,7 @@ from ibidem.config import Config
 from ibidem.errors import OutputExistsError, ResourceError, UsageError
 from ibidem.locking import FileLock, HeldByAnotherError
 from ibidem.quantities import size_of
-from ibidem.reports.writing import WORK_FOLDER
+from ibidem.reports.writing import WORK_FOLDER, check_is_folder
 from ibidem.version import __version__
 
 _TOLD, _STAGES = "work.json", "stages"
@@ -55,6 +55,7 @@ def occupied(output: Path) -> Iterator[Occupied]:
     In the end the work folder goes, but for stages that a run has left on purpose, and so does an output folder in which
     nothing was written.
     """
+    check_is_folder(output)
     work = output / WORK_FOLDER
     made = [folder for folder in (output, *output.parents) if not folder.exists()]
     with ExitStack() as stack:
@@ -164,9 +165,9 @@ class WorkFolder:
             if config.engine.tmp_folder is None:
                 shutil.rmtree(self._work / _STAGES, ignore_errors=True)
             else:
-                elsewhere = Path(config.engine.tmp_folder).absolute()
-                elsewhere.mkdir(parents=True, exist_ok=True)
-                where = str(elsewhere / f"ibidem-{self._owner}")
+                where = config.engine.tmp_folder
+                os.scandir(where).close()  # a folder that is not there may be a slip of the pen: it is not made
+                where = str(Path(where).absolute() / f"ibidem-{self._owner}")
             self.stages = self._work / where
             now |= {"stages": where, "owner": self._owner, "begun": datetime.now(timezone.utc).isoformat(timespec="seconds")}
             aside = self._work / f"{_TOLD}.part"
