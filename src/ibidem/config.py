@@ -222,7 +222,7 @@ class EngineConfig:
         "auto", "Folder for temporary files (on Spark: one that all workers reach); auto: in the output folder or the system's."
     )
     partitions: int = _setting(
-        0, "Parts that the work is cut into, whatever its size; 0: by its size (Spark: one for every 32 MB).", at_least=0
+        0, "About how many parts files are cut into; 0: as memory asks for (Spark: one for every 32 MB).", at_least=0
     )
     resume: bool = _setting(
         False, "Go on after the last finished stage of a killed run into the same folder; store stages so that it is possible."
