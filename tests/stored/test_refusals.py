@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import ibidem
 from tests.cli.test_find import Run, said, write_jsonl
 from tests.distributed.collections import random_records
 from tests.stored.crashing import Crashes
@@ -255,3 +256,37 @@ def test_an_error_of_another_kind_is_not_taken_for_one_of_the_output_folder(tmp_
     with pytest.raises(FileNotFoundError, match="mine"), occupied(tmp_path / "out"):
         raise FileNotFoundError(errno.ENOENT, "mine")
     assert not (tmp_path / "out").exists()
+
+
+def test_folders_of_others_are_left_alone(run: Run, tmp_path: Path) -> None:
+    precious = tmp_path / "proj" / "stages" / "precious.txt"
+    precious.parent.mkdir(parents=True)
+    precious.write_text("mine")
+    with pytest.raises(ibidem.UsageError, match="other files than stages"):
+        ibidem.find(str(tmp_path / "news.jsonl"), work_dir=str(tmp_path / "proj"), partitions=2)
+    # What a work folder says of its stages may be wrong, or ill meant.
+    (tmp_path / "out" / ".work").mkdir(parents=True)
+    (tmp_path / "out" / ".work" / "work.json").write_text(json.dumps({"stages": str(precious.parent), "owner": "me"}))
+    said(run("find", "news.jsonl", "-o", "out", *PARTS), 0)
+    assert precious.read_text() == "mine"
+
+
+def test_a_work_folder_is_for_one_result(tmp_path: Path) -> None:
+    call: dict[str, Any] = {"work_dir": str(tmp_path / "work"), "partitions": 2}
+    with ibidem.find(str(tmp_path / "news.jsonl"), **call) as result:
+        with pytest.raises(ibidem.UsageError, match="this process"):
+            ibidem.find(str(tmp_path / "news.jsonl"), overwrite=True, **call)
+        assert result.documents.num_rows
+    with pytest.raises(ibidem.UsageError, match="was closed"):
+        assert result.documents
+    ibidem.find(str(tmp_path / "news.jsonl"), **call).close()
+
+
+def test_what_cannot_be_compared_cannot_be_resumed(run: Run, tmp_path: Path) -> None:
+    said(run("find", "-", "-o", "out", "--resume"), 2, "standard input cannot be resumed")
+    said(run("find", "news.jsonl", "-o", "out", "--resume", "--align"), 2, "cannot be resumed")
+    said(run("dedup", "news.jsonl", "--dry-run", "--resume"), 2, "--dry-run")
+    with pytest.raises(ibidem.UsageError, match="Python objects"):
+        ibidem.find([{"id": "a", "text": "One."}], work_dir=str(tmp_path / "work"), resume=True)
+    with pytest.raises(ibidem.UsageError, match="work_dir"):
+        ibidem.find(str(tmp_path / "news.jsonl"), resume=True)

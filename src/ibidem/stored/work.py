@@ -45,7 +45,7 @@ class Occupied:
         return Config.of(config, work_dir=str(self.work), overwrite=replaces)
 
 
-_held: set[str] = set()  # work folders that this process has locked
+_held: set[str] = set()  # work folders that the command line has locked for its run
 
 
 @contextmanager
@@ -60,6 +60,9 @@ def occupied(output: Path) -> Iterator[Occupied]:
     made = [folder for folder in (output, *output.parents) if not folder.exists()]
     with ExitStack() as stack:
         stack.enter_context(_locked(work, str(output)))
+        name = os.path.realpath(work)
+        _held.add(name)
+        stack.callback(_held.discard, name)
         try:
             yield Occupied(work, (work / _TOLD).exists() or not (output / "run.json").exists())
         finally:
@@ -72,7 +75,6 @@ def occupied(output: Path) -> Iterator[Occupied]:
 
 @contextmanager
 def _locked(work: Path, what: str) -> Iterator[None]:
-    name = os.path.realpath(work)
     with ExitStack() as stack:
         for _ in range(_TRIES):
             try:
@@ -89,8 +91,8 @@ def _locked(work: Path, what: str) -> Iterator[None]:
                     message = f"{what} lies on a file system that has no locks: {error.strerror}"
                     raise ResourceError(message, "Give a folder on a disk of this machine.") from error
                 raise ResourceError(f"cannot write to {what}: {error.strerror or error}", "May you write there?") from error
-        _held.add(name)
-        stack.callback(_held.discard, name)
+        else:
+            raise ResourceError(f"cannot write to {what}: it comes and goes", "Is somebody else at work there?")
         yield
 
 
@@ -101,7 +103,7 @@ def check_leftovers(work: Path, config: Config) -> bool:
     except UsageError:
         if config.engine.resume or not config.output.overwrite:
             raise
-        told = {"stages": _STAGES}
+        told = {"stages": _STAGES, "owner": _owner_of(work / _STAGES)}
     if told is None:
         return False
     if config.engine.resume:
@@ -157,14 +159,12 @@ class WorkFolder:
             elif _owner_of(self.stages) != self._owner:
                 raise UsageError(f"{self.stages} is not what the run has stored", "Start anew with --overwrite.")
             return
-        others = {path.name for path in self._work.iterdir()} - {"lock", _STAGES, f"{_STAGES}.gone", _TOLD, f"{_TOLD}.part"}
+        others = {path.name for path in self._work.iterdir()} - {"lock", f"{_TOLD}.part"}
         if others:
             raise UsageError(f"{self._work} holds other files than stages ({min(others)})", "Give another work_dir.")
         where = _STAGES  # from the work folder on, wherever it will be called from or moved to
         try:
-            if config.engine.tmp_folder is None:
-                shutil.rmtree(self._work / _STAGES, ignore_errors=True)
-            else:
+            if config.engine.tmp_folder is not None:
                 where = config.engine.tmp_folder
                 os.scandir(where).close()  # a folder that is not there may be a slip of the pen: it is not made
                 where = str(Path(where).absolute() / f"ibidem-{self._owner}")
@@ -196,8 +196,7 @@ class WorkFolder:
 def _remove(work: Path, stages: Path, owner: str | None) -> None:
     """Remove the stages, at once as far as anybody can see: nobody can go on with some of them. Others' folders stay."""
     gone = stages.with_name(f"{stages.name}.gone")
-    if _owner_of(gone) == owner:
-        shutil.rmtree(gone, ignore_errors=True)
+    shutil.rmtree(gone, ignore_errors=True)  # of an earlier try
     if _owner_of(stages) == owner:
         with suppress(OSError):
             os.rename(stages, gone)
