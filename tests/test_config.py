@@ -183,6 +183,7 @@ def configs(draw: st.DrawFn) -> Config:
         chosen.pop(name, None)
     if chosen.get("engine") == "spark":
         chosen.pop("align", None)
+        chosen.pop("resume", None)
     chosen |= {name: draw(forms[name]) for name in chosen if name in forms}
     return Config.of(**chosen)
 

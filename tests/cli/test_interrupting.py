@@ -86,7 +86,7 @@ def test_a_run_that_takes_longer_to_end_says_that_it_waits() -> None:
 
 def test_a_second_request_ends_at_once() -> None:
     code, seconds, _ = interrupted(60, 2)
-    assert code == 143
+    assert code in (143, -signal.SIGINT)  # by whoever hears of it first: the thread that watches, or Python itself
     assert seconds < 30
 
 

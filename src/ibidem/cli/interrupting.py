@@ -12,6 +12,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 PATIENCE_SECONDS = 1.0
 _WAITING = "ibidem: interrupted; waiting for the work at hand (once more: end at once)\n"
 _received: list[int] = []
+_left_alone = threading.Event()
 
 
 def exit_code() -> int:
@@ -22,6 +23,11 @@ def exit_code() -> int:
 def note(number: int) -> None:
     """Note that a signal ends the run."""
     _received.append(number)
+
+
+def leave_alone() -> None:
+    """Let a verb that ends by signals, as a server does, see to them by itself: nobody waits, and no second one ends it."""
+    _left_alone.set()
 
 
 @contextmanager
@@ -62,6 +68,8 @@ def _tell_of_waiting() -> Callable[[], None]:
     def watch() -> None:
         n_received = 0
         while number := os.read(reader, 1):
+            if _left_alone.is_set():
+                continue
             n_received += number[0] in SIGNALS
             if n_received > 1:
                 os._exit(128 + number[0])

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import click
 
 from ibidem.cli.index_opening import tell_of_compiling
+from ibidem.cli.interrupting import leave_alone
 from ibidem.errors import ResourceError, UsageError
 from ibidem.quantities import memory_bytes
 
@@ -107,6 +108,7 @@ def serve(
             if open_browser:
                 click.launch(address)
             # Both are how a server is meant to end: the answers under way are given, and that is all.
+            leave_alone()
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             with suppress(KeyboardInterrupt):
                 server.run([listening])
