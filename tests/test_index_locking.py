@@ -4,44 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from ibidem.errors import IndexLockedError, IndexWriteError, NoIndexError
 from ibidem.index.locking import WriterLock
-
-HOLD = """
-import sys
-from pathlib import Path
-from ibidem.index.locking import WriterLock
-with WriterLock(Path(sys.argv[1])):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-@contextmanager
-def holder(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Run a process that holds the lock until its input ends."""
-    command = [sys.executable, "-c", HOLD, str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        try:
-            yield process
-        finally:
-            process.kill()
+from tests.holding import holder
 
 
 def test_another_process_is_turned_away_at_once_and_told_why(tmp_path: Path) -> None:
-    with holder(tmp_path) as process:
+    with holder("ibidem.index.locking", "WriterLock", tmp_path) as process:
         start_seconds = time.monotonic()
         with pytest.raises(IndexLockedError) as caught, WriterLock(tmp_path):
             pass
@@ -56,7 +31,7 @@ def test_another_process_is_turned_away_at_once_and_told_why(tmp_path: Path) -> 
 
 
 def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
-    with holder(tmp_path) as process:
+    with holder("ibidem.index.locking", "WriterLock", tmp_path) as process:
         process.kill()
         process.wait()
         assert f"pid {process.pid} " in (tmp_path / "lock").read_text()

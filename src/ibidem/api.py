@@ -248,13 +248,14 @@ def _in_memory_or_parts(
 ) -> Any:
     """Do the work in memory if it fits, or in parts that are stored on disk, also if it turns out not to fit."""
     from ibidem.running import OutgrownError, Run
-    from ibidem.stored.choosing import most_text_bytes, outgrows_memory
+    from ibidem.stored.choosing import room_in_memory
 
-    if outgrows_memory(verb, inputs, against, config, progress):
+    most_text_bytes = room_in_memory(verb, inputs, against, config, progress)
+    if most_text_bytes is None:
         return in_parts()
     try:
         with Run(inputs, against, config, progress) as run:
-            run.most_text_bytes = most_text_bytes(verb, inputs, against, config)
+            run.most_text_bytes = most_text_bytes
             return in_memory(run)
     except OutgrownError:
         progress.tell("the texts are larger than their files let expect: the run begins anew, in parts")

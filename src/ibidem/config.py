@@ -21,6 +21,7 @@ SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
 SET_SIGNATURES = ("words", "shingles", "spotsigs")
 MEASURES = ("resemblance", "order")
 EXACT_METHODS = ("join", "shingling")
+METHODS_IN_PARTS = (*EXACT_METHODS, "minhash")  # those that many machines can do, or one that is short of memory
 METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
 SHINGLE_SIZES = {"sentence": 2, "document": 10}
 LEVELS = ("document", "passage", "sentence")

@@ -13,6 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from ibidem.quantities import memory_bytes
+
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _UNKNOWN = 4 << 30
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # as glibc's malloc.h names them
@@ -46,9 +48,9 @@ def _own_limits() -> Iterator[str]:
             yield from (f"/sys/fs/cgroup/{root}/{above}/{name}" for above in (folder, *folder.parents))
 
 
-def allowed_memory(wanted_bytes: int) -> int:
-    """Return the bytes that a run may use: what is wanted, or, 0, three quarters of what there is."""
-    return wanted_bytes or machine_memory() * 3 // 4
+def allowed_memory(memory: str) -> int:
+    """Return the bytes that the setting `memory` allows a run: what it says, or, auto, three quarters of what there is."""
+    return memory_bytes(memory) or machine_memory() * 3 // 4
 
 
 def give_back_memory() -> None:

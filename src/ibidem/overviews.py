@@ -44,6 +44,22 @@ def kinds_of(batches: Iterable[pa.RecordBatch]) -> dict[str, int]:
     return dict(counts)
 
 
+def longest_of(batches: Iterable[pa.RecordBatch], count: int) -> list[pa.RecordBatch]:
+    """Return the longest passages, by characters of both sides together, each as a batch; equal ones in reading order."""
+    best: list[tuple[int, int, pa.RecordBatch]] = []  # (minus length, row of all, the row)
+    n_before = 0
+    for batch in batches:
+        a_start, a_end, b_start, b_end = (batch[name].to_numpy() for name in ("a_start", "a_end", "b_start", "b_end"))
+        lengths = a_end - a_start + b_end - b_start
+        least = np.partition(lengths, -count)[-count] if count < len(lengths) else 0
+        rows = np.flatnonzero(lengths >= least).tolist()  # few; a sort of all would take as long as finding them
+        # Slices, not `take`: that would copy the dictionary of all ids.
+        best.extend((-int(lengths[row]), n_before + row, batch.slice(row, 1)) for row in rows)
+        best = sorted(best, key=lambda entry: entry[:2])[:count]
+        n_before += batch.num_rows
+    return [row for _, _, row in best]
+
+
 def reused_of(batches: Iterable[pa.RecordBatch]) -> int:
     """Return how many documents hold text that stands elsewhere."""
     return sum(pc.sum(pc.greater(batch["reused_share"], 0)).as_py() or 0 for batch in batches)

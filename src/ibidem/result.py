@@ -15,7 +15,7 @@ import pyarrow as pa
 from ibidem.collection import Collection, Documents
 from ibidem.config import Config
 from ibidem.model import Passage, Skipped, Span
-from ibidem.overviews import ClusterOverview, PassageOverview, in_batches, kinds_of, largest_clusters, reused_of
+from ibidem.overviews import ClusterOverview, PassageOverview, in_batches, kinds_of, largest_clusters, longest_of, reused_of
 from ibidem.reports.writing import check_output, describe_run, write_result
 from ibidem.resemblance import SamplingPlan, SizeGroup
 
@@ -84,20 +84,8 @@ class PassageResult(RunResult):
 
     def longest(self, count: int) -> list[Passage]:
         """Return the longest passages, by characters of both sides together."""
-        best: list[tuple[int, int]] = []  # (minus length, row): the longest first, equal ones in reading order
-        first_row = 0
-        for batch in self.passages.to_batches():
-            columns = (batch[name].to_numpy() for name in ("a_start", "a_end", "b_start", "b_end"))
-            a_start, a_end, b_start, b_end = columns
-            lengths = a_end - a_start + b_end - b_start
-            least = np.partition(lengths, -count)[-count] if count < len(lengths) else 0
-            rows = np.flatnonzero(lengths >= least)  # few; a sort of all would take as long as finding them
-            best.extend(zip((-lengths[rows]).tolist(), (first_row + rows).tolist(), strict=True))
-            best = sorted(best)[:count]
-            first_row += batch.num_rows
-        # Slices, not `take`: that would copy the dictionary of all ids.
-        longest = [self.passages.slice(row, 1) for _, row in best]
-        return [p for row in longest for batch in row.to_batches() for p in self._passages_of(batch)]
+        longest = longest_of(self.passages.to_batches(), count)
+        return [passage for row in longest for passage in self._passages_of(row)]
 
     def with_texts(self) -> pa.Table:
         """Return the passages with the columns `a_text` and `b_text`."""
@@ -215,16 +203,20 @@ class ClusterResult(RunResult):
 
     def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
         """Write both tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `overwrite`."""
-        output = Config.of(self.config, **settings).output
-        path = Path(folder)
-        check_output(path, output.overwrite)
-        tables = {"duplicates": self.duplicates, "clusters": self.clusters}
-        run = self.run() | ({} if self.plan is None else {"plan": self.plan.to_dict()})
-        return write_result(path, tables, self.skipped, run, output.format)
+        return write_clusters(self, folder, {"duplicates": self.duplicates, "clusters": self.clusters}, **settings)
 
     def _result_counts(self) -> dict[str, int]:
         n_canonical = int(np.count_nonzero(self.clusters["canonical"].to_numpy()))
         return {"duplicates": len(self), "clusters": n_canonical, "clustered": self.clusters.num_rows}
+
+
+def write_clusters(result: Any, folder: str | os.PathLike[str], tables: Mapping[str, Any], **settings: Any) -> list[Path]:
+    """Write the tables of a clustering, in memory or as streams, with all that is told of it."""
+    output = Config.of(result.config, **settings).output
+    path = Path(folder)
+    check_output(path, output.overwrite)
+    run = result.run() | ({} if result.plan is None else {"plan": result.plan.to_dict()})
+    return write_result(path, tables, result.skipped, run, output.format)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from ibidem.config import Config
 from ibidem.errors import ResourceError
 from ibidem.memory import allowed_memory
 from ibidem.parts import MapParts
-from ibidem.quantities import memory_bytes
 from ibidem.resemblance import Comparer, Corpus, SamplingPlan, occurrence_hashes, shingle_tokens
 from ibidem.sentences import digest_tokens, tokenise_texts
 from ibidem.signatures import HashSets, TypeTokens
@@ -104,7 +103,7 @@ def gather_shingles(
     lengths: list[NDArray[np.int64]] = []
     sizes: list[NDArray[np.int64]] = []
     digests: list[NDArray[np.uint64]] = []
-    max_bytes = allowed_memory(memory_bytes(config.engine.memory) or 0) // 2  # as much again is needed to compare them
+    max_bytes = allowed_memory(config.engine.memory) // 2  # as much again is needed to compare them
     hashes = SpillingColumn(np.uint64, max_bytes, config.engine.tmp_folder)
     n_documents = n_input = 0
     for stream in (batches, reference_batches):

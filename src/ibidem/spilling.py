@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.errors import ResourceError
+from ibidem.errors import no_room
 
 
 @contextmanager
@@ -21,17 +21,9 @@ def temporary_folder(parent: str | None) -> Iterator[Path]:
     try:
         folder = tempfile.TemporaryDirectory(prefix="ibidem-", dir=parent)
     except OSError as error:
-        raise _no_room(parent, error) from error
+        raise no_room(parent or tempfile.gettempdir(), error) from error
     with folder as name:
         yield Path(name)
-
-
-def _no_room(folder: str | None, error: OSError) -> ResourceError:
-    where = folder or tempfile.gettempdir()
-    return ResourceError(
-        f"cannot write temporary files into {where}: {error.strerror or error}",
-        "Name a folder with room by --tmp-dir, or allow more --memory.",
-    )
 
 
 class SpillingColumn:
@@ -60,7 +52,7 @@ class SpillingColumn:
                     self._column = np.empty(0, self._column.dtype)
                 self._file.write(np.ascontiguousarray(part).data)
             except OSError as error:
-                raise _no_room(self._folder, error) from error
+                raise no_room(self._folder or tempfile.gettempdir(), error) from error
         self._length = end
 
     def finish(self) -> NDArray[Any]:
@@ -73,4 +65,4 @@ class SpillingColumn:
                 file.flush()
                 return np.memmap(file, self._column.dtype, "r+", shape=(self._length,))
         except OSError as error:
-            raise _no_room(self._folder, error) from error
+            raise no_room(self._folder or tempfile.gettempdir(), error) from error

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,29 +14,8 @@ from ibidem.errors import OutputExistsError, ResourceError
 from ibidem.locking import FileLock, HeldByAnotherError
 from ibidem.stored.work import occupied
 from tests.cli.test_find import Run, said, write_jsonl
+from tests.holding import holder
 from tests.texts import documents, text
-
-HOLD = """
-import sys
-from pathlib import Path
-from ibidem.stored.work import occupied
-with occupied(Path(sys.argv[1])):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-@contextmanager
-def holder(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Run a process that keeps an output folder until its input ends."""
-    command = [sys.executable, "-c", HOLD, str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +25,7 @@ def news(tmp_path: Path) -> None:
 
 
 def test_who_comes_second_is_turned_away_and_told_by_whom(run: Run, tmp_path: Path) -> None:
-    with holder(tmp_path / "out") as process:
+    with holder("ibidem.stored.work", "occupied", tmp_path / "out") as process:
         for verb in ("find", "cluster", "dedup"):
             for way in ((), ("--partitions", "3"), ("--overwrite",), ("--resume",)):
                 answer = run(verb, "news.jsonl", "-o", "out", *way)
@@ -67,7 +42,7 @@ def test_who_comes_second_is_turned_away_and_told_by_whom(run: Run, tmp_path: Pa
 
 
 def test_a_killed_run_frees_the_folder(run: Run, tmp_path: Path) -> None:
-    with holder(tmp_path / "out") as process:
+    with holder("ibidem.stored.work", "occupied", tmp_path / "out") as process:
         process.kill()
         process.wait()
     for verb in ("find", "cluster", "dedup"):
@@ -78,7 +53,7 @@ def test_a_killed_run_frees_the_folder(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_dry_run_writes_nothing_and_waits_for_nobody(run: Run, tmp_path: Path) -> None:
-    with holder(tmp_path / "out"):
+    with holder("ibidem.stored.work", "occupied", tmp_path / "out"):
         for way in ((), ("--partitions", "3")):
             answer = run("dedup", "news.jsonl", "-o", "out", "--dry-run", *way)
             assert answer.code == 0, answer.err

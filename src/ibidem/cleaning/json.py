@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from collections.abc import Iterator
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.files import InputFile, OutputFile
 from ibidem.cleaning.json_fields import names_of
-from ibidem.documents.json import READ_BYTES, is_cut_off
+from ibidem.documents.json import READ_BYTES, TextWindow, is_cut_off
 from ibidem.documents.streams import MAX_RECORD_BYTES
 
 _BETWEEN = re.compile(r"[\s,]*")
@@ -56,15 +55,11 @@ def _write(output: OutputFile, text: str) -> None:
     output.write(text.encode("utf-8", "surrogateescape"))
 
 
-class _Values:
+class _Values(TextWindow):
     """Walks over the values of a file as the reader does: those of the outermost array, or all if there is none."""
 
     def __init__(self, file: InputFile) -> None:
-        self._chunks = file.chunks(READ_BYTES, file.encoding)
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
-        self._text = ""
-        self._start = 0
-        self._ended = False
+        super().__init__(file.chunks(READ_BYTES, file.encoding))
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the source text of each value and what stands before it; stop at the end, or where JSON breaks."""
@@ -73,54 +68,43 @@ class _Values:
         place = 0
         while True:
             # A value may be much larger than a chunk: read twice as much each time, so that no text is scanned too often.
-            if not self._ended and len(self._text) - self._start <= n_wanted:
-                place -= self._start
-                self._read(n_wanted)
-            place = _BETWEEN.match(self._text, place).end()  # type: ignore[union-attr]
-            if place == len(self._text):
-                if self._ended:
+            if not self.ended and len(self.text) - self.start <= n_wanted:
+                place -= self.start
+                self.read(n_wanted)
+            place = _BETWEEN.match(self.text, place).end()  # type: ignore[union-attr]
+            if place == len(self.text):
+                if self.ended:
                     return
-                n_wanted = len(self._text) - self._start
+                n_wanted = len(self.text) - self.start
                 continue
             if in_array is None:
-                in_array = self._text[place] == "["
+                in_array = self.text[place] == "["
                 place += in_array
                 continue
-            if in_array and self._text[place] == "]":
+            if in_array and self.text[place] == "]":
                 return
             try:
-                _, end = _PARSER.raw_decode(self._text, place)
-                whole = end < len(self._text) or self._ended
+                _, end = _PARSER.raw_decode(self.text, place)
+                whole = end < len(self.text) or self.ended
             except RecursionError:
                 return
             except json.JSONDecodeError as error:
-                if self._ended or not is_cut_off(error, self._text) or len(self._text) - place > MAX_RECORD_BYTES:
+                if self.ended or not is_cut_off(error, self.text) or len(self.text) - place > MAX_RECORD_BYTES:
                     return
-                whole, n_wanted = False, min(2 * (len(self._text) - self._start), MAX_RECORD_BYTES)
+                whole, n_wanted = False, min(2 * (len(self.text) - self.start), MAX_RECORD_BYTES)
             else:
-                n_wanted = len(self._text) - self._start
+                n_wanted = len(self.text) - self.start
             if whole:
-                gap, source = self._text[self._start : place], self._text[place:end]
-                self._start = place = end
+                gap, source = self.text[self.start : place], self.text[place:end]
+                self.start = place = end
                 n_wanted = 0
                 yield gap, source
 
     def rest(self) -> Iterator[str]:
         """Yield all that was not walked over."""
         while True:
-            yield self._text[self._start :]
-            if self._ended:
+            yield self.text[self.start :]
+            if self.ended:
                 return
-            self._start = len(self._text)
-            self._read(0)
-
-    def _read(self, n_wanted: int) -> None:
-        """Let go of what was walked over, and take more until there are more characters than wanted, or no more."""
-        parts, self._start = [self._text[self._start :]], 0
-        n_chars = len(parts[0])
-        while not self._ended and n_chars <= n_wanted:
-            chunk = next(self._chunks, None)
-            self._ended = chunk is None
-            parts.append(self._decoder.decode(chunk or b"", final=self._ended))
-            n_chars += len(parts[-1])
-        self._text = "".join(parts)
+            self.start = len(self.text)
+            self.read(0)

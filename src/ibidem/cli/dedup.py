@@ -67,9 +67,9 @@ def dedup(
     from ibidem.cleaned import check_cleaning
     from ibidem.cleaning import spool_stdin
     from ibidem.cli.display import open_display
+    from ibidem.cli.occupying import folder_occupied
     from ibidem.reports.cleaning_summary import summarise_cleaning
     from ibidem.spilling import temporary_folder
-    from ibidem.stored.work import check_leftovers, occupied
 
     pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
     if not config.resemblance.verify and not quiet:
@@ -81,8 +81,7 @@ def dedup(
             folder = stack.enter_context(temporary_folder(config.engine.tmp_folder))
             paths[paths.index("-")] = spool_stdin(folder)
         if output is not None and not dry_run:
-            config = stack.enter_context(occupied(output)).settings(config)
-            check_leftovers(Path(config.engine.work_dir), config)
+            config = stack.enter_context(folder_occupied(output, config))
         check_cleaning(paths, None if dry_run else output, config)
         result = stack.enter_context(dedup_in(paths, against=list(references) or None, config=config, progress=display))
         if output is not None and not dry_run:

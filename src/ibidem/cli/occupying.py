@@ -10,17 +10,25 @@ from ibidem.config import Config
 
 
 @contextmanager
-def output_occupied(output: Path, config: Config) -> Iterator[Config]:
-    """Keep the folder for tables of results, and yield the settings of a run into it.
+def folder_occupied(output: Path, config: Config) -> Iterator[Config]:
+    """Keep a folder for a run, and yield the settings of a run into it.
 
-    Before any work is done, it is an error if the folder may not take results, if another run is writing there, or if a
-    killed run has left stages and nothing is said of them.
+    Before any work is done, it is an error if another run is writing there, or if a killed run has left stages and nothing
+    is said of them.
     """
-    from ibidem.reports.writing import check_output
     from ibidem.stored.work import check_leftovers, occupied
 
     with occupied(output) as place:
         config = place.settings(config)
         check_leftovers(place.work, config)
+        yield config
+
+
+@contextmanager
+def output_occupied(output: Path, config: Config) -> Iterator[Config]:
+    """Do the same for tables of results; it is an error, too, if the folder may not take them."""
+    from ibidem.reports.writing import check_output
+
+    with folder_occupied(output, config) as config:
         check_output(output, config.output.overwrite)
         yield config

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.checking import nothing_to_keep_by
-from ibidem.config import EXACT_METHODS, Config
+from ibidem.config import EXACT_METHODS, METHODS_IN_PARTS, Config
 from ibidem.distributed.banding import pair_by_bands
 from ibidem.distributed.checking import check_ids, check_sides
 from ibidem.distributed.cluster_tables import name_tables
@@ -30,8 +30,6 @@ from ibidem.distributed.tables import table_of
 from ibidem.errors import SettingsError
 from ibidem.resemblance import SamplingPlan
 
-METHODS = (*EXACT_METHODS, "minhash")
-
 
 @dataclass(frozen=True)
 class ClusterBlocks:
@@ -47,8 +45,8 @@ def cluster_flow(
     flow: Flow, source: Any, layout: Layout, config: Config, plan: SamplingPlan | None, unique_ids: bool = True
 ) -> ClusterBlocks:
     """Find every pair of documents of the source that are duplicates, and their clusters, as `pipeline.clusters_of` does."""
-    if config.resemblance.method not in METHODS:
-        known = ", ".join(METHODS)
+    if config.resemblance.method not in METHODS_IN_PARTS:
+        known = ", ".join(METHODS_IN_PARTS)
         raise SettingsError([f"method = {config.resemblance.method!r} is not available on this engine; these are: {known}"])
     shingled = shingle_documents(flow, source, layout, config, plan, unique_ids)
     counts = _checked_counts(flow, shingled, layout, config)

@@ -49,20 +49,18 @@ def is_cut_off(error: json.JSONDecodeError, text: str) -> bool:
     return error.msg.startswith("Unterminated string") or error.pos >= len(text) - _LONGEST_SIGN
 
 
-class _Window:
-    """The part of a file that is looked at, and where it stands in the file."""
+class TextWindow:
+    """The part of a file that is looked at: `text`, from `start` on; `ended` if there is no more behind it."""
 
-    def __init__(self, stream: ByteStream, encoding: str) -> None:
+    def __init__(self, chunks: Iterator[bytes]) -> None:
         self.text = ""
         self.start = 0
         self.ended = False
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
-        self._chunks = stream.chunks(READ_BYTES, encoding)
-        self._line = self._column = 1
+        self._chunks = chunks
 
     def read(self, n_wanted: int) -> None:
         """Let go of what stands before the start, and take more until there are more characters than wanted, or no more."""
-        self._line, self._column = self._place(self.start)
         parts, self.start = [self.text[self.start :]], 0
         n_chars = len(parts[0])
         while not self.ended and n_chars <= n_wanted:
@@ -71,6 +69,19 @@ class _Window:
             parts.append(self._decoder.decode(chunk or b"", final=self.ended))
             n_chars += len(parts[-1])
         self.text = "".join(parts)
+
+
+class _PlacedWindow(TextWindow):
+    """The same, and where it stands in the file."""
+
+    def __init__(self, stream: ByteStream, encoding: str) -> None:
+        super().__init__(stream.chunks(READ_BYTES, encoding))
+        self._line = self._column = 1
+
+    def read(self, n_wanted: int) -> None:
+        """Go on."""
+        self._line, self._column = self._place(self.start)
+        super().read(n_wanted)
 
     def broken(self, message: str, position: int) -> BrokenJsonError:
         """Return the error for a break at some place of the text."""
@@ -88,7 +99,7 @@ class _Window:
 def _values(stream: ByteStream, encoding: str) -> Iterator[tuple[Any, int]]:
     """Yield the values of the outermost array, or all values if there is none, with their lengths; stop at a break."""
     scanner = json.JSONDecoder(strict=False, parse_int=whole_number)
-    window = _Window(stream, encoding)
+    window = _PlacedWindow(stream, encoding)
     in_array: bool | None = None
     n_wanted = 0
     while True:
@@ -129,7 +140,7 @@ def _values(stream: ByteStream, encoding: str) -> Iterator[tuple[Any, int]]:
         window.start, n_wanted = end, 0
 
 
-def _check_end(window: _Window) -> None:
+def _check_end(window: _PlacedWindow) -> None:
     """Raise BrokenJsonError if something follows the outermost array."""
     while True:
         window.start = _BETWEEN.match(window.text, window.start).end()  # type: ignore[union-attr]

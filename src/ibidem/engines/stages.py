@@ -22,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, pieces
-from ibidem.errors import ResourceError
+from ibidem.errors import ResourceError, no_room
 
 _CHUNK_BYTES = 8 << 20
 _BYTES_A_PIECE = 2 << 10  # what a slice of a table takes by itself
@@ -111,7 +111,6 @@ class StageStore:
         self.folder = folder
         self.n_buffer_bytes = n_buffer_bytes
         self.n_spilled_bytes = self.n_bytes_now = self.n_bytes_peak = 0
-        self.n_found = 0
         self._number = 0
         self._released: list[Path] = []
         self._kept: set[Path] = set()
@@ -123,7 +122,6 @@ class StageStore:
         name = f"{self._number:03d}-{stage}"
         manifest = self.folder / f"{name}{_MANIFEST}"
         if manifest.exists():
-            self.n_found += 1
             table, told = _read_manifest(manifest)
             return self._finished(name, table, told, outputs, is_from_before=True)
         return StageWriter(self, name, outputs)
@@ -157,7 +155,7 @@ class StageStore:
                 writer.write_table(table)
             os.replace(aside, manifest)
         except OSError as error:
-            raise _no_room(self.folder, error) from error
+            raise no_room(self.folder, error) from error
         self.remove_released()
         return self._finished(name, chunks, told, outputs, is_from_before=False)
 
@@ -263,7 +261,7 @@ class StageWriter:
             while len(view):
                 view = view[os.write(self._files[tag], view) :]
         except OSError as error:
-            raise _no_room(self._store.folder, error) from error
+            raise no_room(self._store.folder, error) from error
         entry = (tag, partition, self._ends[tag], data.size, table.num_rows, n_memory_bytes, zlib.crc32(data))
         self._chunks.append(entry)
         self._ends[tag] += data.size
@@ -315,10 +313,3 @@ def _read_manifest(path: Path) -> tuple[pa.Table, dict[str, Any]]:
 
 def _damaged(path: Path) -> ResourceError:
     return ResourceError(f"{path} is damaged: it is not what an earlier run wrote", "Run again with --overwrite instead.")
-
-
-def _no_room(folder: Path, error: OSError) -> ResourceError:
-    return ResourceError(
-        f"cannot write temporary files into {folder}: {error.strerror or error}",
-        "Name a folder with room by --tmp-dir, or allow more --memory.",
-    )

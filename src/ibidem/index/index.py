@@ -32,7 +32,6 @@ from ibidem.memory import allowed_memory
 from ibidem.model import Document
 from ibidem.parts import MapParts, in_turn
 from ibidem.progress import Progress
-from ibidem.quantities import memory_bytes
 from ibidem.reports import SkippedRecords
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
@@ -247,7 +246,7 @@ class Index:
 
 
 def _budget(config: Config) -> int:
-    return allowed_memory(memory_bytes(config.engine.memory) or 0)
+    return allowed_memory(config.engine.memory)
 
 
 def _several(documents: Any) -> Any:

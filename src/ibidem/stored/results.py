@@ -20,7 +20,6 @@ from ibidem.blocks import Blocks
 from ibidem.cleaned import AnyCleaningResult
 from ibidem.cleaning.decisions import Decisions
 from ibidem.config import Config
-from ibidem.distributed.cleaning import GONE
 from ibidem.distributed.texts import with_texts
 from ibidem.errors import UsageError
 from ibidem.model import CLUSTERS, CUT_MARKS, DOCUMENTS, DUPLICATE_MARKS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Passage, Span
@@ -30,19 +29,19 @@ from ibidem.overviews import (
     PassageOverview,
     kinds_of,
     largest_clusters,
+    longest_of,
     removed_of,
     reused_of,
 )
 from ibidem.reports.writing import check_output, write_result
 from ibidem.resemblance import SamplingPlan
-from ibidem.result import RunResult
+from ibidem.result import RunResult, write_clusters
 from ibidem.stored.decisions import StoredDecisions
 from ibidem.stored.running import StoredRun
 from ibidem.stored.tables import StoredTable, StoredTexts
 
 _CLEANED_TEXTS = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
 _TEXT_FIELDS = [pa.field("a_text", pa.large_string()), pa.field("b_text", pa.large_string())]
-_LENGTHS = ("a_start", "a_end", "b_start", "b_end")
 
 
 class Stored:
@@ -120,19 +119,9 @@ class StoredResult(StoredResultBase):
 
     def longest(self, count: int) -> list[Passage]:
         """Return the longest passages, by characters of both sides together."""
-        best: list[tuple[int, int, pa.RecordBatch]] = []  # (minus length, row, the row): equal ones in reading order
-        first_row = 0
-        for batch in self._table("passages").raw_batches():
-            a_start, a_end, b_start, b_end = (batch[name].to_numpy() for name in _LENGTHS)
-            lengths = a_end - a_start + b_end - b_start
-            least = np.partition(lengths, -count)[-count] if count < len(lengths) else 0
-            for row in np.flatnonzero(lengths >= least).tolist():
-                best.append((-int(lengths[row]), first_row + row, batch.take(pa.array([row]))))
-            best = sorted(best, key=lambda entry: entry[:2])[:count]
-            first_row += batch.num_rows
         texts = StoredTexts(self.stored.run.documents, self.stored.run.layout)
         found: list[Passage] = []
-        for _, _, row in best:
+        for row in longest_of(self._table("passages").raw_batches(), count):
             told = row.to_pylist()[0]
             cuts = [[texts.text(told[f"{side}_document"])[told[f"{side}_start"] : told[f"{side}_end"]]] for side in "ab"]
             found.extend(_passages(row, *cuts))
@@ -223,12 +212,7 @@ class StoredClusterResult(StoredResultBase):
 
     def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
         """Write both tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `overwrite`."""
-        output = Config.of(self.config, **settings).output
-        path = Path(folder)
-        check_output(path, output.overwrite)
-        tables = {name: table.reader() for name, table in self.stored.tables.items()}
-        run = self.run() | ({} if self.plan is None else {"plan": self.plan.to_dict()})
-        return write_result(path, tables, self.skipped, run, output.format)
+        return write_clusters(self, folder, {name: table.reader() for name, table in self.stored.tables.items()}, **settings)
 
     @cached_property
     def _n_clusters(self) -> int:
@@ -302,6 +286,5 @@ class StoredCleaningResult(AnyCleaningResult, StoredResultBase):
 
 def cleaning_tables(gone: Blocks, members: Blocks | None) -> dict[str, StoredTable]:
     """Return the tables of `dedup`; members of clusters are not written, but marked."""
-    tables = {"removed": StoredTable(gone, REMOVED, sort_by=None)}
-    assert gone.schema.equals(GONE)
+    tables = {"removed": StoredTable(gone, REMOVED)}
     return tables if members is None else tables | {"members": StoredTable(members, members.schema)}

@@ -17,7 +17,7 @@ from ibidem.engines.stored_flow import StoredFlow
 from ibidem.errors import NoDocumentsError, UsageError
 from ibidem.memory import allowed_memory, give_back_memory, keep_little_memory, used_memory
 from ibidem.progress import Progress
-from ibidem.quantities import memory_bytes, size_of
+from ibidem.quantities import size_of
 from ibidem.resemblance import SamplingPlan
 from ibidem.running import Run
 from ibidem.stored.reading import store_documents
@@ -60,7 +60,7 @@ class StoredRun(Run):
     def read(self, fields: DocumentsConfig) -> None:
         """Store all documents, or find those that an earlier run has stored."""
         workers = self.config.engine.workers or available_cores()
-        memory = allowed_memory(memory_bytes(self.config.engine.memory) or 0)
+        memory = allowed_memory(self.config.engine.memory)
         give_back_memory()
         free = max(memory - used_memory(), memory // 4)
         store = StageStore(self.work.stages, free // _BUFFER_SHARE)

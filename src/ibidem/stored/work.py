@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.config import Config
-from ibidem.errors import OutputExistsError, ResourceError, UsageError
+from ibidem.errors import OutputExistsError, ResourceError, UsageError, no_room
 from ibidem.locking import FileLock, HeldByAnotherError
 from ibidem.quantities import size_of
 from ibidem.reports.writing import WORK_FOLDER, check_is_folder
@@ -135,7 +135,7 @@ class WorkFolder:
                 self._work = Path(tempfile.mkdtemp(prefix="ibidem-", dir=engine.tmp_folder))
             except OSError as error:
                 where = engine.tmp_folder or tempfile.gettempdir()
-                raise _no_room(where, error) from error
+                raise no_room(where, error) from error
             self.stages = self._work / _STAGES
             self.stages.mkdir()
             return
@@ -175,7 +175,7 @@ class WorkFolder:
             os.replace(aside, self._work / _TOLD)
             self._make_stages()
         except OSError as error:
-            raise _no_room(where, error) from error
+            raise no_room(where, error) from error
 
     def _make_stages(self) -> None:
         self.stages.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -256,10 +256,3 @@ def _difference(name: str, before: Any, now: Any) -> str:
     changed = [told for told in now if known.get(str(told.get("path"))) != told] or before
     path = changed[0].get("path", "an input") if changed else "an input"
     return f"inputs are not the same ({path} {'has changed' if path in known else 'is new'})"
-
-
-def _no_room(folder: str, error: OSError) -> ResourceError:
-    return ResourceError(
-        f"cannot write temporary files into {folder}: {error.strerror or error}",
-        "Name a folder with room by --tmp-dir, or allow more --memory.",
-    )
