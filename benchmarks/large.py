@@ -3,7 +3,8 @@
 For every size a collection is made (see make_large.py; the smaller ones are the beginnings of the larger), and each verb runs
 in a process of its own. Measured are
 
-- wall time, also as a multiple of `wc -w` on the same file (W), and how it grows with size (least squares, log over log);
+- wall time, also as a multiple of `wc -w` on the same file (W), and processor time, which other work on the machine disturbs
+  less, and how they grow with size (least squares, log over log);
 - peak memory as the system has it for the process (mapped files count as far as they are in memory). For a process that
   starts others it would be that of the largest one, not the sum. What is the process's own, without mapped files, is polled;
 - disk, as `run.json` says and as polling the folder for temporary files shows (files without a name are not seen there);
@@ -98,6 +99,7 @@ def measure(verb: str, path: Path, out: Path, spill: Path, memory: str) -> dict[
     run = json.loads((out / "run.json").read_text("utf-8"))
     return {
         "seconds": round(seconds, 2),
+        "processor_seconds": round(usage.ru_utime + usage.ru_stime, 2),
         "peak_bytes": usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
         "own_bytes": watcher.own_bytes,
         "polled_disk_bytes": watcher.disk_bytes,
@@ -228,7 +230,7 @@ class Benchmark:
         n_mb, seconds = base["bytes"] / 1e6, result["seconds"]
         found = next((name for name in FOUND if name in result["counts"]), None)
         limited = [
-            f"{seconds:.0f} s = {seconds / base['seconds']:.1f} W", f"{n_mb / seconds:.1f}",
+            f"{seconds:.0f} s = {seconds / base['seconds']:.1f} W", f"{result['processor_seconds']:.0f} s", f"{n_mb / seconds:.1f}",
             f"{result['peak_bytes'] / 1e9:.2f} ({result['own_bytes'] / 1e9:.2f})",
             f"{result['spilled_bytes_peak'] / 1e9:.2f} · {result['spilled_bytes'] / 1e9:.2f}",
             f"{result['polled_disk_bytes'] / 1e9:.2f}" + (", some left" if result["left_bytes"] else ""),
@@ -250,7 +252,7 @@ class Benchmark:
     def table(self) -> str:
         """Return all that is known of the chosen sizes and verbs as Markdown."""
         columns = (
-            "verb", "size", "time", "MB/s", "peak memory, GB (own)", "disk, GB: at most · written", "polled", "output, GB",
+            "verb", "size", "time", "processor time", "MB/s", "peak memory, GB (own)", "disk, GB: at most · written", "polled", "output, GB",
             "found a MB", "without limit",
         )  # fmt: skip
         lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
@@ -258,9 +260,11 @@ class Benchmark:
         for verb in self.verbs:
             sizes = [size for size in self.sizes if self.key(verb, size) in self.results]
             lines += [self.row(verb, size) for size in sizes]
-            points = [(self.results[self.key("wc", s)]["bytes"], self.results[self.key(verb, s)]["seconds"]) for s in sizes]
-            if len(points) > 1:
-                exponents.append(f"{verb}: time grows as N^{growth_exponent(points):.2f} from {sizes[0]:g} to {sizes[-1]:g} GB")
+            for name, what in (("seconds", "time"), ("processor_seconds", "processor time")):
+                points = [(self.results[self.key("wc", s)]["bytes"], self.results[self.key(verb, s)][name]) for s in sizes]
+                if len(points) > 1:
+                    grown = f"N^{growth_exponent(points):.2f} from {sizes[0]:g} to {sizes[-1]:g} GB"
+                    exponents.append(f"{verb}: {what} grows as {grown}")
         return "\n".join([*lines, "", *exponents])
 
 

@@ -12,10 +12,11 @@ from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
 
 
 class MemoryFlow:
-    """Runs stages in this process, over `n_partitions` partitions."""
+    """Runs stages in this process, over `n_partitions` partitions, and so many buckets for each of them."""
 
-    def __init__(self, n_partitions: int, seed: int = 0) -> None:
+    def __init__(self, n_partitions: int, seed: int = 0, n_groups: int = 1) -> None:
         self.n_partitions = n_partitions
+        self._n_buckets = n_partitions * n_groups
         self.stages: list[str] = []
         self._random = np.random.default_rng(seed)
 
@@ -32,7 +33,7 @@ class MemoryFlow:
         for name, given in inputs.items():
             for blocks in [given] if isinstance(given, Blocks) else given:
                 schemas[name] = blocks.schema
-                for partition, table in (blocks.handle or []):
+                for partition, table in blocks.handle or []:
                     found.setdefault(partition, {}).setdefault(name, []).append(table)
 
         def run() -> Iterator[Emitted]:
@@ -59,6 +60,6 @@ class MemoryFlow:
         for one in emitted:
             assert one.table.schema.equals(outputs[one.tag]), f"{stage}/{one.tag}: {one.table.schema} != {outputs[one.tag]}"
             for partition, table in pieces(one):
-                assert 0 <= partition < self.n_partitions
+                assert 0 <= partition < self._n_buckets
                 stored[one.tag].append((partition, table))
         return {tag: Blocks(tag, schema, stored[tag]) for tag, schema in outputs.items()}

@@ -43,8 +43,9 @@ def found_apart(
     """Return the rows of passages, documents and repeats that `find` gives over partitions in memory."""
     config = Config.of(**settings).with_signature("words")
     batches, n_records, n_input = numbered_batches(inputs, against, config, batch_rows)
-    flow = MemoryFlow(n_partitions, seed)
-    found = find_flow(flow, batches, config, Layout(n_records, n_input, n_partitions), Progress())
+    layout = Layout(n_records, n_input, n_partitions, homes_a_group=(seed + n_partitions) % 3)
+    flow = MemoryFlow(n_partitions, seed, layout.n_groups)
+    found = find_flow(flow, batches, config, layout, Progress())
     passages = flow.collect(found.passages).drop_columns(["number", "a_document", "b_document"]).to_pylist()
     documents = flow.collect(found.documents).drop_columns(["document"]).to_pylist()
     repeats = sorted(flow.collect(found.repeats).to_pylist(), key=_repeat_order)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.clusters import cuts_kernels as kernels
+from ibidem.matches import TypeSets
 from ibidem.parts import MapParts, in_turn
 from ibidem.passages import Cells, Rows
 from ibidem.passages.gram_join import WindowGroups, group_equal
@@ -106,6 +107,7 @@ def find_cuts(
     else:
         class_group_of_row, limit = _group_of_row(variants, n_rows), near.limit
         room = np.minimum(np.diff(variants.first) - 1, _MOST_LEADERS)  # the last of a group leads nobody
+        assert isinstance(near.sets, TypeSets)
         columns = (near.types, near.sets.start, near.sets.size, near.sets.values, near.sets.bitmaps)
     leader_first = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
 

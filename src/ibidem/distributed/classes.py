@@ -14,7 +14,7 @@ import pyarrow as pa
 from ibidem.blocks import Blocks, Emitted, Flow, Inputs, route_by_hash
 from ibidem.config import SET_SIGNATURES, Config
 from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
-from ibidem.distributed.joining import join_sets
+from ibidem.distributed.joining import join_sets, sorted_sets
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import (
     CLASSED,
@@ -45,11 +45,12 @@ def classify_documents(
     types = collapse(flow, split.pop("seen"), config.sentences.hash_seed, progress)
     n_documents = progress.counts["documents"]
     make = signature_maker(flow, split.pop("words", None), types["types"], config, n_documents)
-    if config.signatures.signature in SET_SIGNATURES:
+    are_sorted = config.signatures.signature in SET_SIGNATURES
+    if are_sorted:
         sets, classes = join_sets(flow, types.pop("types"), make, config, layout)
     else:
         sets, classes = types["types"], _classes_of_keys(flow, types["types"], make, layout)
-    answers = _answer(flow, classes, sets, types["askers"], layout)
+    answers = _answer(flow, classes, sets, types["askers"], layout, are_sorted)
     del sets, classes, types
     return _tell_documents(flow, split["documents"], answers, config, layout, with_grams)
 
@@ -75,7 +76,7 @@ def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> 
     return [found["classes"], flow.reduce("keys-shared", {"keys": found["keys"]}, share, {"classes": CLASSES})["classes"]]
 
 
-def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, layout: Layout) -> Blocks:
+def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, layout: Layout, are_sorted: bool) -> Blocks:
     """Return the types that have a class of others too, with their sets, in every partition that has such sentences."""
 
     def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -90,7 +91,7 @@ def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, lay
         has_set[has_set] = types[by_type[place[has_set]]] == digests[has_set]
         index = pa.array(by_type[np.minimum(place, max(0, len(types) - 1))] if len(types) else place, mask=~has_set)
         found = sets["set"].take(index).fill_null(pa.scalar([], sets["set"].type))
-        answers = table_of([digests, names, found], _ANSWERS)
+        answers = table_of([digests, names, found if are_sorted else sorted_sets(found)], _ANSWERS)
         asked, homes = (tables["askers"][name].to_numpy() for name in ASKERS.names)
         chosen = distinct_pairs(asked, homes)
         asked, homes = asked[chosen], homes[chosen].astype(np.int64)

@@ -1,7 +1,7 @@
 """Grams: every window, long sentence and short text by its key, to the partition of the key; what stands in several places.
 
 Of each key the partition learns how many places it has. Too many make it hot: its places are flagged and lead to no pairs.
-The others say which documents meet: a document is sent to the home of every earlier one that it shares a gram with.
+The others say which documents meet, and in which buckets (see `layout`): both are sent there.
 A key that has too many places in one batch already is hot for certain: it sends one row, and flags its places at once. So
 no partition gets more than `max_places` rows of a key from each batch, however often a footer stands in the collection.
 """
@@ -9,6 +9,7 @@ no partition gets more than `max_places` rows of a key from each batch, however 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -105,7 +106,8 @@ def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str,
 
     def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         grams = tables["grams"]
-        bits, keys, documents, rows, counts = (grams[name].to_numpy() for name in GRAMS.names)
+        columns: list[NDArray[Any]] = [grams[name].to_numpy() for name in GRAMS.names]
+        bits, keys, documents, rows, counts = columns
         # What a mapper sent is in order by itself: that is little to sort, and groups are in order then.
         order = np.argsort(documents << 32 | rows, kind="stable")
         groups = group_equal(told_apart(keys, bits)[order])
@@ -121,26 +123,18 @@ def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str,
         flagged = flags != 0
         yield _flagged(documents[flagged], rows[flagged], flags[flagged], layout)
         may_meet = ~hot & ~same
-        homes = layout.home(documents).astype(np.int32)
+        homes = layout.home(documents)
         n_input = layout.n_input if layout.has_reference else -1
-        room = np.empty(
-            kernels.list_meetings(
-                groups.first,
-                may_meet,
-                documents,
-                homes,
-                limits.same_document,
-                n_input,
-                layout.n_partitions,
-                np.empty(0, np.int64),
-            ),
-            np.int64,
-        )
-        kernels.list_meetings(
-            groups.first, may_meet, documents, homes, limits.same_document, n_input, layout.n_partitions, room
-        )
+        n_buckets = layout.n_partitions * layout.n_groups
+        room = np.empty(0, np.int64)
+        for _ in range(2):  # first to learn how many there are
+            n_met = kernels.list_meetings(
+                groups.first, may_meet, documents, homes, layout.group(homes), layout.n_groups, limits.same_document, n_input,
+                n_buckets, room,
+            )  # fmt: skip
+            room = np.empty(n_met, np.int64) if len(room) < n_met else room
         met = np.unique(room)
-        columns = [met // layout.n_partitions, (met % layout.n_partitions).astype(np.int32)]
+        columns = [met // n_buckets, (met % n_buckets).astype(np.int32)]
         yield Emitted("members", table_of(columns, MEMBERS), layout.home(columns[0]))
 
     return flow.reduce("grams", {"grams": grams}, reduce, {"flags": FLAGS, "members": MEMBERS, "edges": EDGES})

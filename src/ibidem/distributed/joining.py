@@ -72,11 +72,7 @@ def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[s
     def make_sets(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
         for table in tables:
             made = make(tokens_of(table))
-            hashes, sizes = made.hashes.copy(), np.empty(table.num_rows, np.int64)
-            for row in np.flatnonzero(np.diff(made.first) > kernels.LONG_SET).tolist():
-                hashes[made.first[row] : made.first[row + 1]].sort()
-            n = kernels.distinct(hashes, made.first, sizes)
-            hashes = hashes[:n]
+            hashes, sizes = _distinct(made.hashes, made.first)
             digests = table["digest"].to_numpy()
             sets = table_of([digests, as_lists(hashes, sizes, pa.uint64())], SETS)
             yield Emitted("sets", sets, route_by_hash(digests, layout.n_partitions))
@@ -89,6 +85,29 @@ def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[s
             yield Emitted("members", table_of(columns, _MEMBERS), route_by_hash(numbered.hashes, layout.n_partitions))
 
     return flow.map("sets", types, make_sets, {"sets": SETS, "classes": CLASSES, "members": _MEMBERS})
+
+
+def sorted_sets(tokens: pa.ChunkedArray) -> pa.ListArray:
+    """Return the different tokens of each list by rising hash."""
+    lists = pa.table({"set": tokens})
+    hashes, sizes = _distinct(flat(lists, "set"), starts_of(lengths(lists, "set")))
+    return _by_hash(hashes, sizes)[0]
+
+
+def _distinct(hashes: NDArray[np.uint64], first: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the different hashes of each set, and how many they are."""
+    hashes, sizes = hashes.copy(), np.empty(len(first) - 1, np.int64)
+    for row in np.flatnonzero(np.diff(first) > kernels.LONG_SET).tolist():
+        hashes[first[row] : first[row + 1]].sort()
+    n = kernels.distinct(hashes, first, sizes)
+    return hashes[:n], sizes
+
+
+def _by_hash(hashes: NDArray[np.uint64], sizes: NDArray[np.int64]) -> tuple[pa.ListArray, NDArray[np.uint64]]:
+    """Return sets by rising hash, and their bitmaps; the hashes are put in order in place."""
+    bitmaps = np.empty(len(sizes), np.uint64)
+    kernels.order_sets(hashes, np.zeros(len(hashes), np.int32), starts_of(sizes), bitmaps)
+    return as_lists(hashes, sizes, pa.uint64()), bitmaps
 
 
 def _frequent_members(flow: Flow, members: Blocks) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
@@ -217,11 +236,7 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
         at = order[np.searchsorted(digests[order], wanted["digest"].to_numpy())] if len(order) else order
         chosen, which = np.unique(at, return_inverse=True)
         lists = sets.take(pa.array(chosen)).combine_chunks()
-        hashes, sizes = flat(lists, "set").copy(), lengths(lists, "set")
-        first = starts_of(sizes)
-        bitmaps = np.empty(len(sizes), np.uint64)
-        kernels.order_sets(hashes, np.zeros(len(hashes), np.int32), first, bitmaps)
-        sets = as_lists(hashes, sizes, pa.uint64())
+        sets, bitmaps = _by_hash(flat(lists, "set").copy(), lengths(lists, "set"))
         yield Emitted("compared", table_of([lists["digest"], sets], SETS), partition)
         ordered = sets.take(pa.array(which))
         columns = [wanted["digest"], wanted["member"], wanted["is_indexed"], bitmaps[which], ordered]

@@ -8,16 +8,16 @@ from ibidem.compiling import outer_kernel
 
 
 @outer_kernel
-def list_meetings(first, may_meet, documents, homes, same_document, n_input, n_partitions, room):
-    """Write document * `n_partitions` + bucket for every document and the homes of those up to it in its groups.
+def list_meetings(first, may_meet, documents, homes, groups, n_groups, same_document, n_input, n_buckets, room):
+    """Write document * `n_buckets` + bucket for every document and the buckets where it meets others of its set of places.
 
-    Documents rise inside a group, so homes do too. With a reference (`n_input` not below 0) groups of one side are passed over.
-    Writes only as far as there is room; returns how many there are.
+    Documents rise in a set of places, so their homes and groups of homes do too. With a reference (`n_input` not below 0) sets
+    of one side are passed over. Writes only as far as there is room; returns how many there are.
     """
     n = 0
-    for group in range(len(first) - 1):
-        begin = first[group]
-        end = first[group + 1]
+    for number in range(len(first) - 1):
+        begin = first[number]
+        end = first[number + 1]
         if not may_meet[begin]:
             continue
         if documents[begin] == documents[end - 1] and not same_document:
@@ -29,11 +29,19 @@ def list_meetings(first, may_meet, documents, homes, same_document, n_input, n_p
             if j > begin and documents[j] == documents[j - 1]:
                 continue
             last = -1
-            for i in range(begin, j + 1):
-                if homes[i] != last:
-                    last = homes[i]
+            for i in range(begin, end):
+                if documents[i] == documents[j]:
+                    if not same_document:
+                        continue
+                    bucket = homes[j] * n_groups + groups[j]
+                elif i < j:
+                    bucket = homes[i] * n_groups + groups[j]
+                else:
+                    bucket = homes[j] * n_groups + groups[i]
+                if bucket != last:
+                    last = bucket
                     if n < len(room):
-                        room[n] = documents[j] * n_partitions + last
+                        room[n] = documents[j] * n_buckets + bucket
                     n += 1
     return n
 

@@ -14,12 +14,25 @@ class Layout:
 
     Neighbours live together: partition p holds the p-th part of the numbers, or those from `first_of_home[p]` on, so what is
     in order inside of each partition is in order over all of them.
+
+    Two documents meet in the *bucket* of the earlier one's home and the later one's group: so many homes that follow one
+    another. Where all homes are one group (0), buckets are homes.
     """
 
     n_records: int
     n_input: int
     n_partitions: int
     first_of_home: NDArray[np.int64] | None = None
+    homes_a_group: int = 0
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups of homes."""
+        return -(-self.n_partitions // self.homes_a_group) if self.homes_a_group else 1
+
+    def group(self, homes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the group of each home."""
+        return homes // (self.homes_a_group or self.n_partitions)
 
     @property
     def has_reference(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.placing import BYTES_A_SENTENCE, cells_of
-from ibidem.distributed.tables import flat, in_order, lengths, placed_documents, table_of
+from ibidem.distributed.tables import flat, lengths, ordered, placed_documents, table_of
 from ibidem.model import PASSAGES
 from ibidem.parts import in_turn
 from ibidem.passages import Pairing, assemble_passages, find_diagonals
@@ -43,13 +44,14 @@ def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> di
     limits = passage_limits(config)
     limit = similarity_limit(config)
 
-    def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def pair(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         found = [FOUND.empty_table()]
-        for table, is_first in _portions(in_order(tables["placed"]), partition, layout):
+        home = bucket // layout.n_groups
+        for table, is_first in _portions(ordered(tables["placed"]), bucket, layout):
             placed = placed_documents(table, config, layout)
             documents, collection, rows = placed.documents, placed.collection, placed.rows
             cells = cells_of(table, placed, limit)
-            at_home = layout.home(documents) == partition
+            at_home = layout.home(documents) == home
             side = layout.side(documents) if is_first else (~at_home).astype(np.int8)
             kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
             pairing = Pairing(limits.same_document and is_first, side, kin, leads=at_home)
@@ -61,9 +63,15 @@ def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> di
             yield _emit_marks(marks, documents, layout)
             yield Emitted("edges", table_of([documents[end].astype(np.uint64) for end in copies], EDGES), 0)
             found.append(_found(passages_table(parts, rows, collection, limits.min_sentences, in_turn), documents))
-        yield Emitted("passages", _in_reading_order(found), partition)
+        yield Emitted("passages", _in_reading_order(found), home)
 
-    return flow.reduce("passages", {"placed": placed}, pair, {"passages": FOUND, "marks": MARKS, "edges": EDGES})
+    def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        yield Emitted("passages", _in_reading_order([tables["passages"]]), home)
+
+    pairs = flow.reduce("passages", {"placed": placed}, pair, {"passages": FOUND, "marks": MARKS, "edges": EDGES})
+    if layout.n_groups > 1:  # those of one home come from several buckets
+        pairs |= flow.reduce("passages-ordered", {"passages": pairs.pop("passages")}, put_in_order, {"passages": FOUND})
+    return pairs
 
 
 def similarity_limit(config: Config) -> tuple[int, int]:
@@ -72,33 +80,36 @@ def similarity_limit(config: Config) -> tuple[int, int]:
     return config.matches.min_similarity.as_integer_ratio() if by_sets else (0, 1)
 
 
-def _portions(table: pa.Table, partition: int, layout: Layout) -> Iterator[tuple[pa.Table, bool]]:
+def _portions(table: pa.Table, bucket: int, layout: Layout) -> Iterator[tuple[pa.Table, bool]]:
     """Yield the documents at home together with as many of the later ones as may be looked at together, in turn.
 
     Where much is alike, documents of everywhere meet here. Pairs are told by themselves, so it does not matter with which
-    others a pair is looked at. The first time, documents at home are paired with one another too.
+    others a pair is looked at. Once, in the bucket of their own group, documents at home are paired with one another too.
     """
+    home, group = divmod(bucket, layout.n_groups)
     documents = table["document"].to_numpy()
     sizes = BYTES_A_SENTENCE * (lengths(table, "digest") + (lengths(table, "sets") if "sets" in table.column_names else 0))
-    later = np.flatnonzero(layout.home(documents) != partition)
-    if len(later) == 0 or sizes[later].sum() <= MOST_LATER_BYTES:
-        yield table, True
-        return
-    at_home = np.setdiff1d(np.arange(len(documents)), later)
-    turns = np.cumsum(sizes[later]) // MOST_LATER_BYTES
-    for turn in np.unique(turns):
-        chosen = later[turns == turn]
-        if turn > turns[0] and layout.has_reference:  # of two sides, only pairs of an input and a reference are left
-            chosen, at_home = chosen[documents[chosen] >= layout.n_input], at_home[documents[at_home] < layout.n_input]
-        yield table.take(pa.array(np.concatenate([at_home, chosen]))).combine_chunks(), bool(turn == turns[0])
+    # Documents are in order, and those at home are the first ones: no earlier ones come here.
+    n_home = int(np.count_nonzero(layout.home(documents) == home))
+    later_bytes = np.cumsum(sizes[n_home:])
+    starts = np.arange(0, int(later_bytes[-1]) if len(later_bytes) else 1, MOST_LATER_BYTES)
+    begins = n_home + np.unique(np.searchsorted(later_bytes, starts))
+    is_first = layout.group(np.array([home]))[0] == group
+    for begin, end in pairwise([*begins.tolist(), len(documents)]):
+        n_leading = n_home
+        if not is_first and layout.has_reference:  # of two sides, only pairs of an input and a reference are left
+            n_leading = int(np.searchsorted(documents[:n_home], layout.n_input))
+            begin += int(np.searchsorted(documents[begin:end], layout.n_input))
+        yield pa.concat_tables([table.slice(0, n_leading), table.slice(begin, end - begin)]).combine_chunks(), bool(is_first)
+        is_first = False
 
 
 def _in_reading_order(found: list[pa.Table]) -> pa.Table:
-    """Put passages of several portions in order: by their documents. Those of a pair are of one portion, in order."""
+    """Put passages of several portions in order: by their documents. Those of a pair are of one portion, by their numbers."""
     table = pa.concat_tables(found)
-    if len(found) > 2:
-        pairs = table["a_document"].to_numpy() << 32 | table["b_document"].to_numpy()
-        table = table.take(pa.array(np.argsort(pairs, kind="stable")))
+    order = np.lexsort([table[name].to_numpy() for name in ("number", "b_document", "a_document")])
+    if (order[1:] < order[:-1]).any():
+        table = table.take(pa.array(order))
     return table.set_column(0, FOUND.field("number"), pa.array(np.arange(table.num_rows)))
 
 

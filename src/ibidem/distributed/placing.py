@@ -13,13 +13,11 @@ from ibidem.blocks import Blocks, Emitted, Flow, Inputs
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.distributed.grams import keys_of
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import PlacedDocuments, copied, flat, in_order, lengths, placed_documents, starts_of, table_of
-from ibidem.matches import sort_sets
-from ibidem.parts import in_turn
+from ibidem.distributed.tables import PlacedDocuments, flat, in_order, lengths, placed_documents, starts_of, table_of
+from ibidem.matches import SortedSets
 from ibidem.passages import Cells
 from ibidem.passages.gram_join import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.kernels import cover_windows
-from ibidem.signatures import HashSets
 
 # Hot places: `following` and `preceding` are the keys of the hot windows beside (0: none). `is_kept` says that the place alone
 # is reason enough to report its group.
@@ -42,25 +40,23 @@ def placed_schema(documents: pa.Schema) -> pa.Schema:
     return documents.append(pa.field("flags", pa.list_(pa.uint8())))
 
 
-def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.int64], HashSets]:
-    """Return the type of each sentence and the sets of all types; those that share their class with no other have none."""
-    digests, types = np.unique(placed.collection.digest, return_inverse=True)
+def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.int32], SortedSets]:
+    """Return the number of each sentence's set, and the sets; the last one, which is empty, is that of all that have none."""
     document = np.repeat(np.arange(table.num_rows), lengths(table, "compared"))
     sentence = placed.collection.document_first[document] + flat(table, "compared")
-    set_sizes = flat(table, "set_sizes").astype(np.int64)
-    compared, first = np.unique(types[sentence], return_index=True)
-    sizes = np.zeros(len(digests), np.int64)
-    sizes[compared] = set_sizes[first]
-    starts = starts_of(sizes)
-    return types, HashSets(copied(flat(table, "sets"), (np.cumsum(set_sizes) - set_sizes)[first], set_sizes[first]), starts)
+    set_of_sentence = np.full(len(placed.collection.digest), len(sentence), np.int32)
+    set_of_sentence[sentence] = np.arange(len(sentence), dtype=np.int32)
+    sizes = np.append(flat(table, "set_sizes"), np.int32(0))
+    return set_of_sentence, SortedSets(starts_of(sizes)[:-1], sizes, flat(table, "sets"))
 
 
 def cells_of(table: pa.Table, placed: PlacedDocuments, limit: tuple[int, int]) -> Cells | None:
     """Return how the rows of documents are compared; None where equal classes are equal sentences."""
     if "classes" not in table.column_names:
         return None
-    types, sets = compared_sets(table, placed)
-    return Cells(types[placed.rows.sentence].astype(np.int32), sort_sets(sets, in_turn), limit)
+    set_of_sentence, sets = compared_sets(table, placed)
+    sentence = placed.rows.sentence
+    return Cells(placed.collection.digest[sentence], sets, limit, set_of_sentence[sentence])
 
 
 def place_documents(

@@ -19,9 +19,7 @@ from ibidem.progress import Progress
 from ibidem.resemblance import SamplingPlan
 
 
-def removals_flow(
-    flow: Flow, source: Any, config: Config, layout: Layout, progress: Progress
-) -> tuple[Blocks, Blocks | None]:
+def removals_flow(flow: Flow, source: Any, config: Config, layout: Layout, progress: Progress) -> tuple[Blocks, Blocks | None]:
     """Return what goes, `cleaning.GONE`, and, of whole documents, what was decided about each member of a cluster."""
     if config.cleaning.level == "document":
         decisions = clusters_flow(flow, source, config, layout, None, progress, unique_ids=False).decisions

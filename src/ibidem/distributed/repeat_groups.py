@@ -15,14 +15,12 @@ from ibidem.config import Config
 from ibidem.distributed.components import EDGES
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import MARKS, similarity_limit
-from ibidem.distributed.tables import copied, cut_texts, flat, in_order, lengths, starts_of, table_of
-from ibidem.matches import sort_sets
+from ibidem.distributed.tables import cut_texts, flat, in_order, lengths, starts_of, table_of
+from ibidem.matches import SortedSets
 from ibidem.model import REPEATS
-from ibidem.parts import in_turn
 from ibidem.passages import Cells, Pairing, PlaceGroup
 from ibidem.passages.chaining import matching_places
 from ibidem.reports.tables import first_place
-from ibidem.signatures import HashSets
 
 PLACES = pa.schema(
     [
@@ -91,11 +89,9 @@ class _Comparison:
         self._order = np.argsort(self._variants, kind="stable")
         counts = lengths(variants, "digests")
         self._row = np.cumsum(counts) - counts
-        _, first, types = np.unique(flat(variants, "digests"), return_index=True, return_inverse=True)
-        sizes = flat(variants, "set_sizes").astype(np.int64)
-        starts = starts_of(sizes[first])
-        hashes = copied(flat(variants, "sets"), (np.cumsum(sizes) - sizes)[first], sizes[first])
-        self._cells = Cells(types.astype(np.int32), sort_sets(HashSets(hashes, starts), in_turn), limit)
+        digests, sizes = flat(variants, "digests"), flat(variants, "set_sizes")
+        sets = SortedSets(starts_of(sizes)[:-1], sizes, flat(variants, "sets"))
+        self._cells = Cells(digests, sets, limit, np.arange(len(digests), dtype=np.int32))
 
     def split(self, places: NDArray[np.int64], columns: Mapping[str, NDArray[Any]]) -> list[NDArray[np.int64]]:
         """Return the groups of matching places of one group of equal classes."""
@@ -133,16 +129,18 @@ def _emit_groups(
     untitled = [documents, columns["start"][firsts], columns["end"][firsts], n_documents, lists]
     yield Emitted("untitled", table_of(untitled, _UNTITLED), layout.home(documents))
     is_input = (columns["document"] < layout.n_input) & layout.has_reference
-    for places in found:
+    before = np.ones(len(every), np.int32)
+    edges = [np.empty((0, 2), np.uint64)]
+    for first, places in zip(offsets[:-1], found, strict=True):
         document = columns["document"][places]
-        elsewhere = np.ones(len(places), np.int32)
-        before = elsewhere.copy()
-        before[first_place(document, columns["time"][places], is_input[places])] = 0
-        for name, sign in (("first_sentence", 1), ("end_sentence", -1)):
-            marks = [document, columns[name][places], sign * elsewhere, sign * before]
-            yield Emitted("marks", table_of(marks, MARKS), layout.home(document))
+        before[first + first_place(document, columns["time"][places], is_input[places])] = 0
         whole = document[columns["is_whole"][places]].astype(np.uint64)
-        yield Emitted("edges", table_of([np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]], EDGES), 0)
+        edges.append(np.stack([np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]], axis=1))
+    document, elsewhere = columns["document"][every], np.ones(len(every), np.int32)
+    for name, sign in (("first_sentence", 1), ("end_sentence", -1)):
+        marks = [document, columns[name][every], sign * elsewhere, sign * before]
+        yield Emitted("marks", table_of(marks, MARKS), layout.home(document))
+    yield Emitted("edges", table_of(list(np.concatenate(edges).T.copy()), EDGES), 0)
 
 
 def entitle(flow: Flow, untitled: Blocks, texts: Blocks, layout: Layout) -> dict[str, Blocks]:

@@ -197,11 +197,12 @@ def _emit_variants(
     """Return the sentences of every variant of every group, once a partition."""
     variants = _variants(length, starts, placed)
     chosen = distinct_pairs(groups, variants)
-    types, sets = compared_sets(table, placed)
+    set_of_sentence, sets = compared_sets(table, placed)
     counts = length[chosen]
     sentences = placed.rows.sentence[stretches(starts[chosen], counts)]
-    sizes = np.diff(sets.first)[types[sentences]]
-    hashes = copied(sets.hashes, sets.first[types[sentences]], sizes)
+    chosen_sets = set_of_sentence[sentences]
+    sizes = sets.size[chosen_sets].astype(np.int64)
+    hashes = copied(sets.values, sets.start[chosen_sets], sizes)
     of_variant = np.bincount(np.repeat(np.arange(len(chosen)), counts), sizes, len(chosen)).astype(np.int64)
     columns = [
         groups[chosen],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from ibidem.distributed.layout import Layout
 from ibidem.errors import ResourceError
 from ibidem.model import DOCUMENT_BATCH
 from ibidem.passages import Rows
+
+_ROWS_A_STRETCH = 16
 
 # What mappers read: documents as the readers hand them on, numbered.
 NUMBERED = pa.schema([pa.field("document", pa.int64(), nullable=False), *DOCUMENT_BATCH])
@@ -65,11 +68,21 @@ NAMED = pa.schema(
 
 
 def in_order(table: pa.Table, by: str = "document") -> pa.Table:
-    """Return the rows in the order of their documents."""
+    """Return the rows in the order of their documents, in one piece."""
+    return ordered(table, by).combine_chunks()
+
+
+def ordered(table: pa.Table, by: str = "document") -> pa.Table:
+    """Return the rows in the order of their documents, in as many pieces as they came, if that can be."""
     documents = table[by].to_numpy()
     if (documents[1:] >= documents[:-1]).all():
-        return table.combine_chunks()
-    return table.take(pa.array(np.argsort(documents, kind="stable"))).combine_chunks()
+        return table
+    order = np.argsort(documents, kind="stable")
+    # What one task sent is in order by itself: a few stretches are put together far faster than rows are taken one by one.
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(order) != 1) + 1, [len(order)]])
+    if _ROWS_A_STRETCH * len(bounds) > len(order):
+        return table.take(pa.array(order))
+    return pa.concat_tables([table.slice(int(order[begin]), int(end - begin)) for begin, end in pairwise(bounds)])
 
 
 def flat(table: pa.Table, name: str) -> NDArray[Any]:

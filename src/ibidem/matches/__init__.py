@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ibidem.matches.join import TypeClasses, join_types
-from ibidem.matches.sets import TypeSets, sort_sets
+from ibidem.matches.sets import SortedSets, TypeSets, sort_sets
 
-__all__ = ["TypeClasses", "TypeSets", "join_types", "sort_sets"]
+__all__ = ["SortedSets", "TypeClasses", "TypeSets", "join_types", "sort_sets"]

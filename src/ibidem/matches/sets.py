@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +17,21 @@ _N_PARTS = 16
 
 
 @dataclass(frozen=True)
-class TypeSets:
-    """The set of type t is `values[start[t] : start[t] + size[t]]`, rising; `bitmaps` are their 64-bit parity sketches.
+class SortedSets:
+    """Set t is `values[start[t] : start[t] + size[t]]`, rising: all that is needed to say how similar two of them are."""
+
+    start: NDArray[np.int64]
+    size: NDArray[np.int32]
+    values: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class TypeSets(SortedSets):
+    """The sets of all types; `bitmaps` are their 64-bit parity sketches.
 
     Values are ranks below `n_values`, rarest first; those below `n_single` stand once in all sets together.
     """
 
-    start: NDArray[np.int64]
-    size: NDArray[np.int32]
-    values: NDArray[np.int32]
     bitmaps: NDArray[np.uint64]
     n_values: int
     n_single: int

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.config import PassagesConfig
-from ibidem.matches import TypeSets
+from ibidem.matches import SortedSets
 from ibidem.parts import MapParts, in_turn, split_by_cost
 from ibidem.passages import chaining_kernels as kernels
 from ibidem.passages.rows import PlaceGroup, Rows
@@ -30,11 +31,21 @@ class PassageRows:
 
 @dataclass(frozen=True)
 class Cells:
-    """How cells are scored: the type of each row, the sets of the types, and the limit below which a cell is cut."""
+    """How cells are scored: the type of each row, the sets of the types, and the limit below which a cell is cut.
 
-    types: NDArray[np.int32]
-    sets: TypeSets
+    With `set_of_row` the types are names only: rows of one name are equal sentences, and each row says where its set is.
+    """
+
+    types: NDArray[Any]
+    sets: SortedSets
     limit: tuple[int, int]
+    set_of_row: NDArray[np.int32] | None = None
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """What kernels compare cells by."""
+        set_of_row = self.types if self.set_of_row is None else self.set_of_row
+        return self.types, set_of_row, self.sets.start, self.sets.size, self.sets.values
 
 
 def verify_places(groups: list[PlaceGroup], cells: Cells | None) -> list[PlaceGroup]:
@@ -55,10 +66,7 @@ def matching_places(group: PlaceGroup, cells: Cells) -> list[NDArray[np.int64]]:
         if len(left) < 2:
             break
         alike = np.empty(len(left), np.bool_)
-        kernels.match_first_place(
-            group.starts[left], group.length, cells.types, cells.sets.start, cells.sets.size, cells.sets.values, *cells.limit,
-            alike,
-        )  # fmt: skip
+        kernels.match_first_place(group.starts[left], group.length, *cells.columns, *cells.limit, alike)
         if alike.sum() > 1:
             matching.append(left[alike])
         left = left[~alike]
@@ -84,23 +92,23 @@ def assemble_passages(
     most_runs = np.zeros(len(first) - 1, np.int64)
     kernels.group_by_document(diagonals.reshape(-1), rows.document, cells is not None, first, grouped, most_runs)
     if cells is None:
-        types, start, size, values, limit = rows.document, first, rows.document, rows.document, (0, 1)  # never looked at
+        limit = (0, 1)
+        columns: tuple[NDArray[Any], ...] = (rows.document, rows.document, first, rows.document, rows.document)  # never read
     else:
-        types, start, size, values = cells.types, cells.sets.start, cells.sets.size, cells.sets.values
-        limit = cells.limit
+        columns, limit = cells.columns, cells.limit
 
     def assemble(part: tuple[int, int]) -> PassageRows:
         most_passages = int(most_runs[slice(*part)].sum())
         runs = int(most_runs[slice(*part)].max())
         room = [3 * int(np.diff(first)[slice(*part)].max()), 4 * runs, runs, 4 * runs, 6 * most_passages, most_passages]
         dtypes = [np.int64, np.int64, np.float64, np.int64, np.int32, np.float64]
-        columns = [np.empty(size, dtype) for size, dtype in zip(room, dtypes, strict=True)]
+        spaces = [np.empty(size, dtype) for size, dtype in zip(room, dtypes, strict=True)]
         n = kernels.assemble(
-            *part, first, grouped, types, start, size, values, *limit, cells is not None,
+            *part, first, grouped, *columns, *limit, cells is not None,
             config.min_sentences, config.min_words, config.min_quote_words or np.iinfo(np.int32).max, config.max_gap_sentences,
-            rows.n_words, rows.words_before, rows.sentence, rows.document, rows.document_first, orientation, *columns,
+            rows.n_words, rows.words_before, rows.sentence, rows.document, rows.document_first, orientation, *spaces,
         )  # fmt: skip
         # A copy gives back the room that was not needed.
-        return PassageRows(columns[4][: 6 * n].reshape(-1, 6).copy(), columns[5][:n].copy())
+        return PassageRows(spaces[4][: 6 * n].reshape(-1, 6).copy(), spaces[5][:n].copy())
 
     return list(map_parts(assemble, split_by_cost(most_runs + 1, _N_PARTS)))

@@ -96,12 +96,12 @@ def _sort_runs(runs, scores, n):
 
 
 @inner_kernel
-def _similarity(types, x, y, start, size, values, p, q):
+def _similarity(types, set_of_row, x, y, start, size, values, p, q):
     """Jaccard similarity of the types of two rows, or -1 below p/q."""
-    t = types[x]
-    u = types[y]
-    if t == u:
+    if types[x] == types[y]:
         return 1.0
+    t = set_of_row[x]
+    u = set_of_row[y]
     needed = (p * (size[t] + size[u]) + p + q - 1) // (p + q)
     overlap = overlap_of(values, start[t], size[t], start[u], size[u], needed)
     return overlap / (size[t] + size[u] - overlap) if overlap >= 0 else -1.0
@@ -137,8 +137,8 @@ def _words(first, end, n_words, words_before):
 
 @inner_kernel
 def _cut_runs(
-    x, y, length, most, types, start, size, values, p, q, min_sentences, n_words, min_words, document, document_first,
-    runs, scores, n,
+    x, y, length, most, types, set_of_row, start, size, values, p, q, min_sentences, n_words, min_words, document,
+    document_first, runs, scores, n,
 ):  # fmt: skip
     """Append the runs of one diagonal, cut at cells below p/q, from place n on; return the new n.
 
@@ -150,7 +150,7 @@ def _cut_runs(
     n_equal = 0
     has_long = False
     for k in range(length + 1):
-        similarity = _similarity(types, x + k, y + k, start, size, values, p, q) if k < length else -1.0
+        similarity = _similarity(types, set_of_row, x + k, y + k, start, size, values, p, q) if k < length else -1.0
         if similarity >= 0.0:
             if k - begin >= most:
                 continue
@@ -328,7 +328,7 @@ def _put_in_reading_order(passages, likeness, begin, end, scratch):
 
 @outer_kernel
 def assemble(
-    document_from, document_to, first, diagonals, types, start, size, values, p, q, verify,
+    document_from, document_to, first, diagonals, types, set_of_row, start, size, values, p, q, verify,
     min_sentences, min_words, min_quote_words, max_gap, n_words, words_before, sentence, document, document_first,
     orientation, columns, runs, scores, scratch, passages, likeness,
 ):  # fmt: skip
@@ -369,8 +369,8 @@ def assemble(
                 most = y - x if overlaps_itself else length
                 if verify:
                     n_runs = _cut_runs(
-                        x, y, length, most, types, start, size, values, p, q, min_sentences, n_words, min_quote_words,
-                        document, document_first, runs, scores, n_runs,
+                        x, y, length, most, types, set_of_row, start, size, values, p, q, min_sentences, n_words,
+                        min_quote_words, document, document_first, runs, scores, n_runs,
                     )  # fmt: skip
                 elif not overlaps_itself or most >= min_sentences or _has_long(x, y, most, n_words, min_quote_words):
                     runs[4 * n_runs] = x
@@ -395,11 +395,11 @@ def assemble(
 
 
 @outer_kernel
-def match_first_place(starts, length, types, start, size, values, p, q, alike):
+def match_first_place(starts, length, types, set_of_row, start, size, values, p, q, alike):
     """Tell which places of a repeat group match its first one, sentence by sentence."""
     for i in range(len(starts)):
         alike[i] = True
         for k in range(length):
-            if _similarity(types, starts[0] + k, starts[i] + k, start, size, values, p, q) < 0.0:
+            if _similarity(types, set_of_row, starts[0] + k, starts[i] + k, start, size, values, p, q) < 0.0:
                 alike[i] = False
                 break
