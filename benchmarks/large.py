@@ -230,7 +230,8 @@ class Benchmark:
         n_mb, seconds = base["bytes"] / 1e6, result["seconds"]
         found = next((name for name in FOUND if name in result["counts"]), None)
         limited = [
-            f"{seconds:.0f} s = {seconds / base['seconds']:.1f} W", f"{result['processor_seconds']:.0f} s", f"{n_mb / seconds:.1f}",
+            f"{seconds:.0f} s = {seconds / base['seconds']:.1f} W", f"{result['processor_seconds']:.0f} s",
+            f"{n_mb / seconds:.1f}",
             f"{result['peak_bytes'] / 1e9:.2f} ({result['own_bytes'] / 1e9:.2f})",
             f"{result['spilled_bytes_peak'] / 1e9:.2f} · {result['spilled_bytes'] / 1e9:.2f}",
             f"{result['polled_disk_bytes'] / 1e9:.2f}" + (", some left" if result["left_bytes"] else ""),
@@ -252,8 +253,8 @@ class Benchmark:
     def table(self) -> str:
         """Return all that is known of the chosen sizes and verbs as Markdown."""
         columns = (
-            "verb", "size", "time", "processor time", "MB/s", "peak memory, GB (own)", "disk, GB: at most · written", "polled", "output, GB",
-            "found a MB", "without limit",
+            "verb", "size", "time", "processor time", "MB/s", "peak memory, GB (own)", "disk, GB: at most · written", "polled",
+            "output, GB", "found a MB", "without limit",
         )  # fmt: skip
         lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
         exponents = []

@@ -29,6 +29,10 @@ _NOT_PARSED = frozenset({"script", "style", "textarea", "title", "xmp", "iframe"
 _LISTS = frozenset({"ol", "ul"})
 _LIST = re.compile(r"<(/?)([uo]l)\b", re.IGNORECASE)
 _FOREIGN = frozenset({"svg", "math"})  # only in these a slash at the end of a tag closes it
+# Parts of a page that are looked at by themselves: the time to take text out grows with the square of its length.
+PART_CHARS = 200_000
+_PARAGRAPHS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote"})
+_LINES = _PARAGRAPHS | {"br", "dd", "div", "dt", "hr", "li", "section", "article", "table", "tr"}
 _CELL = re.compile(r"<t[dh]\b", re.IGNORECASE)
 
 
@@ -41,9 +45,16 @@ def decode_html(data: bytes, charset: str | None = None) -> str:
 def extract_text(html: str, main_content: bool) -> str:
     """Return the text that a reader of the page sees."""
     is_usual = html.count("<") <= _FEW_TAGS and html.count("=") <= _FEW_TAGS and not _LONG_TAG.search(html)
-    is_usual = is_usual and not _nests_lists(html)
+    if is_usual and not _nests_lists(html):
+        return _plain_text(html, main_content)
+    # What is the main content can only be told of a page as a whole.
+    parts = [(between, _plain_text(part, main_content)) for between, part in _parts(html, may_cut=not main_content)]
+    return "".join(between + text for between, text in parts if text).lstrip("\n")
+
+
+def _plain_text(html: str, main_content: bool) -> str:
     # The words of neighbouring cells would run together where no space stands between the tags.
-    spaced = _CELL.sub(r" \g<0>", html if is_usual else "".join(_tamed(html)))
+    spaced = _CELL.sub(r" \g<0>", html)
     return str(extract_plain_text(spaced, main_content=main_content, alt_texts=False))
 
 
@@ -54,29 +65,48 @@ def _nests_lists(html: str) -> bool:
 
 
 class _Nesting:
-    """How deep tags are nested. The end of a tag that is not open ends nothing."""
+    """Which tags are open. The end of a tag that is not open ends nothing. Those that lie too deep are only counted."""
 
     def __init__(self) -> None:
-        self._depth = 0
-        self._opened: Counter[str] = Counter()
+        self.open: list[tuple[str, str]] = []
+        self._n_open: Counter[str] = Counter()
+        self._n_deeper: Counter[str] = Counter()
+        self._n_all_deeper = 0
 
-    def step(self, name: str, is_end: bool) -> int:
+    def step(self, name: str, is_end: bool, tag: str = "") -> int:
         """Take a tag; return how deep it lies."""
         if not is_end:
-            self._opened[name] += 1
-            self._depth += 1
-            return self._depth
-        depth = self._depth
-        if self._opened[name]:
-            self._opened[name] -= 1
-            self._depth -= 1
+            if len(self.open) < _MOST_DEPTH:
+                self.open.append((name, tag))
+                self._n_open[name] += 1
+            else:
+                self._n_deeper[name] += 1
+                self._n_all_deeper += 1
+            return len(self.open) + self._n_all_deeper
+        depth = len(self.open) + self._n_all_deeper
+        if self._n_deeper[name]:
+            self._n_deeper[name] -= 1
+            self._n_all_deeper -= 1
+        elif self._n_open[name]:
+            self._n_open[name] -= 1
+            del self.open[next(at for at in range(len(self.open) - 1, -1, -1) if self.open[at][0] == name)]
         return depth
 
+    def holds(self, name: str) -> bool:
+        """Say whether a tag is open."""
+        return self._n_open[name] > 0
 
-def _tamed(html: str) -> Iterator[str]:
-    """Yield a page in pieces, without tags that are nested too deep, and without the attributes of very long ones."""
+
+def _parts(html: str, may_cut: bool) -> Iterator[tuple[str, str]]:
+    """Yield a page in parts, each with the line ends before it, without what would take very long.
+
+    Left out are tags that are nested too deep and the attributes of very long ones. If a page may be cut, a part ends where a
+    paragraph, a line or the like begins, and the tags that are open there are opened again in the next one. Numbered lists are
+    not cut: their numbers would begin again.
+    """
     nesting, list_nesting = _Nesting(), _Nesting()
-    foreign_depth = place = copied = 0
+    foreign_depth = place = copied = cut = 0
+    between, last_ended, part = "", "", [""]
     while found := _BEGIN.search(html, place):
         start, name = found.start(), (found[2] or "").lower()
         if not name:
@@ -86,23 +116,36 @@ def _tamed(html: str) -> Iterator[str]:
             continue
         place = _end_of_tag(html, found.end())
         is_end = bool(found[1])
+        if (
+            may_cut
+            and start - cut > PART_CHARS
+            and not is_end
+            and name in _LINES
+            and not foreign_depth
+            and not nesting.holds("ol")
+        ):
+            yield between, "".join([*part, html[copied:start]])
+            between = "\n\n" if {name, last_ended} & _PARAGRAPHS else "\n"
+            part, copied, cut = [tag + "<tr><td>" * (name == "table") for name, tag in nesting.open], start, start
+        if is_end or name in _LINES:
+            last_ended = name if is_end else ""
         instead = f"<{'/' * is_end}{name}>" if place - start > _MOST_TAG_CHARS else None
         if name in _FOREIGN:
             foreign_depth = max(0, foreign_depth + (-1 if is_end else 1))
         if name not in _NEVER_DEEP and not (foreign_depth and html.endswith("/>", start, place)):
-            depth, list_depth = nesting.step(name, is_end), list_nesting.step(name, is_end) if name in _LISTS else 0
+            depth = nesting.step(name, is_end, html[start:place] if instead is None else instead)
+            list_depth = list_nesting.step(name, is_end) if name in _LISTS else 0
             if depth > _MOST_DEPTH or list_depth > _MOST_LISTS:
                 instead = " "
         if instead is not None:
-            yield html[copied:start]
-            yield instead
+            part += [html[copied:start], instead]
             copied = place
         if name in _NOT_PARSED and not is_end and not foreign_depth:
             close = re.compile(f"</{name}", re.IGNORECASE).search(html, place)
             if close is None:
                 break
             place = close.start()
-    yield html[copied:]
+    yield between, "".join([*part, html[copied:]])
 
 
 def _end_of_tag(html: str, place: int) -> int:
