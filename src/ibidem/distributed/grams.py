@@ -30,7 +30,7 @@ GRAMS = pa.schema(
     [("bit", pa.uint8()), ("key", pa.uint64()), ("document", pa.int64()), ("row", pa.int32()), ("n_places", pa.int64())]
 )
 FLAGS = pa.schema([("document", pa.int64()), ("row", pa.int32()), ("flags", pa.uint8())])
-MEMBERS = pa.schema([("document", pa.int64()), ("bucket", pa.int32())])
+MEMBERS = pa.schema([("document", pa.int64()), ("row", pa.int32()), ("bucket", pa.int32())])
 GRAM_OUTPUTS = {"grams": GRAMS, "flags": FLAGS, "edges": EDGES}
 _IDENTICAL = 0
 
@@ -101,7 +101,7 @@ def _emit_identical(collection: Collection, documents: NDArray[np.int64], layout
 
 
 def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str, Blocks]:
-    """Return `flags` of rows, `members`: which documents must be seen where, and `edges` between identical documents."""
+    """Return `flags` of rows, `members`: which rows must be seen where, and `edges` between identical documents."""
     limits = passage_limits(config)
 
     def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -133,9 +133,9 @@ def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str,
                 n_buckets, room,
             )  # fmt: skip
             room = np.empty(n_met, np.int64) if len(room) < n_met else room
-        met = np.unique(room)
-        columns = [met // n_buckets, (met % n_buckets).astype(np.int32)]
-        yield Emitted("members", table_of(columns, MEMBERS), layout.home(columns[0]))
+        at = room // n_buckets
+        columns = [documents[at], rows[at], (room % n_buckets).astype(np.int32)]
+        yield Emitted("members", table_of(columns, MEMBERS), homes[at])
 
     return flow.reduce("grams", {"grams": grams}, reduce, {"flags": FLAGS, "members": MEMBERS, "edges": EDGES})
 

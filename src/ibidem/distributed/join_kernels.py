@@ -8,6 +8,7 @@ import numpy as np
 
 from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels import find_root, overlap_of, popcount, unite
+from ibidem.sentences.hashing import mix
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LONG_SET = 256
@@ -62,16 +63,34 @@ def look_up(hashes, frequent, levels, table_bits, table_first, out):
 
 
 @outer_kernel
-def list_prefixes(hashes, first, n_probe, n_index, members, which, is_indexed):
-    """Write the first `n_probe` members of every set, the number of the set, and whether it is one of the first `n_index`."""
+def list_prefixes(hashes, levels, least_common, first, n_probe, n_index, keys, which, is_indexed):
+    """Write what every set is met by: the first `n_probe` of its members, which are in order of their level.
+
+    Too many sets have a member of level `least_common` or above. Sets that must share two members share a second one among the
+    first `n_probe` + 1: there, two members together are a key. Sets that may be similar by one member alone are met by it too.
+    Also written are the number of the set, and whether the key is of the first `n_index` members (with the second: and one
+    more). Writes only as far as there is room; returns how many there are.
+    """
     n = 0
     for t in range(len(first) - 1):
         begin = first[t]
+        size = first[t + 1] - begin
         for k in range(n_probe[t]):
-            members[n] = hashes[begin + k]
-            which[n] = t
-            is_indexed[n] = k < n_index[t]
-            n += 1
+            is_common = levels[begin + k] >= least_common
+            if not is_common or n_probe[t] == size:
+                if n < len(keys):
+                    keys[n] = hashes[begin + k]
+                    which[n] = t
+                    is_indexed[n] = k < n_index[t]
+                n += 1
+            if is_common:
+                for second in range(k + 1, min(n_probe[t] + 1, size)):
+                    if n < len(keys):
+                        keys[n] = mix(hashes[begin + k], hashes[begin + second])
+                        which[n] = t
+                        is_indexed[n] = second <= n_index[t]
+                    n += 1
+    return n
 
 
 @outer_kernel

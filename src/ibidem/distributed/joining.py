@@ -3,7 +3,8 @@
 1. Sets are put in one order, rarest member first; frequent members are counted and told to all (a bounded table), for all
    others any order will do. Two sets that are similar enough share a member among the first few of both.
 2. Those few go to the partitions of the members, with sizes and bitmaps only. A set that meets no other there which could be
-   similar by size and bitmap goes no further with this member: nearly all.
+   similar by size and bitmap goes no further with this member: nearly all. Common members would bring together ever more
+   sets, the larger the collection: a set is met by two of them, where it must share two.
 3. The others send their sets. Where two meet that are not joined yet they are compared; a partition sends one edge for each
    set that it joins to others at most, however many pairs there are.
 """
@@ -11,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -45,7 +46,16 @@ _SENT = pa.schema([*_WANTED, ("bitmap", pa.uint64()), ("set", pa.list_(pa.uint64
 _MOST_FREQUENT = 1 << 20
 _SAMPLE_EVERY = 8  # types that members are counted in
 _LEAST_COUNT = 2  # among those
+_COMMON_COUNT = 512  # among those: so many sets that they are better met by two members together
 _LONG_LIST = 1 << 15  # sets of one member that are compared in one task, some seconds at worst
+
+
+class _Levels(NamedTuple):
+    """Frequent members by rising hash, their places in the order of counts, and the first place of those that are common."""
+
+    members: NDArray[np.uint64]
+    level: NDArray[np.int32]
+    least_common: int
 
 
 def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: Layout) -> tuple[Blocks, list[Blocks]]:
@@ -110,8 +120,8 @@ def _by_hash(hashes: NDArray[np.uint64], sizes: NDArray[np.int64]) -> tuple[pa.L
     return as_lists(hashes, sizes, pa.uint64()), bitmaps
 
 
-def _frequent_members(flow: Flow, members: Blocks) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """Return the members of very many sets, by rising hash, and their places in the order of counts."""
+def _frequent_members(flow: Flow, members: Blocks) -> _Levels:
+    """Return the members of very many sets, by rising hash, with their places in the order of counts."""
     most = max(1, _MOST_FREQUENT // flow.n_partitions)
 
     def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -127,14 +137,12 @@ def _frequent_members(flow: Flow, members: Blocks) -> tuple[NDArray[np.uint64], 
     level = np.empty(len(order), np.int32)
     level[order] = np.arange(1, len(order) + 1)
     by_hash = np.argsort(hashes)
-    return hashes[by_hash], level[by_hash]
+    return _Levels(hashes[by_hash], level[by_hash], 1 + int(np.searchsorted(counts[order], _COMMON_COUNT)))
 
 
-def _list_postings(
-    flow: Flow, sets: Blocks, levels: tuple[NDArray[np.uint64], NDArray[np.int32]], config: Config, layout: Layout
-) -> Blocks:
+def _list_postings(flow: Flow, sets: Blocks, levels: _Levels, config: Config, layout: Layout) -> Blocks:
     p, q = config.matches.min_similarity.as_integer_ratio()
-    frequent, level = levels
+    frequent, level, least_common = levels
 
     def list_postings(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
         table_bits = min(20, max(1, len(frequent).bit_length()))
@@ -149,12 +157,15 @@ def _list_postings(
             kernels.order_sets(hashes, of_hash, first, bitmaps)
             n_probe = np.where(sizes > 0, sizes - -(-p * sizes // q) + 1, 0)
             n_index = sizes - -(-2 * p * sizes // (p + q)) + 1
-            n_postings = int(n_probe.sum())
-            members, which = np.empty(n_postings, np.uint64), np.empty(n_postings, np.int32)
-            is_indexed = np.empty(n_postings, np.bool_)
-            kernels.list_prefixes(hashes, first, n_probe, n_index, members, which, is_indexed)
-            columns = [members, digests[which], sizes[which], bitmaps[which], is_indexed]
-            yield Emitted("postings", table_of(columns, _POSTINGS), route_by_hash(members, layout.n_partitions))
+            n_postings = 0
+            for _ in range(2):  # first to learn how many there are
+                keys, which = np.empty(n_postings, np.uint64), np.empty(n_postings, np.int32)
+                is_indexed = np.empty(n_postings, np.bool_)
+                n_postings = kernels.list_prefixes(
+                    hashes, of_hash, least_common, first, n_probe, n_index, keys, which, is_indexed
+                )
+            columns = [keys, digests[which], sizes[which], bitmaps[which], is_indexed]
+            yield Emitted("postings", table_of(columns, _POSTINGS), route_by_hash(keys, layout.n_partitions))
 
     return flow.map("sets-postings", sets, list_postings, {"postings": _POSTINGS})["postings"]
 

@@ -9,7 +9,7 @@ from ibidem.compiling import outer_kernel
 
 @outer_kernel
 def list_meetings(first, may_meet, documents, homes, groups, n_groups, same_document, n_input, n_buckets, room):
-    """Write document * `n_buckets` + bucket for every document and the buckets where it meets others of its set of places.
+    """Write place * `n_buckets` + bucket for every place and the buckets where it meets others of its set of places.
 
     Documents rise in a set of places, so their homes and groups of homes do too. With a reference (`n_input` not below 0) sets
     of one side are passed over. Writes only as far as there is room; returns how many there are.
@@ -26,12 +26,10 @@ def list_meetings(first, may_meet, documents, homes, groups, n_groups, same_docu
         if one_side and not same_document:
             continue
         for j in range(begin, end):
-            if j > begin and documents[j] == documents[j - 1]:
-                continue
             last = -1
             for i in range(begin, end):
                 if documents[i] == documents[j]:
-                    if not same_document:
+                    if i == j or not same_document:
                         continue
                     bucket = homes[j] * n_groups + groups[j]
                 elif i < j:
@@ -41,7 +39,7 @@ def list_meetings(first, may_meet, documents, homes, groups, n_groups, same_docu
                 if bucket != last:
                     last = bucket
                     if n < len(room):
-                        room[n] = documents[j] * n_buckets + bucket
+                        room[n] = j * n_buckets + bucket
                     n += 1
     return n
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 from ibidem.blocks import Blocks, Emitted, Flow
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.distributed.components import EDGES
+from ibidem.distributed.excerpts import BYTES_A_SENTENCE, numbers_of_slots
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.placing import BYTES_A_SENTENCE, cells_of
-from ibidem.distributed.tables import flat, lengths, ordered, placed_documents, table_of
+from ibidem.distributed.placing import cells_of
+from ibidem.distributed.tables import PlacedDocuments, collection_of, flat, lengths, ordered, table_of
 from ibidem.model import PASSAGES
 from ibidem.parts import in_turn
 from ibidem.passages import Pairing, assemble_passages, find_diagonals
@@ -48,7 +50,7 @@ def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> di
         found = [FOUND.empty_table()]
         home = bucket // layout.n_groups
         for table, is_first in _portions(ordered(tables["placed"]), bucket, layout):
-            placed = placed_documents(table, config, layout)
+            placed, numbers = _placed_excerpts(table, config, layout)
             documents, collection, rows = placed.documents, placed.collection, placed.rows
             cells = cells_of(table, placed, limit)
             at_home = layout.home(documents) == home
@@ -60,7 +62,7 @@ def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> di
             del diagonals, cells
             marks = Marks(collection)
             copies = marks.add_passages(parts, rows, a_is_first=not layout.has_reference)
-            yield _emit_marks(marks, documents, layout)
+            yield _emit_marks(marks, documents, numbers, layout)
             yield Emitted("edges", table_of([documents[end].astype(np.uint64) for end in copies], EDGES), 0)
             found.append(_found(passages_table(parts, rows, collection, limits.min_sentences, in_turn), documents))
         yield Emitted("passages", _in_reading_order(found), home)
@@ -113,10 +115,22 @@ def _in_reading_order(found: list[pa.Table]) -> pa.Table:
     return table.set_column(0, FOUND.field("number"), pa.array(np.arange(table.num_rows)))
 
 
-def _emit_marks(marks: Marks, documents: NDArray[np.int64], layout: Layout) -> Emitted:
+def _placed_excerpts(table: pa.Table, config: Config, layout: Layout) -> tuple[PlacedDocuments, NDArray[np.int64]]:
+    """Return excerpts as documents, and the number that each of their slots has in the document as a whole."""
+    numbers = numbers_of_slots(table)
+    collection = collection_of(table, layout)
+    classes = (flat(table, "classes") if "classes" in table.column_names else collection.digest).copy()
+    gaps = np.repeat(collection.document_first[:-1], lengths(table, "gaps")) + flat(table, "gaps")
+    classes[gaps] = np.arange(len(gaps), dtype=np.uint64) + np.uint64(3 << 62)  # a gap equals nothing
+    placed = PlacedDocuments.of(table["document"].to_numpy(), collection, classes, config)
+    position = numbers[placed.rows.sentence + placed.rows.document].astype(np.int32)
+    return replace(placed, rows=replace(placed.rows, position=position)), numbers
+
+
+def _emit_marks(marks: Marks, documents: NDArray[np.int64], numbers: NDArray[np.int64], layout: Layout) -> Emitted:
     at = np.flatnonzero((marks.elsewhere != 0) | (marks.before != 0))
     document = np.searchsorted(marks.first, at, side="right") - 1
-    columns = [documents[document], at - marks.first[document], marks.elsewhere[at], marks.before[at]]
+    columns = [documents[document], numbers[at], marks.elsewhere[at], marks.before[at]]
     return Emitted("marks", table_of(columns, MARKS), layout.home(documents[document]))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +10,10 @@ from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow, Inputs
 from ibidem.config import Config, PassagesConfig, passage_limits
+from ibidem.distributed.excerpts import Excerpts, compared_sets, excerpt_schema
 from ibidem.distributed.grams import keys_of
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import PlacedDocuments, flat, in_order, lengths, placed_documents, starts_of, table_of
-from ibidem.matches import SortedSets
+from ibidem.distributed.tables import PlacedDocuments, in_order, placed_documents, table_of
 from ibidem.passages import Cells
 from ibidem.passages.gram_join import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.kernels import cover_windows
@@ -32,22 +31,6 @@ HOT = pa.schema(
         ("is_kept", pa.bool_()),
     ]
 )
-BYTES_A_SENTENCE, _MOST_SENT_BYTES = 28, 16 << 20
-
-
-def placed_schema(documents: pa.Schema) -> pa.Schema:
-    """Return the schema of documents where they meet others, with the flags of their rows."""
-    return documents.append(pa.field("flags", pa.list_(pa.uint8())))
-
-
-def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.int32], SortedSets]:
-    """Return the number of each sentence's set, and the sets; the last one, which is empty, is that of all that have none."""
-    document = np.repeat(np.arange(table.num_rows), lengths(table, "compared"))
-    sentence = placed.collection.document_first[document] + flat(table, "compared")
-    set_of_sentence = np.full(len(placed.collection.digest), len(sentence), np.int32)
-    set_of_sentence[sentence] = np.arange(len(sentence), dtype=np.int32)
-    sizes = np.append(flat(table, "set_sizes"), np.int32(0))
-    return set_of_sentence, SortedSets(starts_of(sizes)[:-1], sizes, flat(table, "sets"))
 
 
 def cells_of(table: pa.Table, placed: PlacedDocuments, limit: tuple[int, int]) -> Cells | None:
@@ -62,8 +45,8 @@ def cells_of(table: pa.Table, placed: PlacedDocuments, limit: tuple[int, int]) -
 def place_documents(
     flow: Flow, documents: Blocks, flags: Sequence[Blocks], members: Blocks, config: Config, layout: Layout
 ) -> dict[str, Blocks]:
-    """Return `placed`: documents where they meet others, and `hot`: the places of hot grams, at home."""
-    schema = placed_schema(documents.schema)
+    """Return `placed`: excerpts of documents where they meet others, and `hot`: the places of hot grams, at home."""
+    schema = excerpt_schema(documents.schema)
     limits = passage_limits(config)
 
     def place(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -74,18 +57,12 @@ def place_documents(
         at = placed.rows.document_first[np.searchsorted(placed.documents, document)] + row
         np.bitwise_or.at(flags, at, tables["flags"]["flags"].to_numpy())
         yield from _emit_hot(placed, flags, limits, layout)
-        offsets = placed.rows.document_first.astype(np.int32)
-        table = table.append_column(schema.field("flags"), pa.ListArray.from_arrays(pa.array(offsets), pa.array(flags)))
-        member, bucket = tables["members"]["document"].to_numpy(), tables["members"]["bucket"].to_numpy()
-        packed = np.unique(bucket.astype(np.int64) * layout.n_records + member)
-        chosen = np.searchsorted(placed.documents, packed % layout.n_records)
-        # Not all at once: where much is alike, documents are sent to very many partitions.
-        n_values = lengths(table, "digest") + (lengths(table, "sets") if "sets" in table.column_names else 0)
-        sent_bytes = np.cumsum(BYTES_A_SENTENCE * n_values[chosen])
-        bounds = np.searchsorted(sent_bytes, np.arange(0, sent_bytes[-1] if len(sent_bytes) else 0, _MOST_SENT_BYTES))
-        for begin, end in pairwise([*np.unique(bounds).tolist(), len(chosen)]):
-            routes = packed[begin:end] // layout.n_records
-            yield Emitted("placed", table.take(pa.array(chosen[begin:end])), routes)
+        members = tables["members"]
+        at = np.searchsorted(placed.documents, members["document"].to_numpy())
+        rows = placed.rows.document_first[at] + members["row"].to_numpy()
+        buckets = members["bucket"].to_numpy().astype(np.int64)
+        for excerpts, routes in Excerpts(table, placed, flags, limits.min_sentences).cut(buckets, rows):
+            yield Emitted("placed", excerpts, routes)
 
     inputs: Inputs = {"documents": documents, "flags": flags, "members": members}
     return flow.reduce("places", inputs, place, {"placed": schema, "hot": HOT})

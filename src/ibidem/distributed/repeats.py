@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.config import Config, passage_limits
 from ibidem.distributed.components import EDGES
+from ibidem.distributed.excerpts import compared_sets
 from ibidem.distributed.grams import told_apart
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.pairing import MARKS, similarity_limit
-from ibidem.distributed.placing import HOT, compared_sets
+from ibidem.distributed.placing import HOT
 from ibidem.distributed.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, entitle, group_places
 from ibidem.distributed.tables import (
     PlacedDocuments,

@@ -33,7 +33,7 @@ _OF_DOCUMENT: list[tuple[str, Any]] = [
     ("group", pa.large_string()),
     ("n_chars", pa.int64()),
 ]
-_OF_SENTENCE = {
+OF_SENTENCE = {
     "start_char": pa.uint32(),
     "end_char": pa.uint32(),
     "n_words": pa.int32(),
@@ -41,7 +41,7 @@ _OF_SENTENCE = {
 }
 
 # One row a document, its sentences as lists; at home.
-SPLIT = pa.schema([*_OF_DOCUMENT, *((name, pa.list_(kind)) for name, kind in _OF_SENTENCE.items())])
+SPLIT = pa.schema([*_OF_DOCUMENT, *((name, pa.list_(kind)) for name, kind in OF_SENTENCE.items())])
 
 # The same, with the class of each sentence (0: none), and the sets of those sentences (counted from 0) that are compared.
 CLASSED = pa.schema(
@@ -164,7 +164,7 @@ def collection_of(table: pa.Table, layout: Layout) -> Collection:
     n_sentences = int(counts.sum())
     n_input = int(np.searchsorted(table["document"].to_numpy(), layout.n_input))
     nothing = np.zeros(n_sentences, np.uint32)
-    columns: dict[str, Any] = {name: flat(table, name) for name in _OF_SENTENCE}
+    columns: dict[str, Any] = {name: flat(table, name) for name in OF_SENTENCE}
     batch = table.select(["id", "time", "group"]).combine_chunks().to_batches()
     return Collection(
         batch,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer
 from ibidem.engines.stages import BlockFile, FinishedStage, StageStore, StageWriter
-from ibidem.memory import give_back_memory
+from ibidem.memory import give_back_memory, used_memory
 from ibidem.progress import Progress, Step
 
 _TASK_BYTES = 24 << 20  # of a mapper: enough to combine what comes in numbers, and small beside a partition
@@ -23,15 +24,25 @@ _TIMES_ITS_INPUT = 6
 
 
 class StoredFlow:
-    """A flow over the stages of a store. `n_task_bytes` is what tasks may hold together; one that needs more runs alone."""
+    """A flow over the stages of a store. `n_task_bytes` is what tasks may hold together; one that needs more runs alone.
+
+    Above `n_wanted_bytes`, what the process has freed is given back to the system after every table that a task emits.
+    """
 
     def __init__(
-        self, store: StageStore, n_partitions: int, workers: int, n_task_bytes: int, progress: Progress
+        self,
+        store: StageStore,
+        n_partitions: int,
+        workers: int,
+        n_task_bytes: int,
+        progress: Progress,
+        n_wanted_bytes: int = sys.maxsize,
     ) -> None:
         self.n_partitions = n_partitions
         self.store = store
         self._workers = workers
         self._n_task_bytes = n_task_bytes
+        self._n_wanted_bytes = n_wanted_bytes
         self._progress = progress
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
@@ -83,7 +94,7 @@ class StoredFlow:
         if isinstance(begun, FinishedStage):
             return begun.blocks
         begin = time.perf_counter()
-        runner = _Runner(begun, self._workers, self._n_task_bytes)
+        runner = _Runner(begun, self._workers, self._n_task_bytes, self._n_wanted_bytes)
         try:
             n_read = runner.run(tasks)
             finished = begun.finish()
@@ -104,10 +115,11 @@ class _Task:
 class _Runner:
     """Runs tasks side by side as long as their memory allows it. The first error ends them all."""
 
-    def __init__(self, writer: StageWriter, workers: int, n_task_bytes: int) -> None:
+    def __init__(self, writer: StageWriter, workers: int, n_task_bytes: int, n_wanted_bytes: int) -> None:
         self._writer = writer
         self._workers = workers
         self._n_task_bytes = n_task_bytes
+        self._n_wanted_bytes = n_wanted_bytes
         self._changed = threading.Condition()
         self._n_running = self._n_held = 0
         self._error: BaseException | None = None
@@ -119,7 +131,7 @@ class _Runner:
             for task in tasks:
                 n_read += task.n_bytes
                 for emitted in task.run():
-                    self._writer.add(emitted)
+                    self._take(emitted)
             return n_read
         with ThreadPoolExecutor(self._workers, thread_name_prefix="ibidem") as pool:
             try:
@@ -149,12 +161,18 @@ class _Runner:
             return True
         return self._n_running < self._workers and self._n_held + cost <= self._n_task_bytes
 
+    def _take(self, emitted: Emitted) -> None:
+        self._writer.add(emitted)
+        # What tasks free in between lies scattered, and is not given back by itself.
+        if used_memory() > self._n_wanted_bytes:
+            give_back_memory()
+
     def _do(self, task: _Task, cost: int) -> None:
         try:
             for emitted in task.run():
                 if self._error is not None:
                     break
-                self._writer.add(emitted)
+                self._take(emitted)
                 del emitted
         except BaseException as error:
             self._error = self._error or error

@@ -87,6 +87,7 @@ def assemble_passages(
     smaller number to the other, whichever was read first, so that they make the same passages in every order of documents.
     `cells` None means that equal classes are equal texts.
     """
+    position = rows.sentence if rows.position is None else rows.position
     first = np.zeros(len(rows.document_first), np.int64)
     grouped = np.empty(3 * len(diagonals), np.int32)
     most_runs = np.zeros(len(first) - 1, np.int64)
@@ -106,7 +107,7 @@ def assemble_passages(
         n = kernels.assemble(
             *part, first, grouped, *columns, *limit, cells is not None,
             config.min_sentences, config.min_words, config.min_quote_words or np.iinfo(np.int32).max, config.max_gap_sentences,
-            rows.n_words, rows.words_before, rows.sentence, rows.document, rows.document_first, orientation, *spaces,
+            rows.n_words, rows.words_before, position, rows.document, rows.document_first, orientation, *spaces,
         )  # fmt: skip
         # A copy gives back the room that was not needed.
         return PassageRows(spaces[4][: 6 * n].reshape(-1, 6).copy(), spaces[5][:n].copy())

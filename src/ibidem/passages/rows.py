@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 class Rows:
     """Sentences in reading order, without those that have no signature and are stepped over.
 
-    `sentence` is the number in the full table, `words_before` the number of words in all sentences before.
+    `sentence` is the number in the full table, `words_before` the number of words in all sentences before. `position` says
+    how far rows of a document lie apart, where it is not in that table as a whole; None: by `sentence`.
     """
 
     classes: NDArray[np.uint64]
@@ -21,6 +22,7 @@ class Rows:
     n_words: NDArray[np.int32]
     words_before: NDArray[np.int64]
     sentence: NDArray[np.int32]
+    position: NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True)

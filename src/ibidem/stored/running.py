@@ -86,7 +86,9 @@ class StoredRun(Run):
             if n_documents == 0:
                 raise NoDocumentsError(f"the {name} no documents", self.skipped.explain())
         self.progress.use(partitions=read.layout.n_partitions)
-        self.flow = StoredFlow(store, read.layout.n_partitions, workers, free // _TASK_SHARE, self.progress)
+        self.flow = StoredFlow(
+            store, read.layout.n_partitions, workers, free // _TASK_SHARE, self.progress, n_wanted_bytes=memory * 2 // 3
+        )
 
     def _announce(self, n_bytes: int | None, memory: int) -> None:
         """Say where parts are stored, and what may keep the run from its end or from its limit."""
