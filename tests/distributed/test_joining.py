@@ -1,0 +1,71 @@
+"""The join of sets over partitions: two sets that are similar meet at a key, also where common members are keys in twos."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibidem.distributed import join_kernels as kernels
+from ibidem.distributed import joining
+from tests.distributed.collections import random_records
+from tests.distributed.parity import found_apart, local_tables
+
+LIMITS = [(1, 10), (1, 3), (1, 2), (3, 5), (4, 5), (9, 10), (1, 1)]
+
+
+def keys_of(sets: list[list[int]], levels: list[int], least_common: int, p: int, q: int) -> list[list[tuple[int, bool]]]:
+    """Return the keys of each set, and whether smaller sets are looked for there."""
+    sizes = np.array([len(each) for each in sets], np.int64)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    hashes = np.array([member for each in sets for member in each], np.uint64)
+    of_hash = np.array([levels[member] for each in sets for member in each], np.int32)
+    kernels.order_sets(hashes, of_hash, first, np.empty(len(sets), np.uint64))
+    n_probe = np.where(sizes > 0, sizes - -(-p * sizes // q) + 1, 0)
+    n_index = sizes - -(-2 * p * sizes // (p + q)) + 1
+    n = 0
+    for _ in range(2):
+        keys, which, is_indexed = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.bool_)
+        n = kernels.list_prefixes(hashes, of_hash, least_common, first, n_probe, n_index, keys, which, is_indexed)
+    found: list[list[tuple[int, bool]]] = [[] for _ in sets]
+    for key, number, indexed in zip(keys.tolist(), which.tolist(), is_indexed.tolist(), strict=True):
+        found[number].append((key, indexed))
+    return found
+
+
+@settings(max_examples=400, deadline=None)
+@given(seed=st.integers(0, 10**6), limit=st.sampled_from(LIMITS))
+def test_similar_sets_meet(seed: int, limit: tuple[int, int]) -> None:
+    p, q = limit
+    chance = random.Random(seed)
+    n_members, most = chance.choice([4, 9, 30]), chance.choice([3, 8, 20])
+    sets = [chance.sample(range(n_members), chance.randint(0, min(most, n_members))) for _ in range(12)]
+    levels = [max(0, chance.randint(-3, 9)) for _ in range(n_members)]
+    keys = keys_of(sets, levels, chance.randint(1, 11), p, q)
+    for x, larger in enumerate(sets):
+        for y, smaller in enumerate(sets):
+            shared, total = len({*larger} & {*smaller}), len({*larger} | {*smaller})
+            if x == y or len(smaller) > len(larger) or not shared or q * shared < p * total:
+                continue
+            assert {key for key, _ in keys[x]} & {key for key, indexed in keys[y] if indexed}
+
+
+def test_common_members_are_keys_in_twos_only() -> None:
+    # At 4/5 the first two of ten members are keys; one and two are common, zero is not.
+    ((alone, *others),) = keys_of([list(range(6))], [0, 8, 9, 9, 9, 9], 5, 4, 5)
+    assert alone == (0, True)
+    assert len(others) == 1
+    assert not {key for key, _ in others} & set(range(6))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_collections_of_common_words(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joining, "_SAMPLE_EVERY", 1)
+    monkeypatch.setattr(joining, "_LEAST_COUNT", 1)
+    monkeypatch.setattr(joining, "_COMMON_COUNT", seed % 4)
+    records = random_records(seed, 30)
+    chosen = {"min_similarity": ("0.3", "0.5", "0.8")[seed % 3], "signature": "words" if seed % 2 else "shingles"}
+    assert found_apart(records, None, 3, seed=seed, **chosen) == local_tables(records, None, **chosen)
