@@ -90,7 +90,7 @@ def pieces(emitted: Emitted) -> Iterator[tuple[int, pa.Table]]:
 
 def _by_route(table: pa.Table, routes: NDArray[np.int64]) -> Iterator[tuple[int, pa.Table]]:
     if (routes[1:] < routes[:-1]).any():
-        order = np.argsort(routes, kind="stable")
+        order = order_of(routes)
         table, routes = table.take(pa.array(order)), routes[order]
     bounds = np.flatnonzero(np.diff(routes, prepend=routes[0] - 1, append=routes[-1] + 1))
     for begin, end in pairwise(bounds.tolist()):
@@ -105,6 +105,13 @@ def _small(table: pa.Table, most_bytes: int) -> Iterator[pa.Table]:
         half = table.num_rows // 2
         yield from _small(table.slice(0, half), most_bytes)
         yield from _small(table.slice(half), most_bytes)
+
+
+def order_of(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the order of whole numbers from 0 on, equal ones as they stand. Those of two bytes are sorted by counting."""
+    is_small = len(numbers) == 0 or int(numbers.max()) <= np.iinfo(np.uint16).max
+    order: NDArray[np.int64] = np.argsort(numbers.astype(np.uint16) if is_small else numbers, kind="stable")
+    return order
 
 
 def route_by_hash(keys: NDArray[np.uint64], n_partitions: int) -> NDArray[np.int64]:

@@ -134,27 +134,24 @@ def _needed_overlap(size_x, size_y, p, q):
     return (p * (size_x + size_y) + p + q - 1) // (p + q)
 
 
-@inlined_kernel
-def _may_share(needed, size_x, size_y, bitmap_x, bitmap_y):
-    """Tell whether two sets may share so many members: a bitmap differs in at most one bit for each that is not shared."""
-    return np.int64(popcount(bitmap_x ^ bitmap_y)) <= size_x + size_y - 2 * needed
-
-
 @outer_kernel
 def find_possible(member, size, bitmap, is_indexed, p, q, active):
     """Mark the sets that meet one at their member which size and bitmap allow to be similar.
 
-    Sets come by member, then by size: an indexed one is met by those after it.
+    Sets come by member (only its number is looked at), then by size: an indexed one is met by those after it. A bitmap differs
+    in at most one bit for each member that two sets do not share.
     """
     begin = 0
     for x in range(len(member)):
         size_x = np.int64(size[x])
         begin = _first_met(member, size, x, begin, p, q)
+        size_y = np.int64(-1)
+        most_differing = np.int64(0)
         for y in range(begin, x):
-            if not is_indexed[y] or (active[x] and active[y]):
-                continue
-            size_y = np.int64(size[y])
-            if _may_share(_needed_overlap(size_x, size_y, p, q), size_x, size_y, bitmap[x], bitmap[y]):
+            if size[y] != size_y:
+                size_y = np.int64(size[y])
+                most_differing = size_x + size_y - 2 * _needed_overlap(size_x, size_y, p, q)
+            if np.int64(popcount(bitmap[x] ^ bitmap[y])) <= most_differing and is_indexed[y]:
                 active[x] = True
                 active[y] = True
 
@@ -166,12 +163,15 @@ def unite_similar(member, number, size, bitmap, is_indexed, first, values, p, q,
     for x in range(len(member)):
         size_x = np.int64(size[x])
         begin = _first_met(member, size, x, begin, p, q)
+        size_y = np.int64(-1)
+        needed = np.int64(0)
         for y in range(begin, x):
-            if not is_indexed[y] or find_root(parent, number[x]) == find_root(parent, number[y]):
+            if size[y] != size_y:
+                size_y = np.int64(size[y])
+                needed = _needed_overlap(size_x, size_y, p, q)
+            if np.int64(popcount(bitmap[x] ^ bitmap[y])) > size_x + size_y - 2 * needed or not is_indexed[y]:
                 continue
-            size_y = np.int64(size[y])
-            needed = _needed_overlap(size_x, size_y, p, q)
-            if not _may_share(needed, size_x, size_y, bitmap[x], bitmap[y]):
+            if find_root(parent, number[x]) == find_root(parent, number[y]):
                 continue
             if overlap_of(values, first[x], size_x, first[y], size_y, needed) >= 0:
                 unite(parent, number[x], number[y])

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
+from ibidem.blocks import Blocks, Emitted, Flow, order_of, route_by_hash
 from ibidem.config import Config
 from ibidem.distributed import join_kernels as kernels
 from ibidem.distributed.components import EDGES, ROOTS, connect
@@ -27,6 +27,7 @@ from ibidem.distributed.tables import as_lists, flat, lengths, starts_of, table_
 from ibidem.distributed.typing import CLASSES, TYPES, Maker, emit_classes, tokens_of
 from ibidem.matches.kernels import flatten
 from ibidem.parts import in_turn
+from ibidem.passages.gram_join import group_equal
 from ibidem.sentences.hashing import mix
 from ibidem.signatures.types import number_hashes
 
@@ -46,7 +47,7 @@ _SENT = pa.schema([*_WANTED, ("bitmap", pa.uint64()), ("set", pa.list_(pa.uint64
 _MOST_FREQUENT = 1 << 20
 _SAMPLE_EVERY = 8  # types that members are counted in
 _LEAST_COUNT = 2  # among those
-_COMMON_COUNT = 512  # among those: so many sets that they are better met by two members together
+_COMMON_COUNT = 2048  # among those: so many sets that they are better met by two members together
 _LONG_LIST = 1 << 15  # sets of one member that are compared in one task, some seconds at worst
 
 
@@ -180,21 +181,16 @@ def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> list[
 
     def meet(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["postings"]
-        chosen = _repeated(table["member"].to_numpy())
-        keys = [table[name].to_numpy()[chosen] for name in ("digest", "size", "member")]
-        table = table.take(pa.array(chosen[np.lexsort(keys)]))
-        member = table["member"].to_numpy()
-        bounds = np.flatnonzero(np.diff(member, prepend=np.uint64(0), append=np.uint64(0)))
-        counts = np.diff(bounds)
+        met = _Met.at(table["member"].to_numpy(), table["size"].to_numpy())
+        counts = np.diff(met.first)
         is_long = counts > _LONG_LIST
-        yield _possible(table.filter(pa.array(np.repeat(~is_long, counts))), p, q, layout)
-        for begin, end in zip(bounds[:-1][is_long].tolist(), bounds[1:][is_long].tolist(), strict=True):
-            yield from _block_pairs(table.slice(begin, end - begin), p, q, layout)
+        yield _possible(table, met.at_keys(~is_long), p, q, layout)
+        for begin, end in zip(met.first[:-1][is_long].tolist(), met.first[1:][is_long].tolist(), strict=True):
+            yield from _block_pairs(table.take(pa.array(met.rows[begin:end])), p, q, layout)
 
     def meet_in_blocks(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["postings"]
-        order = np.lexsort([table[name].to_numpy() for name in ("digest", "size", "member")])
-        yield _possible(table.take(pa.array(order)), p, q, layout)
+        yield _possible(table, _Met.at(table["member"].to_numpy(), table["size"].to_numpy()), p, q, layout)
 
     met = flow.reduce("sets-meet", {"postings": postings}, meet, {"wanted": _WANTED, "long": _POSTINGS})
     if flow.count(met["long"]) == 0:
@@ -203,13 +199,38 @@ def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> list[
     return [met["wanted"], wanted["wanted"]]
 
 
-def _possible(postings: pa.Table, p: int, q: int, layout: Layout) -> Emitted:
-    """Return those of the sets, in order of member, size and digest, that size and bitmap allow to resemble another one."""
+class _Met(NamedTuple):
+    """Rows of keys that stand more than once: by key, then by size; and where those of each key begin."""
+
+    rows: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+    @classmethod
+    def at(cls, keys: NDArray[np.uint64], sizes: NDArray[Any]) -> _Met:
+        """Return where keys meet."""
+        by_size = order_of(sizes)
+        groups = group_equal(keys[by_size])  # leaves rows in their order
+        return cls(by_size[groups.rows], groups.first)
+
+    @property
+    def number(self) -> NDArray[np.int64]:
+        """The number of each row's key."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    def at_keys(self, chosen: NDArray[np.bool_]) -> _Met:
+        """Return the rows of some of the keys."""
+        counts = np.diff(self.first)
+        return self if chosen.all() else _Met(self.rows[np.repeat(chosen, counts)], starts_of(counts[chosen]))
+
+
+def _possible(postings: pa.Table, met: _Met, p: int, q: int, layout: Layout) -> Emitted:
+    """Return those of the sets that size and bitmap allow to resemble another one that they meet."""
     member, digest, size, bitmap, is_indexed = (c.to_numpy() for c in postings.columns)
-    active = np.zeros(len(member), np.bool_)
-    kernels.find_possible(member, size, bitmap, is_indexed, p, q, active)
-    columns = [digest[active], member[active], is_indexed[active]]
-    return Emitted("wanted", table_of(columns, _WANTED), route_by_hash(digest[active], layout.n_partitions))
+    active = np.zeros(len(met.rows), np.bool_)
+    kernels.find_possible(met.number, size[met.rows], bitmap[met.rows], is_indexed[met.rows], p, q, active)
+    rows = met.rows[active]
+    columns = [digest[rows], member[rows], is_indexed[rows]]
+    return Emitted("wanted", table_of(columns, _WANTED), route_by_hash(digest[rows], layout.n_partitions))
 
 
 def _block_pairs(postings: pa.Table, p: int, q: int, layout: Layout) -> Iterator[Emitted]:
@@ -228,12 +249,6 @@ def _block_pairs(postings: pa.Table, p: int, q: int, layout: Layout) -> Iterator
             name = fold(fold(member, np.uint64(number + 1)), np.uint64(other_number + 1))
             columns = [np.repeat(name, both.num_rows), *both.columns[1:]]
             yield Emitted("long", table_of(columns, _POSTINGS), int(route_by_hash(name, layout.n_partitions)[0]))
-
-
-def _repeated(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return where the keys stand that stand more than once."""
-    _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return np.flatnonzero(counts[which] > 1)
 
 
 def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config, layout: Layout) -> tuple[Blocks, Blocks]:
@@ -256,14 +271,13 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
     def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["sent"].combine_chunks()
         sizes = lengths(table, "set")
-        member, digest = table["member"].to_numpy(), table["digest"].to_numpy()
-        order = np.lexsort((digest, sizes, member))
-        first = np.cumsum(sizes) - sizes
-        known, number = np.unique(digest, return_inverse=True)
+        met = _Met.at(table["member"].to_numpy(), sizes)
+        rows, first = met.rows, starts_of(sizes)
+        known, number = np.unique(table["digest"].to_numpy()[rows], return_inverse=True)
         parent = np.arange(len(known), dtype=np.int32)
         kernels.unite_similar(
-            member[order], number[order].astype(np.int32), sizes[order], table["bitmap"].to_numpy()[order],
-            table["is_indexed"].to_numpy(zero_copy_only=False)[order], first[order], flat(table, "set"), p, q, parent,
+            met.number, number.astype(np.int32), sizes[rows], table["bitmap"].to_numpy()[rows],
+            table["is_indexed"].to_numpy(zero_copy_only=False)[rows], first[rows], flat(table, "set"), p, q, parent,
         )  # fmt: skip
         flatten(parent)
         joined = np.flatnonzero(parent != np.arange(len(parent)))
