@@ -64,10 +64,36 @@ def test_long_documents_that_share_little(data: Any) -> None:
         "same_document": data.draw(st.booleans()),
         "max_gap_sentences": data.draw(st.sampled_from([0, 1, 4])),
         "min_quote_words": data.draw(st.sampled_from([0, 5])),
+        "min_words": data.draw(st.sampled_from([1, 10, 60])),
     }
     against = long_records(seed + 1, 5) if data.draw(st.booleans()) else None
     partitions = data.draw(st.sampled_from([1, 2, 3, 7]))
     assert found_apart(records, against, partitions, 3, seed, **chosen) == local_tables(records, against, **chosen)
+
+
+@pytest.mark.parametrize(
+    ("n_between", "third", "chosen"),
+    [
+        ((4, 3), False, {"min_words": 100}),
+        ((4, 4), True, {"min_words": 60}),
+        ((2, 1), False, {"min_words": 100, "min_sentences": 1, "max_gap_sentences": 2}),
+        ((7, 6), False, {"max_gap_sentences": 7, "min_sentences": 4}),
+    ],
+)
+@pytest.mark.parametrize("signature", ["exact", "words"])
+def test_documents_that_are_alike_but_for_their_middle(
+    n_between: tuple[int, int], third: bool, chosen: dict[str, Any], signature: str
+) -> None:
+    a, b = (
+        text(1, 2, 3) + " " + " ".join(text(100 * side + k) for k in range(n)) + " " + text(4, 5, 6)
+        for side, n in enumerate(n_between, 1)
+    )
+    records = [{"id": "a", "text": a}, {"id": "b", "text": b}]
+    if third:  # shares what a has in the middle
+        records.append({"id": "c", "text": text(300, 301) + " " + " ".join(text(100 + k) for k in range(n_between[0]))})
+    for partitions in (1, 2):
+        apart = found_apart(records, None, partitions, signature=signature, **chosen)
+        assert apart == local_tables(records, None, signature=signature, **chosen)
 
 
 @pytest.mark.parametrize("seed", range(200))

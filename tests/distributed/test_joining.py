@@ -18,7 +18,7 @@ LIMITS = [(1, 10), (1, 3), (1, 2), (3, 5), (4, 5), (9, 10), (1, 1)]
 
 
 def keys_of(sets: list[list[int]], levels: list[int], least_common: int, p: int, q: int) -> list[list[tuple[int, bool]]]:
-    """Return the keys of each set, and whether smaller sets are looked for there."""
+    """Return the keys of each set, and whether larger sets look for it there."""
     sizes = np.array([len(each) for each in sets], np.int64)
     first = np.concatenate([[0], np.cumsum(sizes)])
     hashes = np.array([member for each in sets for member in each], np.uint64)
@@ -29,7 +29,9 @@ def keys_of(sets: list[list[int]], levels: list[int], least_common: int, p: int,
     n = 0
     for _ in range(2):
         keys, which, is_indexed = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.bool_)
-        n = kernels.list_prefixes(hashes, of_hash, least_common, first, n_probe, n_index, keys, which, is_indexed)
+        n = kernels.list_prefixes(
+            hashes, of_hash, least_common, joining.sizes_in_twos(p, q), first, n_probe, n_index, keys, which, is_indexed
+        )
     found: list[list[tuple[int, bool]]] = [[] for _ in sets]
     for key, number, indexed in zip(keys.tolist(), which.tolist(), is_indexed.tolist(), strict=True):
         found[number].append((key, indexed))
@@ -44,7 +46,9 @@ def test_similar_sets_meet(seed: int, limit: tuple[int, int]) -> None:
     n_members, most = chance.choice([4, 9, 30]), chance.choice([3, 8, 20])
     sets = [chance.sample(range(n_members), chance.randint(0, min(most, n_members))) for _ in range(12)]
     levels = [max(0, chance.randint(-3, 9)) for _ in range(n_members)]
-    keys = keys_of(sets, levels, chance.randint(1, 11), p, q)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(joining, "_MOST_IN_TWOS", chance.choice([1, 2, 3, 16]))
+        keys = keys_of(sets, levels, chance.randint(1, 11), p, q)
     for x, larger in enumerate(sets):
         for y, smaller in enumerate(sets):
             shared, total = len({*larger} & {*smaller}), len({*larger} | {*smaller})

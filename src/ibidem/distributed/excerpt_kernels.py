@@ -57,7 +57,6 @@ def join_stretches(excerpt, row, low, high, first, joined_low, joined_high):
         n += 1
     for each in range(last + 1, len(first)):
         first[each] = n
-    return n
 
 
 @outer_kernel

@@ -2,7 +2,7 @@
 
 Every passage of two documents grows from a gram that both have, over rows that lie in repeated windows or are its next
 neighbours. All other sentences are left out; a *gap* stands for each stretch of them, with its words and characters, so that
-distances and shares stay what they are. It is a row of its own that equals no other.
+distances and shares stay what they are, though not the number of rows. It is a row of its own that equals no other.
 """
 
 from __future__ import annotations
@@ -52,6 +52,9 @@ class Excerpts:
         collection = placed.collection
         self._words_before = starts_of(collection.n_words)
         self._chars_before = starts_of(collection.end_char.astype(np.int64) - collection.start_char)
+        n_sentences = np.maximum(1, lengths(table, "digest"))
+        n_set_bytes = 8 * lengths(table, "sets") if "sets" in table.column_names else 0
+        self._bytes_a_sentence = BYTES_A_SENTENCE + n_set_bytes / n_sentences
         self._sets = compared_sets(table, placed) if "sets" in table.column_names else None
         self._of_sentence = {name: flat(table, name) for name in (*OF_SENTENCE, *(["classes"] if self._sets else []))}
 
@@ -74,7 +77,7 @@ class Excerpts:
         nothing = np.empty(0, np.int64)
         self._list((0, len(documents)), documents, stretches, counts, (nothing,) * 5)
         # Not all at once: where much is alike, there are very many.
-        sizes = BYTES_A_SENTENCE * (3 if self._sets else 1) * np.cumsum(counts[0])
+        sizes = np.cumsum(counts[0] * self._bytes_a_sentence[documents])
         bounds = np.searchsorted(sizes, np.arange(0, sizes[-1] if len(sizes) else 0, _MOST_SENT_BYTES))
         for begin, end in pairwise([*np.unique(bounds).tolist(), len(documents)]):
             n_sentences, n_kept_rows, n_gaps = (count[begin:end] for count in counts)

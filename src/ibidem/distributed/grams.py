@@ -33,6 +33,7 @@ FLAGS = pa.schema([("document", pa.int64()), ("row", pa.int32()), ("flags", pa.u
 MEMBERS = pa.schema([("document", pa.int64()), ("row", pa.int32()), ("bucket", pa.int32())])
 GRAM_OUTPUTS = {"grams": GRAMS, "flags": FLAGS, "edges": EDGES}
 _IDENTICAL = 0
+_MEMBERS_AT_A_TIME = 1 << 20
 
 
 def keys_of(placed: PlacedDocuments, limits: PassagesConfig) -> dict[int, NDArray[np.uint64]]:
@@ -106,10 +107,10 @@ def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str,
 
     def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         grams = tables["grams"]
-        columns: list[NDArray[Any]] = [grams[name].to_numpy() for name in GRAMS.names]
-        bits, keys, documents, rows, counts = columns
+        given: list[NDArray[Any]] = [grams[name].to_numpy() for name in GRAMS.names]
+        bits, keys, documents, rows, counts = given
         # What a mapper sent is in order by itself: that is little to sort, and groups are in order then.
-        order = np.argsort(documents << 32 | rows, kind="stable")
+        order = np.argsort(documents.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64), kind="stable")
         groups = group_equal(told_apart(keys, bits)[order])
         which = np.repeat(np.arange(len(groups.first) - 1), np.diff(groups.first))
         members = order[groups.rows]
@@ -126,16 +127,16 @@ def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str,
         homes = layout.home(documents)
         n_input = layout.n_input if layout.has_reference else -1
         n_buckets = layout.n_partitions * layout.n_groups
-        room = np.empty(0, np.int64)
-        for _ in range(2):  # first to learn how many there are
-            n_met = kernels.list_meetings(
-                groups.first, may_meet, documents, homes, layout.group(homes), layout.n_groups, limits.same_document, n_input,
-                n_buckets, room,
+        in_groups = layout.group(homes)
+        room = np.empty(max(_MEMBERS_AT_A_TIME, int(np.diff(groups.first).max(initial=0))), np.int64)
+        place = 0
+        while place < len(documents):  # not all at once: a place may have to be seen in very many buckets
+            place, n_met = kernels.list_meetings(
+                place, groups.first, which, may_meet, documents, homes, in_groups, layout.n_groups, limits.same_document,
+                n_input, n_buckets, room,
             )  # fmt: skip
-            room = np.empty(n_met, np.int64) if len(room) < n_met else room
-        at = room // n_buckets
-        columns = [documents[at], rows[at], (room % n_buckets).astype(np.int32)]
-        yield Emitted("members", table_of(columns, MEMBERS), homes[at])
+            at, buckets = np.divmod(room[:n_met], n_buckets)
+            yield Emitted("members", table_of([documents[at], rows[at], buckets.astype(np.int32)], MEMBERS), homes[at])
 
     return flow.reduce("grams", {"grams": grams}, reduce, {"flags": FLAGS, "members": MEMBERS, "edges": EDGES})
 

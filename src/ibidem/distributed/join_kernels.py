@@ -63,27 +63,29 @@ def look_up(hashes, frequent, levels, table_bits, table_first, out):
 
 
 @outer_kernel
-def list_prefixes(hashes, levels, least_common, first, n_probe, n_index, keys, which, is_indexed):
+def list_prefixes(hashes, levels, least_common, sizes_in_twos, first, n_probe, n_index, keys, which, is_indexed):
     """Write what every set is met by: the first `n_probe` of its members, which are in order of their level.
 
     Too many sets have a member of level `least_common` or above. Sets that must share two members share a second one among the
     first `n_probe` + 1: there, two members together are a key. Sets that may be similar by one member alone are met by it too.
+    So are those of `sizes_in_twos[0]` members or more, and only so beyond `sizes_in_twos[1]`: two of many would be too many.
     Also written are the number of the set, and whether the key is of the first `n_index` members (with the second: and one
     more). Writes only as far as there is room; returns how many there are.
     """
+    least_alone, most_in_twos = sizes_in_twos
     n = 0
     for t in range(len(first) - 1):
         begin = first[t]
         size = first[t + 1] - begin
         for k in range(n_probe[t]):
             is_common = levels[begin + k] >= least_common
-            if not is_common or n_probe[t] == size:
+            if not is_common or n_probe[t] == size or size >= least_alone:
                 if n < len(keys):
                     keys[n] = hashes[begin + k]
                     which[n] = t
                     is_indexed[n] = k < n_index[t]
                 n += 1
-            if is_common:
+            if is_common and size <= most_in_twos:
                 for second in range(k + 1, min(n_probe[t] + 1, size)):
                     if n < len(keys):
                         keys[n] = mix(hashes[begin + k], hashes[begin + second])

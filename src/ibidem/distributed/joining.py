@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +49,8 @@ _MOST_FREQUENT = 1 << 20
 _SAMPLE_EVERY = 8  # types that members are counted in
 _LEAST_COUNT = 2  # among those
 _COMMON_COUNT = 2048  # among those: so many sets that they are better met by two members together
+_MOST_IN_TWOS = 16  # members of a prefix that are taken so
+_MOST_SENT_BYTES = 16 << 20
 _LONG_LIST = 1 << 15  # sets of one member that are compared in one task, some seconds at worst
 
 
@@ -141,9 +144,19 @@ def _frequent_members(flow: Flow, members: Blocks) -> _Levels:
     return _Levels(hashes[by_hash], level[by_hash], 1 + int(np.searchsorted(counts[order], _COMMON_COUNT)))
 
 
+def sizes_in_twos(p: int, q: int) -> tuple[int, int]:
+    """Return the size from which on sets are met by common members alone, too, and the largest one that are met by two.
+
+    Of two similar sets either both have the latter at most, or both have the former at least.
+    """
+    most = (q * _MOST_IN_TWOS - 1) // (q - p) if p < q else np.iinfo(np.int32).max
+    return p * most // q + 1, most
+
+
 def _list_postings(flow: Flow, sets: Blocks, levels: _Levels, config: Config, layout: Layout) -> Blocks:
     p, q = config.matches.min_similarity.as_integer_ratio()
     frequent, level, least_common = levels
+    in_twos = sizes_in_twos(p, q)
 
     def list_postings(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
         table_bits = min(20, max(1, len(frequent).bit_length()))
@@ -163,7 +176,7 @@ def _list_postings(flow: Flow, sets: Blocks, levels: _Levels, config: Config, la
                 keys, which = np.empty(n_postings, np.uint64), np.empty(n_postings, np.int32)
                 is_indexed = np.empty(n_postings, np.bool_)
                 n_postings = kernels.list_prefixes(
-                    hashes, of_hash, least_common, first, n_probe, n_index, keys, which, is_indexed
+                    hashes, of_hash, least_common, in_twos, first, n_probe, n_index, keys, which, is_indexed
                 )
             columns = [keys, digests[which], sizes[which], bitmaps[which], is_indexed]
             yield Emitted("postings", table_of(columns, _POSTINGS), route_by_hash(keys, layout.n_partitions))
@@ -264,9 +277,13 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
         lists = sets.take(pa.array(chosen)).combine_chunks()
         sets, bitmaps = _by_hash(flat(lists, "set").copy(), lengths(lists, "set"))
         yield Emitted("compared", table_of([lists["digest"], sets], SETS), partition)
-        ordered = sets.take(pa.array(which))
-        columns = [wanted["digest"], wanted["member"], wanted["is_indexed"], bitmaps[which], ordered]
-        yield Emitted("sent", table_of(columns, _SENT), route_by_hash(wanted["member"].to_numpy(), layout.n_partitions))
+        # Not all at once: a set may be wanted at very many keys.
+        n_before = np.cumsum(8 * (1 + lengths(lists, "set"))[which])
+        bounds = np.searchsorted(n_before, np.arange(0, n_before[-1] if len(n_before) else 0, _MOST_SENT_BYTES))
+        for begin, end in pairwise([*np.unique(bounds).tolist(), len(which)]):
+            part, of_part = wanted.slice(begin, end - begin), which[begin:end]
+            columns = [part["digest"], part["member"], part["is_indexed"], bitmaps[of_part], sets.take(pa.array(of_part))]
+            yield Emitted("sent", table_of(columns, _SENT), route_by_hash(part["member"].to_numpy(), layout.n_partitions))
 
     def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["sent"].combine_chunks()

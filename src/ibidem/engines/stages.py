@@ -12,6 +12,7 @@ import os
 import threading
 import weakref
 import zlib
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, pieces
@@ -129,10 +131,9 @@ class StageStore:
     def _finished(
         self, name: str, chunks: pa.Table, told: Mapping[str, Any], outputs: Mapping[str, pa.Schema], is_from_before: bool
     ) -> FinishedStage:
-        tags = np.array(chunks["tag"].to_pylist(), object)
         blocks = {}
         for tag, schema in outputs.items():
-            file = BlockFile(self.path_of(name, tag), schema, chunks.filter(pa.array(tags == tag)), is_from_before)
+            file = BlockFile(self.path_of(name, tag), schema, chunks.filter(pc.equal(chunks["tag"], tag)), is_from_before)
             weakref.finalize(file, self._released.append, file.path)
             if is_from_before:
                 self._grow(file.n_bytes if file.path.exists() else 0, spilled=False)
@@ -196,7 +197,9 @@ class StageWriter:
         self._n_waiting_bytes = 0
         self._adding, self._writing = threading.Lock(), threading.Lock()
         self._ends = dict.fromkeys(outputs, 0)
-        self._chunks: list[tuple[str, int, int, int, int, int, int]] = []
+        self._tags = list(outputs)
+        self._chunks = array("q")  # there may be millions: the number of its tag, and what _CHUNKS says
+        self._is_closed = False
         self._files: dict[str, int] = {}
         self._options = {tag: _options(schema) for tag, schema in outputs.items()}
         for tag in outputs:  # of a run that was killed in this stage
@@ -225,13 +228,14 @@ class StageWriter:
         """Write what is left, and make the stage known as finished."""
         self._flush(-1)
         self.close()
-        columns = zip(*self._chunks, strict=True) if self._chunks else [[] for _ in _CHUNKS]
-        arrays = [pa.array(list(column), kind) for column, kind in zip(columns, _CHUNKS.types, strict=True)]
+        tags, *columns = np.array(self._chunks, np.int64).reshape(-1, len(_CHUNKS)).T
+        arrays = [pa.array(self._tags, pa.string()).take(pa.array(tags)), *(pa.array(column) for column in columns)]
         return self._store.end_stage(self._name, pa.Table.from_arrays(arrays, schema=_CHUNKS), told or {}, self._outputs)
 
     def close(self) -> None:
         """Close the files."""
         with self._writing:
+            self._is_closed = True
             for descriptor in self._files.values():
                 os.close(descriptor)
             self._files.clear()
@@ -242,7 +246,7 @@ class StageWriter:
                 if self._n_waiting_bytes <= most_bytes:  # another thread was faster
                     return
                 waiting, self._waiting, self._n_waiting_bytes = self._waiting, {}, 0
-            for tag, partition in list(waiting):
+            for tag, partition in list(waiting) if not self._is_closed else ():
                 tables = waiting.pop((tag, partition))
                 for table in _chunks_of(tables):
                     self._write(tag, partition, table)
@@ -262,8 +266,8 @@ class StageWriter:
                 view = view[os.write(self._files[tag], view) :]
         except OSError as error:
             raise no_room(self._store.folder, error) from error
-        entry = (tag, partition, self._ends[tag], data.size, table.num_rows, n_memory_bytes, zlib.crc32(data))
-        self._chunks.append(entry)
+        number, end = self._tags.index(tag), self._ends[tag]
+        self._chunks.extend((number, partition, end, data.size, table.num_rows, n_memory_bytes, zlib.crc32(data)))
         self._ends[tag] += data.size
         self._store._grow(data.size)
 

@@ -122,6 +122,7 @@ class _Runner:
         self._n_wanted_bytes = n_wanted_bytes
         self._changed = threading.Condition()
         self._n_running = self._n_held = 0
+        self._next_look_seconds = 0.0
         self._error: BaseException | None = None
 
     def run(self, tasks: Iterator[_Task]) -> int:
@@ -132,6 +133,7 @@ class _Runner:
                 n_read += task.n_bytes
                 for emitted in task.run():
                     self._take(emitted)
+                    del emitted
             return n_read
         with ThreadPoolExecutor(self._workers, thread_name_prefix="ibidem") as pool:
             try:
@@ -163,9 +165,11 @@ class _Runner:
 
     def _take(self, emitted: Emitted) -> None:
         self._writer.add(emitted)
-        # What tasks free in between lies scattered, and is not given back by itself.
-        if used_memory() > self._n_wanted_bytes:
+        # What tasks free in between lies scattered, and is not given back by itself. To look for it takes a while.
+        if time.monotonic() >= self._next_look_seconds and used_memory() > self._n_wanted_bytes:
             give_back_memory()
+            pause = 1.0 if used_memory() > self._n_wanted_bytes else 0.1
+            self._next_look_seconds = time.monotonic() + pause
 
     def _do(self, task: _Task, cost: int) -> None:
         try:

@@ -261,7 +261,8 @@ def _chain_pair(
                 break
         words_a = _words(a, a_end, n_words, words_before)
         words_b = _words(b, b_end, n_words, words_before)
-        whole = a_end - a == b_end - b and _whole(a, b, a_end - a, document, document_first)
+        is_unbroken = n_sentences == a_end - a and n_sentences == b_end - b
+        whole = is_unbroken and _whole(a, b, n_sentences, document, document_first)
         if inside or (min(words_a, words_b) < min_words and not whole):
             continue
         at = 6 * n_passages
