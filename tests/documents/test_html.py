@@ -43,6 +43,15 @@ PAGES = st.lists(st.recursive(_BLOCK, _wrapped, max_leaves=10), min_size=1, max_
 @given(PAGES)
 @example("<div hidden><p>one</p><p>two</p></div><p>three")
 @example("<ul><li>one<li>two<ul><li>three</ul><li>four</ul>")
+@example("<div><button>one</div>" + "<p>two three</p>" * 9)
+@example("<div><label hidden>one</div>" + "<p>two three</p>" * 9)
+@example("<table><tr><td><select>one</td></tr></table>" + "<p>two three</p>" * 9)
+@example("<table><tr><td><div hidden>one</td></tr></table>" + "<p>two three</p>" * 9)
+@example("<ul><li><div hidden>one</li><li>two three four five six</li></ul>" + "<p>two three</p>" * 9)
+@example("<div><section hidden>one</div>" + "<p>two three</p>" * 9)
+@example("<div><svg><path d=1>one</div>" + "<p>two three</p>" * 9)
+@example("<svg/>" + "<p>two three</p>" * 9)
+@example("<div>one<span><div>two</span></div>three</div>" + "<p>two three</p>" * 9)
 def test_a_page_in_parts_gives_the_words_of_the_whole_page(page: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_FEW_TAGS", 10**9)
@@ -66,17 +75,39 @@ def test_lines_and_paragraphs_stay_apart_where_a_page_is_cut(monkeypatch: pytest
     assert extract_text(page, main_content=False) == whole
 
 
-def test_numbered_lists_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbered_lists_are_not_cut_unless_they_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_FEW_TAGS", -1)
-    monkeypatch.setattr(module, "PART_CHARS", 20)
-    found = extract_text("<p>Before.</p><ol>" + "<li>Item.</li>" * 30 + "</ol><p>After.</p>", main_content=False)
-    assert "30. Item." in found
+    monkeypatch.setattr(module, "PART_CHARS", 200)
+    for n_items, numbered in ((30, True), (300, False)):
+        found = extract_text("<p>Before.</p><ol>" + "<li>Item.</li>" * n_items + "</ol><p>After.</p>", main_content=False)
+        assert (f"{n_items}. Item." in found) == numbered
+        assert found.count("Item.") == n_items
 
 
-@pytest.mark.parametrize("line", ["<p>Some words of a paragraph.</p>", "<div>word <span>and</span> word</div>", "a line<br>\n"])
-def test_large_pages_take_time_by_their_length(line: str) -> None:
+def test_lists_that_are_nested_too_deep_stay_so_where_a_page_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = "<ul><li>" * 40 + "<li>An item of some words." * 200
+    monkeypatch.setattr(module, "PART_CHARS", 10**9)
+    whole = extract_text(page, main_content=False)
+    monkeypatch.setattr(module, "PART_CHARS", 1000)
+    parts = extract_text(page, main_content=False)
+    assert parts.split() == whole.split()
+    assert abs(len(parts) - len(whole)) < 100
+
+
+@pytest.mark.parametrize(
+    ("begin_of_page", "line"),
+    [
+        ("<body>", "<p>Some words of a paragraph.</p>"),
+        ("<body>", "<div>word <span>and</span> word</div>"),
+        ("<body>", "a line<br>\n"),
+        ("<div><ol>", "<li>Some words of an item."),
+        ("<div><svg></div>", "<p>Some words of a paragraph.</p>"),
+        ("<ul><li>" * 50, "<li>Some words of an item."),
+    ],
+)
+def test_large_pages_take_time_by_their_length(begin_of_page: str, line: str) -> None:
     def seconds(n_chars: int) -> float:
-        page = "<body>" + line * (n_chars // len(line))
+        page = begin_of_page + line * (n_chars // len(line))
         begin = time.process_time()
         extract_text(page, main_content=False)
         return time.process_time() - begin

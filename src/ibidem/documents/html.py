@@ -28,9 +28,17 @@ _NEVER_DEEP = frozenset(
 _NOT_PARSED = frozenset({"script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"})
 _LISTS = frozenset({"ol", "ul"})
 _LIST = re.compile(r"<(/?)([uo]l)\b", re.IGNORECASE)
+_NUMBERED, _TABLES = frozenset({"ol"}), frozenset({"table"})
+_CELLS = frozenset({"caption", "tbody", "td", "tfoot", "th", "thead", "tr"})
+# The end of such a tag also ends what was opened inside of it and not closed.
+_BLOCKS = frozenset(
+    {"address", "article", "aside", "blockquote", "body", "center", "details", "dialog", "div", "dl", "fieldset", "figure"}
+    | {"footer", "form", "header", "html", "main", "nav", "ol", "pre", "section", "table", "ul"}
+)
 _FOREIGN = frozenset({"svg", "math"})  # only in these a slash at the end of a tag closes it
 # Parts of a page that are looked at by themselves: the time to take text out grows with the square of its length.
 PART_CHARS = 200_000
+_LONG_LIST_PARTS = 3
 _PARAGRAPHS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote"})
 _LINES = _PARAGRAPHS | {"br", "dd", "div", "dt", "hr", "li", "section", "article", "table", "tr"}
 _CELL = re.compile(r"<t[dh]\b", re.IGNORECASE)
@@ -74,7 +82,7 @@ class _Nesting:
         self._n_all_deeper = 0
 
     def step(self, name: str, is_end: bool, tag: str = "") -> int:
-        """Take a tag; return how deep it lies."""
+        """Take a tag, which is opened again as `tag` in later parts; return how deep it lies."""
         if not is_end:
             if len(self.open) < _MOST_DEPTH:
                 self.open.append((name, tag))
@@ -88,24 +96,42 @@ class _Nesting:
             self._n_deeper[name] -= 1
             self._n_all_deeper -= 1
         elif self._n_open[name]:
-            self._n_open[name] -= 1
-            del self.open[next(at for at in range(len(self.open) - 1, -1, -1) if self.open[at][0] == name)]
+            at = len(self.open) - 1
+            while self.open[at][0] != name:
+                if self.open[at][0] == "table" or (name not in _BLOCKS and self.open[at][0] in _BLOCKS):
+                    return depth  # what lies further out is not ended from here
+                at -= 1
+            self._end_from(at)
         return depth
 
-    def holds(self, name: str) -> bool:
-        """Say whether a tag is open."""
-        return self._n_open[name] > 0
+    def end_inside(self, names: frozenset[str]) -> None:
+        """End all that was opened inside of the innermost of these tags."""
+        at = next((at for at in range(len(self.open) - 1, -1, -1) if self.open[at][0] in names), len(self.open))
+        self._end_from(at + 1)
+
+    def _end_from(self, at: int) -> None:
+        for name, _ in self.open[at:]:
+            self._n_open[name] -= 1
+        del self.open[at:]
+
+    def holds(self, names: frozenset[str]) -> bool:
+        """Say whether one of these tags is open."""
+        return any(self._n_open[name] for name in names)
+
+    def begin(self) -> str:
+        """Return what opens everything again in another part: only blocks, others may have ended without a tag of their own."""
+        return "".join(tag + "<tr><td>" * (name == "table") for name, tag in self.open if name in _BLOCKS)
 
 
 def _parts(html: str, may_cut: bool) -> Iterator[tuple[str, str]]:
     """Yield a page in parts, each with the line ends before it, without what would take very long.
 
     Left out are tags that are nested too deep and the attributes of very long ones. If a page may be cut, a part ends where a
-    paragraph, a line or the like begins, and the tags that are open there are opened again in the next one. Numbered lists are
-    not cut: their numbers would begin again.
+    paragraph, a line or the like begins, and the blocks that are open there are opened again in the next one. All words stay;
+    blank lines and marks of items may differ there. Numbered lists are cut only if they are long: their numbers begin again.
     """
     nesting, list_nesting = _Nesting(), _Nesting()
-    foreign_depth = place = copied = cut = 0
+    place = copied = cut = 0
     between, last_ended, part = "", "", [""]
     while found := _BEGIN.search(html, place):
         start, name = found.start(), (found[2] or "").lower()
@@ -115,32 +141,26 @@ def _parts(html: str, may_cut: bool) -> Iterator[tuple[str, str]]:
                 break
             continue
         place = _end_of_tag(html, found.end())
-        is_end = bool(found[1])
-        if (
-            may_cut
-            and start - cut > PART_CHARS
-            and not is_end
-            and name in _LINES
-            and not foreign_depth
-            and not nesting.holds("ol")
-        ):
-            yield between, "".join([*part, html[copied:start]])
-            between = "\n\n" if {name, last_ended} & _PARAGRAPHS else "\n"
-            part, copied, cut = [tag + "<tr><td>" * (name == "table") for name, tag in nesting.open], start, start
+        is_end, is_foreign = bool(found[1]), name in _FOREIGN or nesting.holds(_FOREIGN)
+        if may_cut and start - cut > PART_CHARS and not is_end and name in _LINES and not is_foreign:
+            if not nesting.holds(_NUMBERED) or start - cut > _LONG_LIST_PARTS * PART_CHARS:
+                yield between, "".join([*part, html[copied:start]])
+                between = "\n\n" if {name, last_ended} & _PARAGRAPHS else "\n"
+                part, copied, cut = [nesting.begin()], start, start
         if is_end or name in _LINES:
             last_ended = name if is_end else ""
         instead = f"<{'/' * is_end}{name}>" if place - start > _MOST_TAG_CHARS else None
-        if name in _FOREIGN:
-            foreign_depth = max(0, foreign_depth + (-1 if is_end else 1))
-        if name not in _NEVER_DEEP and not (foreign_depth and html.endswith("/>", start, place)):
-            depth = nesting.step(name, is_end, html[start:place] if instead is None else instead)
-            list_depth = list_nesting.step(name, is_end) if name in _LISTS else 0
-            if depth > _MOST_DEPTH or list_depth > _MOST_LISTS:
+        if name in _CELLS or (name == "li" and is_end):
+            nesting.end_inside(_TABLES if name in _CELLS else _LISTS)
+        if name not in _NEVER_DEEP and not (is_foreign and html.endswith("/>", start, place)):
+            is_too_deep = name in _LISTS and list_nesting.step(name, is_end) > _MOST_LISTS
+            tag = "" if is_too_deep else html[start:place] if instead is None else instead
+            if nesting.step(name, is_end, tag) > _MOST_DEPTH or is_too_deep:
                 instead = " "
         if instead is not None:
             part += [html[copied:start], instead]
             copied = place
-        if name in _NOT_PARSED and not is_end and not foreign_depth:
+        if name in _NOT_PARSED and not is_end and not is_foreign:
             close = re.compile(f"</{name}", re.IGNORECASE).search(html, place)
             if close is None:
                 break
