@@ -20,7 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from ibidem.errors import OutputExistsError, UsageError
+from ibidem import cleaned
+from ibidem.errors import InputError, OutputExistsError, UsageError
+from ibidem.reports.cleaning_summary import summarise_cleaning
 from tests import cluster_twins as twins
 from tests.cluster_twins import limits, records, shingle_sizes, word_lists
 from tests.clusters.cut_twins import expected_cuts
@@ -487,6 +489,50 @@ def test_output_folders(tmp_path: Path) -> None:
     ibidem.find(documents(text(1))).write(tmp_path / "found")
     with pytest.raises(OutputExistsError, match="other files"):
         result.write(tmp_path / "found", overwrite=True)
+
+
+@pytest.mark.parametrize("where", ["rewrite", "write_result"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, MemoryError])
+def test_a_run_that_does_not_end_leaves_earlier_results(
+    where: str, error: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, out = tmp_path / "news.jsonl", tmp_path / "out"
+    path.write_text("".join(json.dumps(record) + "\n" for record in documents(text(1, 2, 3), text(1, 2, 3))))
+    ibidem.dedup(path).write(out)
+    earlier = {file.name: file.read_bytes() for file in out.iterdir()}
+    result = ibidem.dedup(path, level="passage")
+    real = getattr(cleaned, where)
+
+    def fail(*arguments: Any, **named: Any) -> None:
+        real(*arguments, **named)
+        raise error
+
+    monkeypatch.setattr(cleaned, where, fail)
+    with pytest.raises(error):
+        result.write(out, overwrite=True)
+    assert {file.name: file.read_bytes() for file in out.iterdir()} == earlier
+    with pytest.raises(error):
+        result.write(tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_collection_that_was_being_replaced_is_no_input(tmp_path: Path) -> None:
+    (tmp_path / "news.jsonl").write_text(json.dumps({"text": text(1)}))
+    (tmp_path / "unfinished.json").write_text('{"written": ["news.jsonl"]}')
+    with pytest.raises(InputError, match="whose files were being replaced"):
+        ibidem.find(tmp_path)
+
+
+def test_files_that_cannot_be_opened_are_said_not_to_be_copied(tmp_path: Path) -> None:
+    folder = tmp_path / "news"
+    folder.mkdir()
+    (folder / "one.jsonl").write_text(json.dumps({"text": text(1, 2, 3)}) + "\n")
+    (folder / "two.jsonl").symlink_to("two.jsonl")
+    result = ibidem.dedup(folder)
+    result.write(tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["not_copied"] == [str(folder / "two.jsonl")]
+    assert "two.jsonl cannot be read at all: it is not in the copy" in summarise_cleaning(result, tmp_path / "out")
+    assert cleaned_files(tmp_path / "out") == [tmp_path / "out" / "one.jsonl"]
 
 
 def test_a_folder_below_a_file(tmp_path: Path) -> None:

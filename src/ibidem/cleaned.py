@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,13 +17,13 @@ import pyarrow as pa
 
 from ibidem.cleaning import check_cuts_possible, output_paths, rewrite
 from ibidem.cleaning.decisions import Decisions, without_spans
-from ibidem.cleaning.names import MARKS_FILE, UNFINISHED_FILE
+from ibidem.cleaning.names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE
 from ibidem.collection import Documents
 from ibidem.config import Config
 from ibidem.documents import read, resolve_inputs
 from ibidem.documents.inputs import FileSource, Source, read_written
 from ibidem.errors import OutputExistsError, ResourceError, SettingsError
-from ibidem.model import Document
+from ibidem.model import Document, Skipped
 from ibidem.overviews import CleaningOverview
 from ibidem.removals import Removals
 from ibidem.reports.writing import WORK_FOLDER, check_is_folder, told_settings, write_result
@@ -92,7 +94,8 @@ class AnyCleaningResult(RunResult):
     ) -> list[Path]:
         """Write the cleaned collection in the formats of its files, `removed.jsonl`, `skipped.jsonl` and `run.json`.
 
-        Settings: `mark_only`, `overwrite`. The inputs must be files; they are read once more, as streams.
+        Settings: `mark_only`, `overwrite`. The inputs must be files; they are read once more, as streams. Nothing takes its
+        place before everything is written: if it fails, what was there before is there still, and nothing else.
         """
         unknown = set(settings) - {"mark_only", "overwrite"}
         if unknown:
@@ -100,22 +103,24 @@ class AnyCleaningResult(RunResult):
         config = Config.of(self.config, **settings)
         path = Path(folder)
         sources = check_cleaning(self.original, path, config)
-        planned = [str(file.relative_to(path)) for file in output_paths(sources, path)]
-        _begin_writing(path, planned)
-        _remove_listed(path)
         mark_only = config.cleaning.mark_only
         columns = self.mark_columns if mark_only else None
         damaged = {record.source for record in self.skipped if record.position == 0}
+        staged = path / STAGED_FOLDER
+        shutil.rmtree(staged, ignore_errors=True)  # of a run that was killed
         try:
-            written = rewrite(sources, self.decisions(mark_only), path, config.documents, columns, on_bytes, damaged)
-        except BaseException:
-            _remove_listed(path)  # no half of a collection is left
-            (path / UNFINISHED_FILE).unlink(missing_ok=True)
-            raise
-        run = self.run() | {"settings": told_settings(config), "written": [str(file.relative_to(path)) for file in written]}
-        paths = written + write_result(path, {"removed": self.removed_rows()}, self.skipped, run, "jsonl", clear=False)
-        (path / UNFINISHED_FILE).unlink()
-        return paths
+            written = rewrite(sources, self.decisions(mark_only), staged, config.documents, columns, on_bytes, damaged)
+            run = self.run() | {
+                "settings": told_settings(config),
+                "written": [str(file.relative_to(staged)) for file in written],
+                "not_copied": unread_sources(sources, self.skipped),
+            }
+            written += write_result(staged, {"removed": self.removed_rows()}, self.skipped, run, "jsonl", clear=False)
+            return _take_places(staged, path, [str(file.relative_to(staged)) for file in written])
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+            with suppress(OSError):
+                path.rmdir()  # it was made for this, and nothing came of it
 
     def _result_counts(self) -> dict[str, int]:
         found = self.overview()
@@ -177,12 +182,10 @@ def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Sou
     if folder is not None:
         check_is_folder(folder)
         earlier = _earlier_files(folder)
-        passing = (WORK_FOLDER, f"{UNFINISHED_FILE}.part")
+        passing = (WORK_FOLDER, STAGED_FOLDER, f"{UNFINISHED_FILE}.part")
         if folder.exists() and any(path.name not in passing for path in folder.iterdir()):
             if earlier is None:
-                raise OutputExistsError(
-                    f"{folder} holds other files than a cleaned collection", "Give another folder with -o."
-                )
+                raise OutputExistsError(f"{folder} holds other files than a cleaned collection", "Give another folder with -o.")
             if not config.output.overwrite:
                 what = "an unfinished run" if (folder / UNFINISHED_FILE).exists() else "results already"
                 raise OutputExistsError(f"{folder} holds {what}", "Give another folder, or --overwrite to replace them.")
@@ -214,15 +217,30 @@ def _remove_listed(folder: Path) -> None:
             file.with_name(file.name + ".part").unlink(missing_ok=True)
 
 
-def _begin_writing(folder: Path, planned: list[str]) -> None:
-    """Leave word of what was written before and of what will be, so that it can be told from files of the user's."""
+def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
+    """Move files, the last of which says that all are there, to where they belong, in place of those of an earlier cleaning.
+
+    Meanwhile a file lists what lies there of both, so that it can be told from files of the user's.
+    """
     earlier = (str(file.relative_to(folder)) for file in _earlier_files(folder) or ())
-    listed = sorted({*earlier, *planned, MARKS_FILE, "removed.jsonl", "skipped.jsonl"})
+    listed = sorted({*earlier, *names, MARKS_FILE, "removed.jsonl", "skipped.jsonl"} - {"run.json"})
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         aside = folder / f"{UNFINISHED_FILE}.part"
         aside.write_text(json.dumps({"written": listed}), encoding="utf-8")
         os.replace(aside, folder / UNFINISHED_FILE)
+        _remove_listed(folder)
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(staged / name, folder / name)
+        (folder / UNFINISHED_FILE).unlink()
     except OSError as error:
         message = f"cannot write to {folder}: {error.strerror or error}"
         raise ResourceError(message, "Is there room, and may you write there?") from error
+    return [folder / name for name in names]
+
+
+def unread_sources(sources: Iterable[Source], skipped: Iterable[Skipped]) -> list[str]:
+    """Return the names of inputs that cannot even be opened, of which there can be no copy."""
+    told = {record.source for record in skipped if record.position == 0}
+    suspects = [source for source in sources if isinstance(source, FileSource) and source.name in told]
+    return [source.name for source in suspects if not os.access(source.path, os.R_OK)]

@@ -110,5 +110,5 @@ def no_room(folder: object, error: OSError) -> ResourceError:
     """Return the error for temporary files that cannot be written into a folder."""
     return ResourceError(
         f"cannot write temporary files into {folder}: {error.strerror or error}",
-        "Name a folder with room by --tmp-dir, or allow more --memory.",
+        "Name a folder that is there and has room by --tmp-dir, or allow more --memory.",
     )

@@ -26,12 +26,25 @@ def machine_memory() -> int:
         n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):  # not on every system
         n_bytes = _UNKNOWN
+    n_bytes = min(n_bytes, _room_for_addresses())
     for path in (*_CGROUP_LIMITS, *_own_limits()):
         try:
             n_bytes = min(n_bytes, int(Path(path).read_text("ascii")))
         except (OSError, ValueError):  # no such file, or "max"
             continue
     return n_bytes
+
+
+def _room_for_addresses() -> int:
+    """Return what `ulimit -v` leaves to this process: addresses that it has reserved and does not use count, too."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return sys.maxsize
+    try:
+        n_reserved, n_used = map(int, Path("/proc/self/statm").read_text("ascii").split()[:2])
+    except (OSError, ValueError):
+        return limit
+    return max(1, limit - (n_reserved - n_used) * os.sysconf("SC_PAGE_SIZE"))
 
 
 def _own_limits() -> Iterator[str]:

@@ -38,7 +38,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("other", "told"),
     [
-        (("find", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new)"),
+        (("find", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new; news.jsonl was read then"),
         (("find", "news.jsonl", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new)"),
         (("find", "news.jsonl", "--against", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new)"),
         (("find", "news.jsonl", "-o", "out", "--min-similarity", "0.9"), "min_similarity was '4/5' and is '9/10'"),

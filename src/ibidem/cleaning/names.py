@@ -13,7 +13,8 @@ from ibidem.errors import InputError, UsageError
 
 # What ibidem writes beside the copies.
 MARKS_FILE = "marks.jsonl"
-UNFINISHED_FILE = "unfinished.json"
+UNFINISHED_FILE = "unfinished.json"  # lists what lies in a folder while results are replaced there
+STAGED_FOLDER = ".cleaned"  # where copies are written before they take their places
 OUR_FILES = ("removed.jsonl", "skipped.jsonl", "run.json", MARKS_FILE, UNFINISHED_FILE)
 
 

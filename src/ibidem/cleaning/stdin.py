@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 from ibidem.cleaning.files import COPY_BYTES, compression_of, format_of_source
 from ibidem.documents.inputs import HTML, JSON, JSONL, PARQUET, TEXT, WARC, FileSource
-from ibidem.documents.streams import COMPRESSIONS, STDIN
+from ibidem.documents.streams import COMPRESSIONS, STDIN, standard_input
 from ibidem.errors import ResourceError
 
 _EXTENSIONS = {TEXT: ".txt", HTML: ".html", JSONL: ".jsonl", JSON: ".json", PARQUET: ".parquet", WARC: ".warc"}
@@ -23,7 +22,7 @@ def spool_stdin(folder: Path) -> FileSource:
     path = folder / "stdin.part"
     try:
         with open(path, "wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file, COPY_BYTES)
+            shutil.copyfileobj(standard_input().buffer, file, COPY_BYTES)
         kind = format_of_source(FileSource(str(path), STDIN, None))
         suffixes = {compression: suffix for suffix, compression in COMPRESSIONS.items()}
         stored = path.with_name("stdin" + _EXTENSIONS[kind] + suffixes.get(compression_of(path) or "", ""))

@@ -164,7 +164,7 @@ def _look_up(
     tell_of_compiling(quiet, searching=True)
     if not quiet and len(index) == 0:
         click.echo("ibidem: the index is empty", err=True)
-    if not quiet and "-" in inputs and sys.stdin.isatty():
+    if not quiet and "-" in inputs and sys.stdin is not None and sys.stdin.isatty():
         click.echo("ibidem: waiting for a text or records on standard input; Ctrl-D ends", err=True)
     with display.stage("looking up", n_bytes):
         if not with_texts:

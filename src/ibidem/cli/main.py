@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -10,9 +9,11 @@ from typing import NoReturn
 import click
 
 from ibidem.cli.interrupting import exit_code, interruptible
-from ibidem.errors import IbidemError
+from ibidem.cli.streams import leave_output, open_streams
+from ibidem.errors import IbidemError, ResourceError
 from ibidem.version import __version__
 
+_NO_MEMORY = ("not enough memory", "Allow less with --memory, so that the work is done in parts.")
 # Verb → module in this folder and the line that `ibidem --help` shows, kept here so that help loads no verb.
 VERBS = {
     "find": "Find passages that stand in two documents, located to the character.",
@@ -63,12 +64,20 @@ def ibidem() -> None:
 
 def _leave_quietly() -> NoReturn:
     """The reader of our output has gone: nothing to say, and nothing to flush at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    leave_output()
     sys.exit(0)
+
+
+def _lack(what: str, next_step: str = "") -> NoReturn:
+    """Something that the machine should have is not there."""
+    leave_output()
+    click.echo("\n".join(filter(None, (f"ibidem: {what}", next_step))), err=True)
+    sys.exit(ResourceError.exit_code)
 
 
 def main() -> None:
     """Run the command line; errors become one message on stderr and their exit code."""
+    open_streams()
     try:
         with interruptible():
             code = ibidem.main(standalone_mode=False)
@@ -92,6 +101,12 @@ def main() -> None:
         if "Pacify" in type(sys.stdout).__name__:  # click's sign that the reader has gone
             _leave_quietly()
         raise
+    except OSError as error:  # all others have been told of where they came up
+        where = f"cannot read or write {error.filename or 'standard output'}: {error.strerror}"
+        _lack(where if error.strerror else str(error))
     except MemoryError:
-        click.echo("ibidem: not enough memory\nAllow less with --memory, so that the work is done in parts.", err=True)
-        sys.exit(5)
+        _lack(*_NO_MEMORY)
+    except RuntimeError as error:
+        if "start new thread" not in str(error):
+            raise
+        _lack(*_NO_MEMORY)

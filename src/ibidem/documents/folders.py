@@ -74,6 +74,9 @@ def _look(folder: str, place: str, is_known: Callable[[str], bool], found: Found
         found.left_out.append(LeftOut(os.path.join(folder, place), f"a folder that cannot be read: {error.strerror}"))
         return []
     names = {entry.name for entry in entries}
+    if not place and "unfinished.json" in names:
+        message = f"{folder} holds a cleaned collection whose files were being replaced when the run ended"
+        raise InputError(message, "Clean it again with --overwrite.")
     if place and ({"run.json", "skipped.jsonl"} <= names or names & _UNFINISHED):
         return []  # results of an earlier run, or what a killed one has left of them, are no input
     inner = []

@@ -7,11 +7,12 @@ import os
 import sys
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 
 from ibidem.documents.opening import open_file
+from ibidem.errors import UsageError
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 BOM = codecs.BOM_UTF8
@@ -64,12 +65,20 @@ class _RawFile:
             self._file.close()
 
 
+def standard_input() -> TextIO:
+    """Return standard input; raise UsageError if it is closed."""
+    if sys.stdin is None:
+        raise UsageError("standard input is closed", "Give files, or let documents come in through a pipe.")
+    return sys.stdin
+
+
 def _open_stdin() -> BinaryIO:
     """Return stdin without its buffer: a thread that waits inside the buffer would block the end of the program."""
+    given = standard_input()
     try:
-        return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
+        return open(given.fileno(), "rb", buffering=0, closefd=False)
     except (OSError, ValueError):
-        return sys.stdin.buffer
+        return given.buffer
 
 
 class ByteStream:
@@ -131,9 +140,7 @@ class ByteStream:
     def __enter__(self) -> ByteStream:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._raw.close()
 
     def peek(self, n_bytes: int) -> bytes:

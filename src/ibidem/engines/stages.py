@@ -136,7 +136,7 @@ class StageStore:
             file = BlockFile(self.path_of(name, tag), schema, chunks.filter(pc.equal(chunks["tag"], tag)), is_from_before)
             weakref.finalize(file, self._released.append, file.path)
             if is_from_before:
-                self._grow(file.n_bytes if file.path.exists() else 0, spilled=False)
+                self._grow(file.n_bytes if file.path.exists() else 0)
             blocks[tag] = Blocks(tag, schema, file)
         return FinishedStage(blocks, told)
 
@@ -172,10 +172,10 @@ class StageStore:
         """Return the file of one tag of a stage."""
         return self.folder / f"{name}.{tag}{_DATA}"
 
-    def _grow(self, n_bytes: int, spilled: bool = True) -> None:
+    def _grow(self, n_bytes: int) -> None:
         self.n_bytes_now += n_bytes
         self.n_bytes_peak = max(self.n_bytes_peak, self.n_bytes_now)
-        self.n_spilled_bytes += n_bytes if spilled else 0
+        self.n_spilled_bytes += n_bytes
 
 
 class FinishedStage:

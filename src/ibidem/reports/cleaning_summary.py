@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from ibidem.cleaned import AnyCleaningResult
-from ibidem.documents import read
+from ibidem.cleaned import AnyCleaningResult, unread_sources
+from ibidem.documents import read, resolve_inputs
 from ibidem.documents.names import printable
 from ibidem.reports.summary import EXCERPT_CHARS, excerpt_of, many, skipped_lines, stored_lines
 
@@ -37,6 +37,9 @@ def _lines(result: AnyCleaningResult, folder: Path | None) -> Iterator[str]:
     if result.skipped:
         yield from skipped_lines(result.skipped, None if would else "skipped.jsonl")
         yield "  they stay as they are"
+    if not would:
+        for name in unread_sources(resolve_inputs(result.original), result.skipped):
+            yield f"  but {name} cannot be read at all: it is not in the copy"
     yield from result.notices
     yield from stored_lines(result.resources)
     if would:

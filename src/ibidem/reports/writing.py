@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -84,7 +85,7 @@ def write_result(
     """
     writers: dict[str, Callable[[Any, Path], None]] = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
     writes = {folder / f"{name}.{table_format}": partial(writers[table_format], table) for name, table in tables.items()}
-    text = json.dumps(run, indent=2, ensure_ascii=False) + "\n"
+    begin = time.perf_counter()
     paths = [*writes, folder / "skipped.jsonl", folder / "run.json"]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -92,7 +93,9 @@ def write_result(
             for job in [pool.submit(write, _aside(path)) for path, write in writes.items()]:
                 job.result()
         _write_skipped(_aside(folder / "skipped.jsonl"), skipped)
-        _write_text(_aside(folder / "run.json"), text)
+        timings = {**run.get("timings_seconds", {}), "writing": round(time.perf_counter() - begin, 3)}
+        told = {**run, "timings_seconds": timings, "peak_memory_bytes": peak_memory()}
+        _write_text(_aside(folder / "run.json"), json.dumps(told, indent=2, ensure_ascii=False) + "\n")
         if clear:
             clear_output(folder, but=[_aside(path) for path in paths])
         (folder / "run.json").unlink(missing_ok=True)  # it says that all is there

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ibidem.config import METHODS_IN_PARTS, Config
 from ibidem.documents.inputs import PARQUET, FileSource, Source, resolve_inputs, without_iterators
-from ibidem.errors import UsageError
+from ibidem.errors import UsageError, no_room
 from ibidem.memory import allowed_memory
 from ibidem.progress import Progress
 
@@ -25,6 +26,11 @@ def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progres
     knows how much there will be. Files that turn out larger than they look can be read again, in parts; nothing else can.
     """
     engine = config.engine
+    if engine.tmp_folder is not None and not engine.resume:  # where an earlier run has stored its stages is known
+        try:
+            os.scandir(engine.tmp_folder).close()  # also if nothing will be stored: a slip of the pen should be seen at once
+        except OSError as error:
+            raise no_room(engine.tmp_folder, error) from error
     sides = [inputs] if against is None else [inputs, against]
     sources = resolve_inputs(without_iterators(sides))
     needed = None if _holds_iterator(sides) else _needed_memory(verb, sources, config)

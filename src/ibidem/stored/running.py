@@ -27,6 +27,7 @@ from ibidem.stored.work import WorkFolder
 _BUFFER_SHARE, _TASK_SHARE = 6, 2
 _HOMES_IN_MEMORY = 16  # texts of a partition are this much smaller than the memory of a worker
 _DISK_A_BYTE = 5  # of the inputs, as `benchmarks/large.py` measures it, and some more
+_MANY_PARTS = 256
 _LEAST_HOME_BYTES, _MOST_HOME_BYTES = 1 << 20, 128 << 20
 
 
@@ -99,7 +100,10 @@ class StoredRun(Run):
             self.progress.tell(f"there are only {size_of(free)} free; another folder can be named with --tmp-dir")
         if memory < 2 * used_memory():
             used = size_of(used_memory())
-            self.progress.tell(f"the program itself takes {used} of memory: it will not do with {size_of(memory)}")
+            self.progress.tell(f"the program itself takes {used} of memory: {size_of(memory)} may not be enough")
+        n_parts = self.config.engine.partitions
+        if n_parts > _MANY_PARTS and n_bytes is not None and n_bytes // n_parts < _LEAST_HOME_BYTES:
+            self.progress.tell(f"{n_parts} parts of so little text take longer than fewer would")
 
     def live_on(self) -> WorkFolder:
         """Return the work folder for a result that will remove it."""

@@ -76,12 +76,14 @@ def occupied(output: Path) -> Iterator[Occupied]:
 @contextmanager
 def _locked(work: Path, what: str) -> Iterator[None]:
     with ExitStack() as stack:
+        problem = None
         for _ in range(_TRIES):
             try:
                 work.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(FileLock(work / "lock"))
                 break
-            except FileNotFoundError:  # its last holder has removed it between the two
+            except FileNotFoundError as error:  # its last holder has removed it between the two
+                problem = error.strerror
                 continue
             except HeldByAnotherError as error:
                 next_step = "Wait until it has finished, or give another folder."
@@ -92,7 +94,7 @@ def _locked(work: Path, what: str) -> Iterator[None]:
                     raise ResourceError(message, "Give a folder on a disk of this machine.") from error
                 raise ResourceError(f"cannot write to {what}: {error.strerror or error}", "May you write there?") from error
         else:
-            raise ResourceError(f"cannot write to {what}: it comes and goes", "Is somebody else at work there?")
+            raise ResourceError(f"cannot write to {what}: {problem}", "May you write there, or is somebody else at work?")
         yield
 
 
@@ -255,4 +257,8 @@ def _difference(name: str, before: Any, now: Any) -> str:
     known = {str(told.get("path")): told for told in before or ()}
     changed = [told for told in now if known.get(str(told.get("path"))) != told] or before
     path = changed[0].get("path", "an input") if changed else "an input"
-    return f"inputs are not the same ({path} {'has changed' if path in known else 'is new'})"
+    if path in known:
+        return f"inputs are not the same ({path} has changed)"
+    gone = sorted(known.keys() - {str(told.get("path")) for told in now})
+    instead = f"; {gone[0]} was read then, and the names must be the same, too" if gone else ""
+    return f"inputs are not the same ({path} is new{instead})"
