@@ -100,23 +100,23 @@ def test_documents_that_are_alike_but_for_their_middle(
 def test_stretches_go_as_far_as_a_text_can(seed: int) -> None:
     chance = random.Random(seed)
     n_rows, reach = chance.randint(0, 25), chance.randint(0, 3)
-    covered, known = ([chance.random() < share for _ in range(n_rows)] for share in (0.6, 0.85))
+    hot, known = ([chance.random() < share for _ in range(n_rows)] for share in (0.6, 0.85))
     bounds = sorted({0, n_rows, *(chance.randint(0, n_rows) for _ in range(2))})
     document_first = np.array(bounds, np.int64)
     document = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).astype(np.int32)
     low, high = np.empty((2, n_rows), np.int64)
-    kernels.bound_stretches(np.array(covered, bool), np.array(known, bool), document, document_first, reach, low, high)
+    kernels.bound_stretches(np.array(hot, bool), np.array(known, bool), document, document_first, reach, low, high)
     for row in range(n_rows):
         if not known[row]:
             continue  # no gram begins there
         rows = [r for r in range(n_rows) if document[r] == document[row]]
         reached = set()
         for step in (-1, 1):
-            at, is_joined = row, covered[row]
+            at, is_joined = row, True
             while at in rows and known[at] and (is_joined or abs(at - row) <= reach):
                 reached.add(at)
                 at += step
-                is_joined = is_joined and at in rows and covered[at]
+                is_joined = is_joined and at in rows and hot[at]
         assert set(range(low[row], high[row])) == reached
 
 

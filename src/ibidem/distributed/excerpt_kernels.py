@@ -8,13 +8,14 @@ from ibidem.compiling import outer_kernel
 
 
 @outer_kernel
-def bound_stretches(covered, is_known, document, document_first, reach, low, high):
-    """Write for each row the rows [low, high) that a text through it can have in common with another document.
+def bound_stretches(is_hot, is_known, document, document_first, reach, low, high):
+    """Write for each row the rows [low, high) that must be there beside it, if a gram that begins in it is in common.
 
-    Those are the rows around it that lie in repeated windows, one after the other, and `reach` rows on both sides. A row that
-    is not known stands nowhere else: no text goes on beyond it.
+    Those are `reach` rows on both sides, and what lies in hot windows next to it, one after the other: where a text goes on
+    through other windows, these are in common, too, and say so by themselves. A row that is not known stands nowhere else: no
+    text goes on beyond it.
     """
-    n = len(covered)
+    n = len(is_hot)
     begin = 0
     interrupted = 0
     for row in range(n):
@@ -23,8 +24,8 @@ def bound_stretches(covered, is_known, document, document_first, reach, low, hig
         interrupted = max(interrupted, first)
         if not is_known[row]:
             interrupted = row + 1
-        low[row] = max(interrupted, min(begin, row - reach) if covered[row] else row - reach)
-        if not covered[row]:
+        low[row] = max(interrupted, min(begin, row - reach))
+        if not is_hot[row]:
             begin = row + 1
     end = n
     interrupted = n
@@ -34,8 +35,8 @@ def bound_stretches(covered, is_known, document, document_first, reach, low, hig
         interrupted = min(interrupted, last)
         if not is_known[row]:
             interrupted = row
-        high[row] = min(interrupted, max(end, row + reach + 1) if covered[row] else row + reach + 1)
-        if not covered[row]:
+        high[row] = min(interrupted, max(end, row + reach + 1))
+        if not is_hot[row]:
             end = row
 
 

@@ -1,23 +1,33 @@
 """Excerpts: of a document that meets others in a bucket, only what they may share is sent there.
 
-Every passage of two documents grows from a gram that both have, over rows that lie in repeated windows or are its next
-neighbours. All other sentences are left out; a *gap* stands for each stretch of them, with its words and characters, so that
-distances and shares stay what they are, though not the number of rows. It is a row of its own that equals no other.
+Every passage of two documents grows from a gram that both have, over rows that lie in other such grams, in hot windows, or
+are next neighbours of these. All other sentences are left out; a *gap* stands for each stretch of them, with its words and
+characters, so that distances and shares stay what they are, though not the number of rows. It is a row of its own that equals
+no other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.distributed import excerpt_kernels as kernels
-from ibidem.distributed.tables import OF_SENTENCE, PlacedDocuments, as_lists, copied, flat, lengths, starts_of, table_of
+from ibidem.distributed.tables import (
+    OF_SENTENCE,
+    PlacedDocuments,
+    as_lists,
+    copied,
+    flat,
+    lengths,
+    portions,
+    starts_of,
+    table_of,
+)
 from ibidem.matches import SortedSets
-from ibidem.passages.gram_join import REPEATED_WINDOW
+from ibidem.passages.gram_join import HOT_WINDOW
 from ibidem.passages.kernels import cover_windows
 
 BYTES_A_SENTENCE, _MOST_SENT_BYTES = 28, 16 << 20
@@ -44,11 +54,11 @@ class Excerpts:
 
     def __init__(self, table: pa.Table, placed: PlacedDocuments, flags: NDArray[np.uint8], window: int) -> None:
         self._table, self._placed, self._flags = table, placed, flags
-        covered = np.empty(len(flags), np.bool_)
-        cover_windows(flags, window, REPEATED_WINDOW, covered)
+        is_hot = np.empty(len(flags), np.bool_)
+        cover_windows(flags, window, HOT_WINDOW, is_hot)
         rows = placed.rows
         self._low, self._high = np.empty(len(flags), np.int64), np.empty(len(flags), np.int64)
-        kernels.bound_stretches(covered, placed.is_known, rows.document, rows.document_first, window - 1, self._low, self._high)
+        kernels.bound_stretches(is_hot, placed.is_known, rows.document, rows.document_first, window - 1, self._low, self._high)
         collection = placed.collection
         self._words_before = starts_of(collection.n_words)
         self._chars_before = starts_of(collection.end_char.astype(np.int64) - collection.start_char)
@@ -77,9 +87,7 @@ class Excerpts:
         nothing = np.empty(0, np.int64)
         self._list((0, len(documents)), documents, stretches, counts, (nothing,) * 5)
         # Not all at once: where much is alike, there are very many.
-        sizes = np.cumsum(counts[0] * self._bytes_a_sentence[documents])
-        bounds = np.searchsorted(sizes, np.arange(0, sizes[-1] if len(sizes) else 0, _MOST_SENT_BYTES))
-        for begin, end in pairwise([*np.unique(bounds).tolist(), len(documents)]):
+        for begin, end in portions(counts[0] * self._bytes_a_sentence[documents], _MOST_SENT_BYTES):
             n_sentences, n_kept_rows, n_gaps = (count[begin:end] for count in counts)
             spaces = tuple(np.empty(n, np.int64) for n in (n_sentences.sum(), n_kept_rows.sum(), *[n_gaps.sum()] * 3))
             self._list((begin, end), documents, stretches, (nothing,) * 3, spaces)

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from ibidem.config import Config
 from ibidem.distributed import join_kernels as kernels
 from ibidem.distributed.components import EDGES, ROOTS, connect
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import as_lists, flat, lengths, starts_of, table_of
+from ibidem.distributed.tables import as_lists, flat, lengths, portions, starts_of, table_of
 from ibidem.distributed.typing import CLASSES, TYPES, Maker, emit_classes, tokens_of
 from ibidem.matches.kernels import flatten
 from ibidem.parts import in_turn
@@ -278,9 +277,7 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
         sets, bitmaps = _by_hash(flat(lists, "set").copy(), lengths(lists, "set"))
         yield Emitted("compared", table_of([lists["digest"], sets], SETS), partition)
         # Not all at once: a set may be wanted at very many keys.
-        n_before = np.cumsum(8 * (1 + lengths(lists, "set"))[which])
-        bounds = np.searchsorted(n_before, np.arange(0, n_before[-1] if len(n_before) else 0, _MOST_SENT_BYTES))
-        for begin, end in pairwise([*np.unique(bounds).tolist(), len(which)]):
+        for begin, end in portions(8 * (1 + lengths(lists, "set"))[which], _MOST_SENT_BYTES):
             part, of_part = wanted.slice(begin, end - begin), which[begin:end]
             columns = [part["digest"], part["member"], part["is_indexed"], bitmaps[of_part], sets.take(pa.array(of_part))]
             yield Emitted("sent", table_of(columns, _SENT), route_by_hash(part["member"].to_numpy(), layout.n_partitions))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +15,7 @@ from ibidem.distributed.components import EDGES
 from ibidem.distributed.excerpts import BYTES_A_SENTENCE, numbers_of_slots
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.placing import cells_of
-from ibidem.distributed.tables import PlacedDocuments, collection_of, flat, lengths, ordered, table_of
+from ibidem.distributed.tables import PlacedDocuments, collection_of, flat, lengths, ordered, portions, table_of
 from ibidem.model import PASSAGES
 from ibidem.parts import in_turn
 from ibidem.passages import Pairing, assemble_passages, find_diagonals
@@ -93,12 +92,9 @@ def _portions(table: pa.Table, bucket: int, layout: Layout) -> Iterator[tuple[pa
     sizes = BYTES_A_SENTENCE * (lengths(table, "digest") + (lengths(table, "sets") if "sets" in table.column_names else 0))
     # Documents are in order, and those at home are the first ones: no earlier ones come here.
     n_home = int(np.count_nonzero(layout.home(documents) == home))
-    later_bytes = np.cumsum(sizes[n_home:])
-    starts = np.arange(0, int(later_bytes[-1]) if len(later_bytes) else 1, MOST_LATER_BYTES)
-    begins = n_home + np.unique(np.searchsorted(later_bytes, starts))
     is_first = layout.group(np.array([home]))[0] == group
-    for begin, end in pairwise([*begins.tolist(), len(documents)]):
-        n_leading = n_home
+    for begin, end in list(portions(sizes[n_home:], MOST_LATER_BYTES)) or [(0, 0)]:
+        begin, end, n_leading = n_home + begin, n_home + end, n_home
         if not is_first and layout.has_reference:  # of two sides, only pairs of an input and a reference are left
             n_leading = int(np.searchsorted(documents[:n_home], layout.n_input))
             begin += int(np.searchsorted(documents[begin:end], layout.n_input))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -104,6 +104,13 @@ def starts_of(counts: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
     starts = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, dtype=np.int64, out=starts[1:])
     return starts
+
+
+def portions(n_bytes: NDArray[Any], most_bytes: int) -> Iterator[tuple[int, int]]:
+    """Yield the rows [begin, end) that may be handled together, one portion after the other."""
+    ends = np.cumsum(n_bytes)
+    limits = np.arange(0, ends[-1] if len(ends) else 0, most_bytes)
+    yield from pairwise([*np.unique(np.searchsorted(ends, limits)).tolist(), len(ends)])
 
 
 def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType) -> pa.ListArray:
