@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 import struct
 import time
@@ -298,3 +299,13 @@ def test_rows_that_arrow_loses_are_told_of(tmp_path: Path) -> None:
         assert n_read == 2 or skipped, place
         lost += any("tells of" in record.reason for record in skipped)
     assert lost > 0
+
+
+def test_results_that_tell_of_an_input_without_a_path(tmp_path: Path) -> None:
+    """The report ended in an error of Python's."""
+    out = tmp_path / "out"
+    ibidem.find([{"id": "a", "text": "One two three."}]).write(out)
+    run = json.loads((out / "run.json").read_text())
+    run["inputs"] = [{"modified": "2020-01-01T00:00:00+00:00", "bytes": 3}]
+    (out / "run.json").write_text(json.dumps(run))
+    assert material_of_folder(out).changed_inputs() == []

@@ -96,11 +96,9 @@ class Material:
         """Return which inputs are not as they were, as far as size and time of change tell."""
         if self.collection is not None or self.named:
             return []
-        return [
-            str(told["path"])
-            for told in self.run.get("inputs", ())
-            if "modified" in told and is_changed(os.path.join(str(self.run.get("folder", "")), str(told["path"])), told)
-        ]
+        folder, described = str(self.run.get("folder", "")), self.run.get("inputs", ())
+        known = [told for told in described if {"modified", "path"} <= told.keys()]
+        return [str(told["path"]) for told in known if is_changed(os.path.join(folder, str(told["path"])), told)]
 
     def _sources(self, is_reference: bool) -> tuple[list[Any], list[str]]:
         told = [each for each in self.run.get("inputs", ()) if bool(each.get("reference")) == is_reference]
