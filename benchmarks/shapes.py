@@ -2,7 +2,7 @@
 
 Each verb runs in a process of its own (see large.py). Printed are time, peak memory, temporary files and what was found. The
 tiny documents are one or two short sentences, a tenth of them copies of earlier ones; the large ones are two texts of sentences
-that nobody would write, which share every tenth thousand sentences. No data is needed.
+that nobody would write, which share every other ten thousand sentences. No data is needed.
 """
 
 from __future__ import annotations
@@ -68,16 +68,9 @@ def main() -> None:
             if told is not None:
                 kind = next((kind for kind in FOUND if kind in told["counts"]), None)
                 found = f"{told['counts'][kind]:,} {kind}" if kind else ""
-                disk, peak = told["spilled_bytes_peak"] / 1e9, told["peak_bytes"] / 1e9
-                cells = (
-                    name,
-                    f"{path.stat().st_size / 1e6:,.0f}",
-                    verb,
-                    f"{told['seconds']:.0f} s",
-                    f"{peak:.2f}",
-                    f"{disk:.1f}",
-                )
-                print("| " + " | ".join((*cells, found)) + " |", flush=True)
+                size, seconds = f"{path.stat().st_size / 1e6:,.0f}", f"{told['seconds']:.0f} s"
+                peak, disk = f"{told['peak_bytes'] / 1e9:.2f}", f"{told['spilled_bytes_peak'] / 1e9:.1f}"
+                print("| " + " | ".join((name, size, verb, seconds, peak, disk, found)) + " |", flush=True)
     shutil.rmtree(work)
     sys.exit(1 if failed else 0)
 

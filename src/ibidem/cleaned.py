@@ -106,7 +106,7 @@ class AnyCleaningResult(RunResult):
         mark_only = config.cleaning.mark_only
         columns = self.mark_columns if mark_only else None
         damaged = {record.source for record in self.skipped if record.position == 0}
-        staged = path / STAGED_FOLDER
+        staged, was_there = path / STAGED_FOLDER, path.exists()
         shutil.rmtree(staged, ignore_errors=True)  # of a run that was killed
         try:
             written = rewrite(sources, self.decisions(mark_only), staged, config.documents, columns, on_bytes, damaged)
@@ -119,8 +119,9 @@ class AnyCleaningResult(RunResult):
             return _take_places(staged, path, [str(file.relative_to(staged)) for file in written])
         finally:
             shutil.rmtree(staged, ignore_errors=True)
-            with suppress(OSError):
-                path.rmdir()  # it was made for this, and nothing came of it
+            if not was_there:
+                with suppress(OSError):
+                    path.rmdir()  # it was made for this; it is not empty unless nothing came of it
 
     def _result_counts(self) -> dict[str, int]:
         found = self.overview()

@@ -26,7 +26,7 @@ _TIMES_ITS_INPUT = 6
 class StoredFlow:
     """A flow over the stages of a store. `n_task_bytes` is what tasks may hold together; one that needs more runs alone.
 
-    Above `n_wanted_bytes`, what the process has freed is given back to the system after every table that a task emits.
+    Above `n_wanted_bytes`, what the process has freed is given back to the system every now and then, as tasks emit tables.
     """
 
     def __init__(
