@@ -17,6 +17,7 @@ from ibidem.result import Comparison, Tuning
 
 if TYPE_CHECKING:
     from ibidem.distributed.engine import SparkEngine
+    from ibidem.evaluation.measures import Sentences
     from ibidem.running import Run
 
 
@@ -106,6 +107,18 @@ def compare_pairs(
         pairs = zip(table["a_id"].to_pylist(), table["b_id"].to_pylist(), strict=True)
     with Run(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
         return compare_documents(run, list(pairs), source)
+
+
+def sentence_places(inputs: Any, *, config: Config | None = None, **settings: Any) -> Sentences:
+    """Return where the sentences of all documents stand; inputs and settings are as for `find`."""
+    from ibidem.evaluation.measures import Sentences
+    from ibidem.running import Run
+
+    config = Config.of(config, **settings)
+    with Run(inputs, None, config, Progress()) as run:
+        collection = run.read_sentences(config.documents, unique_ids=True)
+    columns = (collection.document, collection.start_char, collection.end_char)
+    return Sentences(collection.ids, *(column.astype("int64") for column in columns))
 
 
 def cluster(

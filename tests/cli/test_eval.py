@@ -68,7 +68,8 @@ def test_listed_pairs(run: Run, files: Path) -> None:
 def test_json(run: Run, files: Path) -> None:
     answer = run("eval", "truth.jsonl", "found.jsonl", "--json", "--pairs", "pairs.csv", "--bootstrap", "50")
     outcome = json.loads(answer.out)
-    assert set(outcome) == {"all", "categories", "n_ignored_truth", "n_ignored_found"}
+    assert outcome["measure"] == "passages"
+    assert set(outcome) == {"measure", "all", "categories", "n_ignored_truth", "n_ignored_found"}
     assert outcome["n_ignored_found"] == 1
     assert list(outcome["categories"]) == ["copied", "edited", "none"]
     edited = outcome["categories"]["edited"]
@@ -227,3 +228,67 @@ def test_help_names_the_verb_and_loads_nothing_heavy(run: Run) -> None:
     assert "--bootstrap" in run("eval", "--help").out
     code = "import sys, ibidem.cli.eval; sys.exit(str({'numba', 'numpy', 'pyarrow'} & set(sys.modules) or ''))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).stderr.strip() == b""
+
+
+MEASURED = {
+    "pairs": ({"a_id": "x", "b_id": "y"}, {"a_id": "y", "b_id": "x", "similarity": 0.9}, "f1  precision  recall"),
+    "sentence-pairs": (
+        {"a_id": "x", "a_sentence": 1, "b_id": "y", "b_sentence": 2},
+        {"a_id": "x", "a_sentence": 1, "b_id": "y", "b_sentence": 2, "score": 1.0},
+        "f1  precision  recall",
+    ),
+    "clusters": ({"cluster": 1, "id": "x"}, {"cluster": 7, "id": "x", "canonical": True}, "adjusted rand"),
+    "verdicts": ({"id": "x", "duplicated": True}, {"id": "x", "duplicated": True, "n_known": 3}, "accuracy"),
+}
+
+
+@pytest.mark.parametrize("measure", MEASURED)
+def test_the_columns_of_the_truth_say_what_is_measured(run: Run, tmp_path: Path, measure: str) -> None:
+    truth, found, header = MEASURED[measure]
+    write_jsonl(tmp_path / "truth.jsonl", [truth])
+    write_jsonl(tmp_path / "found.jsonl", [found])
+    answer = run("eval", "truth.jsonl", "found.jsonl")
+    assert (answer.code, answer.err) == (0, "")
+    assert header in answer.out
+    assert json.loads(run("eval", "truth.jsonl", "found.jsonl", "--json").out)["measure"] == measure
+
+
+def test_sentences_of_passages_that_find_found(run: Run, tmp_path: Path) -> None:
+    texts = [text(*range(8)), text(*range(8, 16))]
+    write_jsonl(tmp_path / "documents.jsonl", documents(texts[0] + " " + texts[1], texts[0]))
+    assert run("find", "documents.jsonl", "-o", "out", "-q").code == 0
+    length = len(texts[0])
+    write_jsonl(tmp_path / "truth.jsonl", [record("d0", 0, length, "d1", 0, length)])
+    answer = run("eval", "truth.jsonl", "out", "--measure", "sentences", "--documents", "documents.jsonl", "--json")
+    scores = json.loads(answer.out)["all"]
+    assert (scores["f1"], scores["n_truth"], scores["n_found"]) == (1, 16, 16)
+    assert "needs the documents" in run("eval", "truth.jsonl", "out", "--measure", "sentences").err
+
+
+def test_clusters_and_verdicts_of_a_folder_that_cluster_wrote(run: Run, tmp_path: Path) -> None:
+    whole, other = text(*range(9)), text(*range(9, 18))
+    write_jsonl(tmp_path / "documents.jsonl", documents(whole, other, whole))
+    assert run("cluster", "documents.jsonl", "-o", "out", "-q").code == 0
+    (tmp_path / "clusters.csv").write_text("cluster,id\nA,d0\nA,d2\nB,d1\n", "utf-8")
+    assert json.loads(run("eval", "clusters.csv", "out", "--json").out)["all"]["adjusted_rand"] == 1
+    (tmp_path / "verdicts.csv").write_text("id,duplicated\nd0,no\nd1,no\nd2,yes\n", "utf-8")
+    outcome = json.loads(run("eval", "verdicts.csv", "out", "--json").out)["all"]
+    assert (outcome["accuracy"], outcome["n_truth"], outcome["n_found"], outcome["n_units"]) == (1, 1, 1, 3)
+    (tmp_path / "pairs.csv").write_text("a_id,b_id\nd2,d0\n", "utf-8")
+    assert json.loads(run("eval", "pairs.csv", "out", "--json").out)["all"]["f1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "options", "message"),
+    [
+        ("id,duplicated\n0,perhaps\n", (), "truth.csv, line 2: duplicated is 'perhaps', not true or false"),
+        ("cluster,id\nA,0\n", ("--pairs", "truth.csv"), "--pairs is of no use for --measure clusters"),
+        ("cluster,id\nA,0\n", ("--measure", "pairs"), "missing columns a_id, b_id"),
+        ("a_id,b_id\n0,1\n", ("--documents", "truth.csv"), "--documents is for --measure sentences only"),
+    ],
+)
+def test_what_cannot_be_measured(run: Run, tmp_path: Path, written: str, options: tuple[str, ...], message: str) -> None:
+    (tmp_path / "truth.csv").write_text(written, "utf-8")
+    answer = run("eval", "truth.csv", "truth.csv", *options)
+    assert answer.code in (2, 3)
+    assert message in answer.err

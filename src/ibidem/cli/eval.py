@@ -1,35 +1,81 @@
-"""`ibidem eval`: found passages against true ones."""
+"""`ibidem eval`: what was found, against what is true."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ibidem.evaluation.counting import CountEvaluation
+    from ibidem.evaluation.passages import Evaluation
+
+# What is measured: the columns that truth and result need, and which tables of a folder of results have them.
+_PLACES = ("a_id", "a_start", "a_end", "b_id", "b_start", "b_end")
+_MEASURES = {
+    "passages": (_PLACES, ("passages",)),
+    "sentences": (_PLACES, ("passages",)),
+    "sentence-pairs": (("a_id", "a_sentence", "b_id", "b_sentence"), ("hits",)),
+    "pairs": (("a_id", "b_id"), ("duplicates", "passages")),
+    "clusters": (("cluster", "id"), ("clusters",)),
+    "verdicts": (("id", "duplicated"), ("verdicts", "clusters")),
+}
+_OF_PAIRS = ("passages", "sentences", "sentence-pairs", "pairs")
 
 
 @click.command("eval")
 @click.argument("truth_path", metavar="TRUTH", type=click.Path(path_type=Path))
 @click.argument("result_path", metavar="RESULT", type=click.Path(path_type=Path))
 @click.option(
+    "--measure",
+    type=click.Choice(list(_MEASURES)),
+    help="What to measure. By default the columns of TRUTH decide, and passages are measured by characters.",
+)
+@click.option(
     "--pairs",
     "pairs_path",
     metavar="PAIRS",
     type=click.Path(path_type=Path),
-    help="Table of a_id, b_id and, if there is one, category: only passages of these pairs of documents count.",
+    help="Table of a_id, b_id and, if there is one, category: only what was found in these pairs of documents counts.",
+)
+@click.option(
+    "--documents",
+    multiple=True,
+    metavar="INPUT",
+    help="The documents, for --measure sentences. May be given more than once.",
 )
 @click.option(
     "--bootstrap",
     metavar="N",
     type=click.IntRange(min=0),
     default=0,
-    help="Resample the pairs of documents N times for 95 % intervals; 0 for none.",
+    help="Resample pairs of documents (documents, for clusters and verdicts) N times for 95 % intervals; 0 for none.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with micro-averaged scores and counts.")
-def evaluate(truth_path: Path, result_path: Path, pairs_path: Path | None, bootstrap: int, as_json: bool) -> None:
-    """Measure the passages in RESULT against those in TRUTH, by characters, as the PAN text alignment task does.
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all counts and, for passages, micro-averaged scores.")
+def evaluate(
+    truth_path: Path,
+    result_path: Path,
+    measure: str | None,
+    pairs_path: Path | None,
+    documents: tuple[str, ...],
+    bootstrap: int,
+    as_json: bool,
+) -> None:
+    """Measure what was found, RESULT, against what is there, TRUTH.
 
-    RESULT is a folder that `ibidem find` wrote, or a table: a_id a_start a_end b_id b_start b_end, as parquet, jsonl or csv
-    (the last two also .gz or .zst). TRUTH is the same; with a column category, scores are given for each category too.
+    Both are tables, as parquet, jsonl or csv (the last two also .gz or .zst); RESULT may be a folder of results. With a column
+    category in TRUTH, scores are given for each category too. What is measured (--measure) goes by the columns of TRUTH:
+
+    \b
+    passages        a_id a_start a_end b_id b_start b_end: characters, as the PAN text alignment task has it
+    sentences       the same columns, by sentences; needs --documents
+    sentence-pairs  a_id a_sentence b_id b_sentence: numbers from 0, as `ibidem index query` gives them
+    pairs           a_id b_id: documents that are duplicates, or share passages
+    clusters        cluster id: by pairs that are put together, and the adjusted Rand index
+    verdicts        id duplicated: true or false, as `ibidem index check` says it; of clusters, all but the canonical
 
     With --pairs, what is found in a pair of documents without truth is wrong, and what is found in other pairs is ignored.
     Without, all that is found counts.
@@ -37,26 +83,79 @@ def evaluate(truth_path: Path, result_path: Path, pairs_path: Path | None, boots
     \b
     ibidem eval truth.jsonl out
     ibidem eval truth.jsonl out --pairs pairs.csv --bootstrap 1000
+    ibidem eval same-page.csv out --measure clusters --json
     """
     import json
 
-    from ibidem.evaluation.passages import evaluate_passages
-    from ibidem.evaluation.reading import read_pairs, read_passages
     from ibidem.evaluation.tables import evaluation_record, evaluation_table
 
-    truth, found = read_passages(truth_path), read_passages(result_path)
-    pairs = None if pairs_path is None else read_pairs(pairs_path)
-    evaluation = evaluate_passages(truth, found, pairs, n_samples=bootstrap)
+    measure = measure or _measure_of(truth_path)
+    if pairs_path is not None and measure not in _OF_PAIRS:
+        raise click.UsageError(f"--pairs is of no use for --measure {measure}: it lists pairs of documents.")
+    if documents and measure != "sentences":
+        raise click.UsageError("--documents is for --measure sentences only.")
+    evaluation = _evaluate(measure, truth_path, result_path, pairs_path, documents, bootstrap)
     if as_json:
-        click.echo(json.dumps(evaluation_record(evaluation), indent=2, ensure_ascii=False))
+        click.echo(json.dumps({"measure": measure, **evaluation_record(evaluation)}, indent=2, ensure_ascii=False))
     else:
         click.echo(evaluation_table(evaluation))
+    where = f"pairs of documents that {pairs_path} does not list" if pairs_path else "documents that the truth does not have"
     for kind, number in (("true", evaluation.n_ignored_truth), ("found", evaluation.n_ignored_found)):
         if number:
-            click.echo(f"{number:,} {kind} in pairs of documents that {pairs_path} does not list: ignored", err=True)
+            click.echo(f"{number:,} {kind} in {where}: ignored", err=True)
     scores = evaluation.overall.scores
     if scores.n_truth and scores.n_found and not scores.n_matched:
-        click.echo("nothing that was found meets a true passage; are the ids the same in both?", err=True)
+        what = "meets a true passage" if measure == "passages" else "is true"
+        click.echo(f"nothing that was found {what}; are the ids the same in both?", err=True)
+
+
+def _measure_of(truth_path: Path) -> str:
+    """Return what the columns of the truth are for."""
+    from ibidem.evaluation.reading import table_columns
+
+    columns = table_columns(truth_path)
+    return next((name for name, (needed, _) in _MEASURES.items() if columns.issuperset(needed)), "passages")
+
+
+def _evaluate(
+    measure: str, truth_path: Path, result_path: Path, pairs_path: Path | None, documents: tuple[str, ...], n_samples: int
+) -> Evaluation | CountEvaluation:
+    from ibidem.api import sentence_places
+    from ibidem.evaluation import measures
+    from ibidem.evaluation.passages import evaluate_passages
+    from ibidem.evaluation.reading import read_pairs, read_table
+
+    columns, names = _MEASURES[measure]
+    truth = read_table(truth_path, columns, names)
+    found = _read_verdicts(result_path) if measure == "verdicts" else read_table(result_path, columns, names)
+    pairs = None if pairs_path is None else read_pairs(pairs_path)
+    match measure:
+        case "sentences":
+            if not documents:
+                raise click.UsageError("--measure sentences needs the documents: --documents INPUT.")
+            return measures.evaluate_sentences(truth, found, sentence_places(list(documents)), pairs, n_samples)
+        case "sentence-pairs":
+            return measures.evaluate_sentence_pairs(truth, found, pairs, n_samples)
+        case "pairs":
+            return measures.evaluate_pairs(truth, found, pairs, n_samples)
+        case "clusters":
+            return measures.evaluate_clusters(truth, found, n_samples)
+        case "verdicts":
+            return measures.evaluate_verdicts(truth, found, n_samples)
+    return evaluate_passages(truth, found, pairs, n_samples)
+
+
+def _read_verdicts(path: Path) -> pa.Table:
+    """Return the verdicts on documents, from a table of them or from clusters."""
+    import pyarrow.compute as pc
+
+    from ibidem.evaluation.reading import read_table, table_columns
+
+    _, names = _MEASURES["verdicts"]
+    if "canonical" not in table_columns(path, names):
+        return read_table(path, ("id", "duplicated"), names)
+    table = read_table(path, ("id", "canonical"), names)
+    return table.append_column("duplicated", pc.invert(table["canonical"]))
 
 
 eval = evaluate  # the verb's own name, by which `main` looks it up

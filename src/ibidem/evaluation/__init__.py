@@ -1,5 +1,31 @@
 """How good an answer is: what was found, measured against what is true."""
 
-from ibidem.evaluation.passages import Evaluation, GroupScores, Interval, PassageScores, evaluate_passages, score_passages
+from ibidem.evaluation.confidence import Interval
+from ibidem.evaluation.counting import CountEvaluation, CountGroup, CountScores
+from ibidem.evaluation.measures import (
+    Sentences,
+    evaluate_clusters,
+    evaluate_pairs,
+    evaluate_sentence_pairs,
+    evaluate_sentences,
+    evaluate_verdicts,
+)
+from ibidem.evaluation.passages import Evaluation, GroupScores, PassageScores, evaluate_passages, score_passages
 
-__all__ = ["Evaluation", "GroupScores", "Interval", "PassageScores", "evaluate_passages", "score_passages"]
+__all__ = [
+    "CountEvaluation",
+    "CountGroup",
+    "CountScores",
+    "Evaluation",
+    "GroupScores",
+    "Interval",
+    "PassageScores",
+    "Sentences",
+    "evaluate_clusters",
+    "evaluate_pairs",
+    "evaluate_passages",
+    "evaluate_sentence_pairs",
+    "evaluate_sentences",
+    "evaluate_verdicts",
+    "score_passages",
+]

@@ -32,12 +32,12 @@ def assign_categories(
     """
     of_pair = np.full(numbered.n_pairs, NONE, np.int64)
     if pairs is not None and "category" in pairs.column_names:
-        names, of_row = _column(pairs)
+        names, of_row = category_numbers(pairs)
         of_pair[numbered.listed] = of_row
         _check_one_category(pairs, of_row, of_pair[numbered.listed])
         of_truth = of_pair[numbered.truth.pair]
     else:
-        names, of_truth = _column(truth)
+        names, of_truth = category_numbers(truth)
         named = of_truth != NONE
         # Of numbers that are written to one place the last one stays: from the end on, the first true passage of the pair.
         of_pair[numbered.truth.pair[named][::-1]] = of_truth[named][::-1]
@@ -46,7 +46,8 @@ def assign_categories(
     return Categories(names, of_pair, of_truth, of_found)
 
 
-def _column(table: pa.Table) -> tuple[list[str], Numbers]:
+def category_numbers(table: pa.Table) -> tuple[list[str], Numbers]:
+    """Return the categories of a table in alphabetical order, and the number of each row's."""
     if "category" not in table.column_names:
         return [], np.full(table.num_rows, NONE, np.int64)
     column = table["category"].to_pylist()

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.evaluation.categories import NONE, assign_categories
-from ibidem.evaluation.confidence import Figures, bootstrap_intervals, macro_scores
+from ibidem.evaluation.confidence import Figures, Interval, bootstrap_intervals, macro_scores
 from ibidem.evaluation.numbering import Numbers, Passages, number_passages, passage_table
 from ibidem.evaluation.overlaps import Meetings, count_covered, find_meetings
 
@@ -40,13 +40,6 @@ class PassageScores(NamedTuple):
     n_found: int
     n_matched: int
     n_pairs: int
-
-
-class Interval(NamedTuple):
-    """Between these two lies a score in 95 % of the collections that are drawn from the pairs of documents."""
-
-    low: float
-    high: float
 
 
 class GroupScores(NamedTuple):

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ibidem.config import FORMATS
 from ibidem.errors import InputError
-from ibidem.evaluation.numbering import PLACES, misplaced_rows
+from ibidem.evaluation.numbering import misplaced_rows
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _KNOWN_FORMATS = "Give a table as .parquet, .jsonl or .csv, the last two also .gz or .zst, or a folder of results."
@@ -21,21 +21,18 @@ _MAX_CELL_CHARS = (1 << 31) - 1  # texts of passages may stand beside the places
 _READ_ERRORS = (OSError, EOFError, ValueError, csv.Error, pa.ArrowException)
 
 
-def read_passages(path: Path) -> pa.Table:
-    """Return the places of passages, and their categories if there are any, from a table or from a folder of results.
-
-    Other columns are left out. Whatever cannot be a passage raises, with its file and line.
-    """
-    return _read(path, PLACES)
-
-
 def read_pairs(path: Path) -> pa.Table:
     """Return pairs of documents (a_id, b_id), and their categories if there are any."""
-    return _read(path, ("a_id", "b_id"))
+    return read_table(path, ("a_id", "b_id"))
 
 
-def _read(path: Path, columns: Sequence[str]) -> pa.Table:
-    table_path = _table_in(path)
+def read_table(path: Path, columns: Sequence[str], names: Sequence[str] = ("passages",)) -> pa.Table:
+    """Return some columns of a table, and `category` if it is there.
+
+    Of a folder of results the first table of these names is read. Whatever cannot stand in a column raises, with its file and
+    line.
+    """
+    table_path = _table_in(path, names)
     table_format = _format_of(table_path)
     if table_format is None:
         raise InputError(f"{table_path} is no table of a known format", _KNOWN_FORMATS)
@@ -54,18 +51,43 @@ def _read(path: Path, columns: Sequence[str]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="default")
 
 
-def _table_in(path: Path) -> Path:
-    """Return the path itself, or the table of passages if it is a folder of results."""
+def table_columns(path: Path, names: Sequence[str] = ("passages",)) -> frozenset[str]:
+    """Return the names of the columns that the first row of a table has, without checking anything else."""
+    table_path = _table_in(path, names)
+    if table_path.is_dir():
+        table_path = next((part for part in sorted(table_path.iterdir()) if part.name[0] not in "._"), table_path)
+    try:
+        match _format_of(table_path):
+            case "parquet":
+                import pyarrow.parquet
+
+                return frozenset(pyarrow.parquet.read_schema(table_path).names)
+            case "jsonl":
+                with _open_text(table_path, newline="\n") as text:
+                    return frozenset(json.loads(next(filter(str.strip, text), "{}")))
+            case "csv":
+                with _open_text(table_path, newline="") as text:
+                    return frozenset(next(csv.reader(text), []))
+    except (*_READ_ERRORS, TypeError):
+        pass
+    return frozenset()  # reading the table will tell what is wrong with it
+
+
+def _table_in(path: Path, names: Sequence[str]) -> Path:
+    """Return the path itself, or if it is a folder of results, the table of one of these names."""
     if not path.exists():
         raise InputError(f"there is no file or folder {path}", f"Check the spelling; the current folder is {Path.cwd()}.")
     if not path.is_dir() or path.suffix.removeprefix(".") in FORMATS:
         return path
-    found = sorted(entry for entry in path.iterdir() if entry.name.startswith("passages.") and _format_of(entry))
-    if not found:
-        raise InputError(f"{path} holds no table of passages", "Give a folder that `ibidem find` wrote, or the table itself.")
-    if len(found) > 1:
-        raise InputError(f"{path} holds more than one table of passages", f"Give one of them: {found[0]}")
-    return found[0]
+    for name in names:
+        found = sorted(entry for entry in path.iterdir() if entry.name.startswith(f"{name}.") and _format_of(entry))
+        if len(found) > 1:
+            raise InputError(f"{path} holds more than one table of {name}", f"Give one of them: {found[0]}")
+        if found:
+            return found[0]
+    verb = {"hits": "index query", "duplicates": "cluster", "clusters": "cluster"}.get(names[0], "find")
+    told = f"Give a folder that `ibidem {verb}` wrote, or the table itself."
+    raise InputError(f"{path} holds no table of {' or '.join(names)}", told)
 
 
 def _format_of(path: Path) -> str | None:
@@ -118,7 +140,7 @@ def _table_of(path: Path, records: Iterator[tuple[int, dict[str, Any]]], columns
     for line, record in records:
         lines.append(line)
         for name in columns:
-            value = _offset(record[name]) if _is_offset(name) else _name(record[name])
+            value = _READ_AS[_kind_of(name)](record[name])
             if value is None:
                 raise InputError(f"{path}, line {line}: {name} is {record[name]!r}, not {_wanted(name)}", _how(columns))
             values[name].append(value)
@@ -184,16 +206,28 @@ def _name(value: Any) -> str | None:
     return str(value) if type(value) is int else value if isinstance(value, str) and value else None
 
 
-def _is_offset(name: str) -> bool:
-    return name.endswith(("_start", "_end"))
+def _answer(value: Any) -> bool | None:
+    """Return yes or no as it is written in JSON, or as CSV may have it; None for anything else."""
+    return value if isinstance(value, bool) else _ANSWERS.get(str(value).strip().lower())
+
+
+_ANSWERS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_READ_AS = {"number": _offset, "name": _name, "answer": _answer}
+_TYPES = {"number": pa.int64(), "name": pa.large_string(), "answer": pa.bool_()}
+
+
+def _kind_of(name: str) -> str:
+    if name.endswith(("_start", "_end", "_sentence")):
+        return "number"
+    return "answer" if name in ("duplicated", "canonical") else "name"
 
 
 def _type_of(name: str) -> pa.DataType:
-    return pa.int64() if _is_offset(name) else pa.large_string()
+    return _TYPES[_kind_of(name)]
 
 
 def _wanted(name: str) -> str:
-    return "a whole number" if _is_offset(name) else "an id"
+    return {"number": "a whole number", "name": "an id", "answer": "true or false"}[_kind_of(name)]
 
 
 def _how(columns: Sequence[str]) -> str:

@@ -1,0 +1,147 @@
+"""What can be measured besides characters of passages: sentences, pairs of sentences and of documents, clusters, verdicts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ibidem.errors import InputError
+from ibidem.evaluation.categories import NONE, category_numbers
+from ibidem.evaluation.confidence import Figures
+from ibidem.evaluation.counting import CountEvaluation, Things, count_group, evaluate_things
+from ibidem.evaluation.numbering import MAX_CHARS, Numbers, number_pairs
+
+
+class Sentences(NamedTuple):
+    """Where sentences stand: ids of documents, and of each sentence the number of its document, its start and its end."""
+
+    ids: pa.LargeStringArray
+    document: Numbers
+    start: Numbers
+    end: Numbers
+
+
+def evaluate_sentences(
+    truth: pa.Table, found: pa.Table, sentences: Sentences, pairs: pa.Table | None = None, n_samples: int = 0
+) -> CountEvaluation:
+    """Measure passages by sentences, as PDC-MR does: a thing is a sentence that stands in a certain other document, too.
+
+    A passage holds a sentence if it covers at least half of its characters. Each sentence counts once for a pair of documents.
+    """
+    _, of_pairs, n_pairs = number_pairs([truth, found] if pairs is None else [truth, found, pairs])
+    things = []
+    owners = []
+    for table, of_pair in zip((truth, found), of_pairs, strict=False):
+        passage, sentence = (np.concatenate(column) for column in zip(*(_held(table, s, sentences) for s in "ab"), strict=True))
+        unit = of_pair[passage]
+        things.append(Things(np.stack([unit, sentence], axis=-1), unit))
+        owners.append(passage)
+    table = truth.select([name for name in truth.column_names if name == "category"] or ["a_id"]).take(pa.array(owners[0]))
+    listed = None if pairs is None else of_pairs[2]
+    return evaluate_things(things, table, n_pairs, listed, pairs, n_samples)
+
+
+def evaluate_sentence_pairs(
+    truth: pa.Table, found: pa.Table, pairs: pa.Table | None = None, n_samples: int = 0
+) -> CountEvaluation:
+    """Measure pairs of sentences: the columns are a_id a_sentence b_id b_sentence, sentences numbered from 0."""
+    sides, of_pairs, n_pairs = number_pairs([truth, found] if pairs is None else [truth, found, pairs])
+    things = []
+    for number, table in enumerate((truth, found)):
+        a, b = (np.asarray(table[f"{side}_sentence"].to_numpy(), np.int64) for side in "ab")
+        is_swapped = (sides[2 * number] > sides[2 * number + 1]) | ((sides[2 * number] == sides[2 * number + 1]) & (a > b))
+        unit = of_pairs[number]
+        things.append(Things(np.stack([unit, np.where(is_swapped, b, a), np.where(is_swapped, a, b)], axis=-1), unit))
+    return evaluate_things(things, truth, n_pairs, None if pairs is None else of_pairs[2], pairs, n_samples)
+
+
+def evaluate_pairs(
+    truth: pa.Table, found: pa.Table, pairs: pa.Table | None = None, n_samples: int = 0
+) -> CountEvaluation:
+    """Measure pairs of documents: the columns are a_id b_id."""
+    _, of_pairs, n_pairs = number_pairs([truth, found] if pairs is None else [truth, found, pairs])
+    things = [Things(unit[:, np.newaxis], unit) for unit in of_pairs[:2]]
+    return evaluate_things(things, truth, n_pairs, None if pairs is None else of_pairs[2], pairs, n_samples)
+
+
+def evaluate_verdicts(truth: pa.Table, found: pa.Table, n_samples: int = 0) -> CountEvaluation:
+    """Measure verdicts on documents (columns id duplicated), of those documents that the truth has; no verdict is a no."""
+    ids = _distinct_ids(truth, "the truth")
+    _distinct_ids(found, "the result")
+    of_found = pc.index_in(found["id"].combine_chunks(), ids).fill_null(NONE).to_numpy(zero_copy_only=False).astype(np.int64)
+    things = []
+    for table, of_row in ((truth, np.arange(len(ids))), (found, of_found)):
+        unit = of_row[table["duplicated"].to_numpy() & (of_row != NONE)]
+        things.append(Things(unit[:, np.newaxis], unit))
+    listed = truth.select(["category"]) if "category" in truth.column_names else None
+    outcome = evaluate_things(
+        things, truth.filter(truth["duplicated"]), len(ids), np.arange(len(ids)), listed, n_samples, is_verdict=True
+    )
+    return outcome._replace(n_ignored_found=int((of_found == NONE).sum()))
+
+
+def evaluate_clusters(truth: pa.Table, found: pa.Table, n_samples: int = 0) -> CountEvaluation:
+    """Measure clusters (columns cluster id) by the pairs of documents that they put together.
+
+    A document that one of the tables does not list is a cluster of its own there. A category has the pairs of which both
+    documents belong to it. The bootstrap draws documents, each with half of every pair that it is in.
+    """
+    truth_ids, found_ids = _distinct_ids(truth, "the truth"), _distinct_ids(found, "the result")
+    ids = pa.chunked_array([truth_ids, found_ids]).unique()
+    labels = []
+    for table, own in ((truth, truth_ids), (found, found_ids)):
+        clusters = table["cluster"].combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
+        label = np.arange(len(ids), dtype=np.int64) + len(table)  # of its own
+        label[pc.index_in(own, ids).to_numpy(zero_copy_only=False)] = clusters
+        labels.append(label)
+    names, of_row = category_numbers(truth)
+    of_document = np.full(len(ids), NONE, np.int64)
+    of_document[pc.index_in(truth_ids, ids).to_numpy(zero_copy_only=False)] = of_row
+    groups = [np.ones(len(ids), np.bool_), *(of_document == number for number in range(len(names)))]
+    overall, *by_category = [
+        count_group(_cluster_tallies(*(label[chosen] for label in labels)), n_samples, {"adjusted_rand"}) for chosen in groups
+    ]
+    return CountEvaluation(overall, dict(zip(names, by_category, strict=True)))
+
+
+def _cluster_tallies(truth: Numbers, found: Numbers) -> Figures:
+    """Return half of the pairs that each document is in: of one true cluster, of one found, of both, and all."""
+    sizes = []
+    for label in (truth[:, np.newaxis], found[:, np.newaxis], np.stack([truth, found], axis=-1)):
+        _, number, counts = np.unique(label, axis=0, return_inverse=True, return_counts=True)
+        sizes.append(counts[number.reshape(-1)])
+    sizes.append(np.full(len(truth), len(truth)))
+    return (np.stack(sizes, axis=-1).astype(np.float64) - 1) / 2
+
+
+def _held(table: pa.Table, side: str, sentences: Sentences) -> tuple[Numbers, Numbers]:
+    """Return passages and the sentences that they hold on one side, pair by pair."""
+    names = table[f"{side}_id"].combine_chunks().cast(pa.large_string())
+    document = pc.index_in(names, sentences.ids)
+    if document.null_count:
+        name = names[document.is_null().to_pylist().index(True)].as_py()
+        raise InputError(f"there is no document {name}", "Give all documents of the truth and of the result with --documents.")
+    offset = document.to_numpy(zero_copy_only=False).astype(np.int64) * MAX_CHARS
+    start, end = (offset + np.asarray(table[f"{side}_{what}"].to_numpy(), np.int64) for what in ("start", "end"))
+    place = sentences.document * MAX_CHARS
+    low = np.searchsorted(place + sentences.end, start, side="right")
+    high = np.searchsorted(place + sentences.start, end, side="left")
+    counts = np.maximum(high - low, 0)
+    passage = np.repeat(np.arange(len(counts)), counts)
+    sentence = np.arange(len(passage)) + np.repeat(low - (np.cumsum(counts) - counts), counts)
+    begin, stop = (place + sentences.start)[sentence], (place + sentences.end)[sentence]
+    covered = np.minimum(stop, end[passage]) - np.maximum(begin, start[passage])
+    held = (2 * covered >= stop - begin) & (covered > 0)
+    return passage[held], sentence[held]
+
+
+def _distinct_ids(table: pa.Table, name: str) -> pa.LargeStringArray:
+    ids = table["id"].combine_chunks().cast(pa.large_string())
+    counts = ids.value_counts()
+    repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+    if len(repeated):
+        raise InputError(f"{name} has the document {repeated[0].as_py()} twice", "Give every document one row.")
+    return ids
