@@ -47,22 +47,33 @@ POLL_SECONDS = 0.2
 
 
 class Watcher(threading.Thread):
-    """Polls the size of a folder and the own memory of a process, and keeps the largest of each."""
+    """Polls the size of a folder and the memory of a process, its own and that of each of its steps, and keeps the largest."""
 
-    def __init__(self, folder: Path, pid: int) -> None:
+    def __init__(self, folder: Path, log: Path, pid: int) -> None:
         super().__init__(daemon=True)
-        self.folder, self.status = folder, Path(f"/proc/{pid}/status")
+        self.folder, self.log, self.status = folder, log, Path(f"/proc/{pid}/status")
         self.disk_bytes = self.own_bytes = 0
+        self.n_told_bytes: dict[int, int] = {}  # the most memory after so many lines of the log
         self.finished = threading.Event()
 
     def run(self) -> None:
         while not self.finished.wait(POLL_SECONDS):
             self.disk_bytes = max(self.disk_bytes, folder_bytes(self.folder))
             try:
-                found = re.search(r"RssAnon:\s+(\d+) kB", self.status.read_text("ascii"))
+                status = dict(re.findall(r"(RssAnon|VmRSS):\s+(\d+) kB", self.status.read_text("ascii")))
             except OSError:  # not Linux, or just ended
-                found = None
-            self.own_bytes = max(self.own_bytes, 1024 * int(found[1]) if found else 0)
+                status = {}
+            self.own_bytes = max(self.own_bytes, 1024 * int(status.get("RssAnon", 0)))
+            n_lines = self.log.read_bytes().count(b"\n")
+            self.n_told_bytes[n_lines] = max(self.n_told_bytes.get(n_lines, 0), 1024 * int(status.get("VmRSS", 0)))
+
+    def step_bytes(self) -> dict[str, int]:
+        """Return the most memory of each step: a line of the log is written when a step ends."""
+        names = [line.split()[0] if line.split() else "" for line in self.log.read_text("utf-8", "replace").splitlines()]
+        most: dict[str, int] = {}
+        for name, n_bytes in ((names[n], n_bytes) for n, n_bytes in self.n_told_bytes.items() if n < len(names)):
+            most[name] = max(most.get(name, 0), n_bytes)
+        return most
 
 
 def folder_bytes(folder: Path) -> int:
@@ -83,18 +94,21 @@ def measure(verb: str, path: Path, out: Path, spill: Path, memory: str) -> dict[
         shutil.rmtree(folder, ignore_errors=True)
     spill.mkdir(parents=True)
     name, *settings = VERBS[verb]
-    command = [IBIDEM, name, str(path), "-o", str(out), *settings, "--memory", memory, "--tmp-dir", str(spill), "--quiet"]
+    command = [IBIDEM, name, str(path), "-o", str(out), *settings, "--memory", memory, "--tmp-dir", str(spill), "--verbose"]
+    log = out.with_name("steps.log")
+    log.write_bytes(b"")
     begin = time.perf_counter()
     # Not much may be in memory here: what is counts as the peak of the new process, too.
-    pid = os.posix_spawn(command[0], command, os.environ)
-    watcher = Watcher(spill, pid)
+    to_log = (os.POSIX_SPAWN_OPEN, 2, str(log), os.O_WRONLY | os.O_APPEND, 0o600)
+    pid = os.posix_spawn(command[0], command, os.environ, file_actions=[to_log])
+    watcher = Watcher(spill, log, pid)
     watcher.start()
     _, status, usage = os.wait4(pid, 0)
     seconds = time.perf_counter() - begin
     watcher.finished.set()
     watcher.join()
     if status != 0:
-        print(f"failed: {' '.join(command)}", flush=True)
+        print(f"failed: {' '.join(command)}\n{log.read_text('utf-8', 'replace')}", flush=True)
         return None
     run = json.loads((out / "run.json").read_text("utf-8"))
     return {
@@ -106,6 +120,7 @@ def measure(verb: str, path: Path, out: Path, spill: Path, memory: str) -> dict[
         "left_bytes": folder_bytes(spill),
         **{key: run.get(key, 0) for key in ("peak_memory_bytes", "spilled_bytes_peak", "spilled_bytes")},
         "output_bytes": folder_bytes(out),
+        "step_bytes": watcher.step_bytes(),
         "counts": run["counts"],
         "timings_seconds": run["timings_seconds"],
     }

@@ -50,8 +50,11 @@ VARIANTS = pa.schema(
         ("sets", pa.list_(pa.uint64())),
     ]
 )
-_UNTITLED = pa.schema([("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64()), *list(REPEATS)[1:]])
-_FIRSTS = pa.schema([("document", pa.int64())])
+_UNTITLED = pa.schema([("number", pa.int64()), ("document", pa.int64()), ("start", pa.int64()), *list(REPEATS)[1:]])
+# Groups begin in early documents, nearly all of them: only where they begin is sent there, and their places are not.
+_FIRSTS = pa.schema([(name, pa.int64()) for name in ("number", "document", "start", "end")])
+_TITLES = pa.schema([("number", pa.int64()), ("text", REPEATS.field("text").type)])
+_BITS_OF_ROW = 32  # a group's number is its partition, and its place there
 _MOST_TOLD = 1 << 20  # documents that mappers may be told of: 8 MB
 # The table of repeats; the first place of each, by document number, settles ties of its order.
 PLACED_REPEATS = pa.schema([("document", pa.int64()), ("start", pa.int64()), *REPEATS])
@@ -75,10 +78,11 @@ def group_places(flow: Flow, places: Mapping[str, Blocks], config: Config, layou
             places = np.arange(begin, end)
             parts = [places] if compare is None else compare.split(places, columns)
             found.extend(part for part in parts if _allows(part, columns, config, layout))
-        yield from _emit_groups(found, columns, table["id"], layout)
+        yield from _emit_groups(partition, found, columns, table["id"], layout)
 
     inputs = {"places": places["places"], "variants": places["variants"]}
-    return flow.reduce("repeats-groups", inputs, group, {"untitled": _UNTITLED, "marks": MARKS, "edges": EDGES})
+    outputs = {"untitled": _UNTITLED, "firsts": _FIRSTS, "marks": MARKS, "edges": EDGES}
+    return flow.reduce("repeats-groups", inputs, group, outputs)
 
 
 class _Comparison:
@@ -114,7 +118,11 @@ def _allows(places: NDArray[np.int64], columns: Mapping[str, NDArray[Any]], conf
 
 
 def _emit_groups(
-    found: list[NDArray[np.int64]], columns: Mapping[str, NDArray[Any]], ids: pa.ChunkedArray, layout: Layout
+    partition: int,
+    found: list[NDArray[np.int64]],
+    columns: Mapping[str, NDArray[Any]],
+    ids: pa.ChunkedArray,
+    layout: Layout,
 ) -> Iterator[Emitted]:
     firsts = np.array([places[0] for places in found], np.int64)
     n_documents = [len(np.unique(columns["document"][places])) for places in found]
@@ -125,9 +133,11 @@ def _emit_groups(
     )
     offsets = starts_of([len(places) for places in found])
     lists = pa.LargeListArray.from_arrays(pa.array(offsets), structs).cast(REPEATS.field("places").type)
-    documents = columns["document"][firsts]
-    untitled = [documents, columns["start"][firsts], columns["end"][firsts], n_documents, lists]
-    yield Emitted("untitled", table_of(untitled, _UNTITLED), layout.home(documents))
+    number = (partition << _BITS_OF_ROW) + np.arange(len(firsts))
+    documents, starts = columns["document"][firsts], columns["start"][firsts]
+    yield Emitted("untitled", table_of([number, documents, starts, n_documents, lists], _UNTITLED), partition)
+    heads = [number, documents, starts, columns["end"][firsts]]
+    yield Emitted("firsts", table_of(heads, _FIRSTS), layout.home(documents))
     is_input = (columns["document"] < layout.n_input) & layout.has_reference
     before = np.ones(len(every), np.int32)
     edges = [np.empty((0, 2), np.uint64)]
@@ -143,31 +153,32 @@ def _emit_groups(
     yield Emitted("edges", table_of(list(np.concatenate(edges).T.copy()), EDGES), 0)
 
 
-def entitle(flow: Flow, untitled: Blocks, texts: Blocks, layout: Layout) -> dict[str, Blocks]:
+def entitle(flow: Flow, found: Mapping[str, Blocks], texts: Blocks, layout: Layout) -> dict[str, Blocks]:
     """Return the groups with their texts, taken from their first places."""
 
     def take(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        table = in_order(tables["untitled"])
+        table = in_order(tables["firsts"])
         documents = in_order(tables["texts"])
         at = np.searchsorted(documents["document"].to_numpy(), table["document"].to_numpy())
-        texts = cut_texts(documents["text"], at, table["start"].to_pylist(), table["end"].to_pylist())
-        columns = [texts, table["n_documents"], table["places"]]
-        order = [table["document"], table["start"]]
-        yield Emitted("repeats", table_of([*order, *columns], PLACED_REPEATS), partition)
+        titles = cut_texts(documents["text"], at, table["start"].to_pylist(), table["end"].to_pylist())
+        number = table["number"].to_numpy()
+        yield Emitted("titles", table_of([number, titles], _TITLES), number >> _BITS_OF_ROW)
 
-    if flow.count(untitled) <= _MOST_TOLD:
-        texts = _wanted_texts(flow, untitled, texts, layout)
-    return flow.reduce("repeats-texts", {"untitled": untitled, "texts": texts}, take, {"repeats": PLACED_REPEATS})
+    def entitle(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        untitled, titles = (in_order(tables[name], "number") for name in ("untitled", "titles"))
+        columns = [untitled["document"], untitled["start"], titles["text"], untitled["n_documents"], untitled["places"]]
+        yield Emitted("repeats", table_of(columns, PLACED_REPEATS), partition)
+
+    if flow.count(found["firsts"]) <= _MOST_TOLD:
+        texts = _wanted_texts(flow, found["firsts"], texts, layout)
+    firsts = {"firsts": found["firsts"], "texts": texts}
+    titles = flow.reduce("repeats-titles", firsts, take, {"titles": _TITLES})["titles"]
+    untitled = {"untitled": found["untitled"], "titles": titles}
+    return flow.reduce("repeats-texts", untitled, entitle, {"repeats": PLACED_REPEATS})
 
 
-def _wanted_texts(flow: Flow, untitled: Blocks, texts: Blocks, layout: Layout) -> Blocks:
+def _wanted_texts(flow: Flow, firsts: Blocks, texts: Blocks, layout: Layout) -> Blocks:
     """Return the texts of the groups' first documents: told which ones they are, mappers send no others."""
-
-    def list_firsts(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
-        for table in tables:
-            yield Emitted("firsts", table.select(["document"]), 0)
-
-    firsts = flow.map("repeats-firsts", untitled, list_firsts, {"firsts": _FIRSTS})["firsts"]
     wanted = np.unique(flow.collect(firsts)["document"].to_numpy())
 
     def choose(tables: Iterator[pa.Table]) -> Iterator[Emitted]:

@@ -20,13 +20,14 @@ from ibidem.progress import Progress, Step
 
 _TASK_BYTES = 24 << 20  # of a mapper: enough to combine what comes in numbers, and small beside a partition
 # What a task takes, as a multiple of what it is given: it is put in order, taken apart and put together again.
-_TIMES_ITS_INPUT = 6
+_TIMES_ITS_INPUT = 8
 
 
 class StoredFlow:
     """A flow over the stages of a store. `n_task_bytes` is what tasks may hold together; one that needs more runs alone.
 
     Above `n_wanted_bytes`, what the process has freed is given back to the system every now and then, as tasks emit tables.
+    A task that may take it above `n_most_bytes` waits until no other runs.
     """
 
     def __init__(
@@ -37,12 +38,14 @@ class StoredFlow:
         n_task_bytes: int,
         progress: Progress,
         n_wanted_bytes: int = sys.maxsize,
+        n_most_bytes: int = sys.maxsize,
     ) -> None:
         self.n_partitions = n_partitions
         self.store = store
         self._workers = workers
         self._n_task_bytes = n_task_bytes
         self._n_wanted_bytes = n_wanted_bytes
+        self._n_most_bytes = n_most_bytes
         self._progress = progress
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
@@ -94,7 +97,7 @@ class StoredFlow:
         if isinstance(begun, FinishedStage):
             return begun.blocks
         begin = time.perf_counter()
-        runner = _Runner(begun, self._workers, self._n_task_bytes, self._n_wanted_bytes)
+        runner = _Runner(begun, self._workers, self._n_task_bytes, self._n_wanted_bytes, self._n_most_bytes)
         try:
             n_read = runner.run(tasks)
             finished = begun.finish()
@@ -115,11 +118,14 @@ class _Task:
 class _Runner:
     """Runs tasks side by side as long as their memory allows it. The first error ends them all."""
 
-    def __init__(self, writer: StageWriter, workers: int, n_task_bytes: int, n_wanted_bytes: int) -> None:
+    def __init__(
+        self, writer: StageWriter, workers: int, n_task_bytes: int, n_wanted_bytes: int, n_most_bytes: int
+    ) -> None:
         self._writer = writer
         self._workers = workers
         self._n_task_bytes = n_task_bytes
         self._n_wanted_bytes = n_wanted_bytes
+        self._n_most_bytes = n_most_bytes
         self._changed = threading.Condition()
         self._n_running = self._n_held = 0
         self._next_look_seconds = 0.0
@@ -161,7 +167,10 @@ class _Runner:
     def _fits(self, cost: int) -> bool:
         if self._error is not None or self._n_running == 0:
             return True
-        return self._n_running < self._workers and self._n_held + cost <= self._n_task_bytes
+        if self._n_running >= self._workers or self._n_held + cost > self._n_task_bytes:
+            return False
+        # Tasks that run may have taken more than was thought of them.
+        return used_memory() + cost <= self._n_most_bytes
 
     def _take(self, emitted: Emitted) -> None:
         self._writer.add(emitted)

@@ -88,7 +88,13 @@ class StoredRun(Run):
                 raise NoDocumentsError(f"the {name} no documents", self.skipped.explain())
         self.progress.use(partitions=read.layout.n_partitions)
         self.flow = StoredFlow(
-            store, read.layout.n_partitions, workers, free // _TASK_SHARE, self.progress, n_wanted_bytes=memory * 2 // 3
+            store,
+            read.layout.n_partitions,
+            workers,
+            free // _TASK_SHARE,
+            self.progress,
+            n_wanted_bytes=memory * 2 // 3,
+            n_most_bytes=memory,
         )
 
     def _announce(self, n_bytes: int | None, memory: int) -> None:
