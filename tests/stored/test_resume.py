@@ -86,6 +86,15 @@ def test_killed_again_and_again(run: Run, collection: list[str], crashes: Crashe
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 
+def test_stages_that_are_gone_are_told_of(run: Run, collection: list[str], crashes: Crashes, tmp_path: Path) -> None:
+    said(run("find", *collection, "-o", "whole", "--format", "jsonl"), 0)
+    call = ("find", *collection, "-o", "out", "--format", "jsonl", *PARTS)
+    crashes.kill(run, *call, after_stages=4)
+    shutil.rmtree(tmp_path / "out" / ".work" / "stages")
+    said(run(*call, "--resume"), 0, "there is no finished stage in", "the run begins anew")
+    assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
+
+
 def test_killed_while_everything_is_removed(
     run: Run, collection: list[str], crashes: Crashes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

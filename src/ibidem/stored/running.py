@@ -75,6 +75,8 @@ class StoredRun(Run):
         if n_found:
             self.progress.tell(f"going on after {n_found} finished stages")
         else:
+            if self.work.goes_on:
+                self.progress.tell(f"there is no finished stage in {self.work.stages}: the run begins anew")
             self._announce(n_bytes, memory)
         with self.progress.stage("inputs", n_bytes):
             read = store_documents(store, self._batches(fields), home_bytes, self.skipped, self._unread_times)

@@ -123,12 +123,16 @@ def check_leftovers(work: Path, config: Config) -> bool:
 
 
 class WorkFolder:
-    """Where a run stores its stages. `told` says what they are stages of; a run that goes on must be told the same."""
+    """Where a run stores its stages. `told` says what they are stages of; a run that goes on must be told the same.
+
+    `goes_on` says whether this one does.
+    """
 
     def __init__(self, config: Config, told: Mapping[str, Any]) -> None:
         engine = config.engine
         self._pid = os.getpid()
         self._keep_if_it_fails = False
+        self.goes_on = False
         self._lasts = engine.work_dir != "auto"
         self._stack = ExitStack()
         self._owner: str | None = uuid.uuid4().hex
@@ -153,6 +157,7 @@ class WorkFolder:
 
     def _open(self, config: Config, now: dict[str, Any]) -> None:
         if check_leftovers(self._work, config):
+            self.goes_on = True
             before = _read(self._work) or {}
             _check_same(before, now)
             self.stages, self._owner = self._work / before["stages"], before.get("owner")
