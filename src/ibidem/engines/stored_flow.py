@@ -20,7 +20,7 @@ from ibidem.progress import Progress, Step
 
 _TASK_BYTES = 24 << 20  # of a mapper: enough to combine what comes in numbers, and small beside a partition
 # What a task takes, as a multiple of what it is given: it is put in order, taken apart and put together again.
-_TIMES_ITS_INPUT = 8
+_TIMES_ITS_INPUT = 6
 
 
 class StoredFlow:

@@ -25,7 +25,7 @@ from ibidem.stored.work import WorkFolder
 
 # Shares of the memory that is free when a run begins; the rest is for what is neither a task nor waits to be written.
 _BUFFER_SHARE, _TASK_SHARE = 6, 2
-_HOMES_IN_MEMORY = 16  # texts of a partition are this much smaller than the memory of a worker
+_HOMES_IN_MEMORY = 20  # texts of a partition are this much smaller than the memory of a worker
 _DISK_A_BYTE = 6  # of the inputs, as `benchmarks/large.py` measures it, and some more
 _MANY_PARTS = 256
 _LEAST_HOME_BYTES, _MOST_HOME_BYTES = 1 << 20, 128 << 20
