@@ -117,7 +117,7 @@ def sentence_places(inputs: Any, *, config: Config | None = None, **settings: An
     config = Config.of(config, **settings)
     with Run(inputs, None, config, Progress()) as run:
         collection = run.read_sentences(config.documents, unique_ids=True)
-    columns = (collection.document, collection.start_char, collection.end_char)
+    columns = (collection.n_chars, collection.document, collection.start_char, collection.end_char)
     return Sentences(collection.ids, *(column.astype("int64") for column in columns))
 
 

@@ -90,6 +90,11 @@ def _c_library() -> Any:
         return None
 
 
+def is_used_memory_known() -> bool:
+    """Say whether the system tells what a process has now; elsewhere `used_memory` is the most that it has had."""
+    return Path("/proc/self/statm").exists()
+
+
 def used_memory() -> int:
     """Return the bytes of memory that this process has now."""
     try:

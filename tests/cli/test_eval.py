@@ -238,6 +238,11 @@ MEASURED = {
         "f1  precision  recall",
     ),
     "clusters": ({"cluster": 1, "id": "x"}, {"cluster": 7, "id": "x", "canonical": True}, "adjusted rand"),
+    "sentence-pairs, as hits": (
+        record("x", 0, 5, "y", 0, 5, a_sentence=1, b_sentence=2),
+        record("x", 0, 5, "y", 0, 5, a_sentence=1, b_sentence=2),
+        "f1  precision  recall",
+    ),
     "verdicts": ({"id": "x", "duplicated": True}, {"id": "x", "duplicated": True, "n_known": 3}, "accuracy"),
 }
 
@@ -250,7 +255,7 @@ def test_the_columns_of_the_truth_say_what_is_measured(run: Run, tmp_path: Path,
     answer = run("eval", "truth.jsonl", "found.jsonl")
     assert (answer.code, answer.err) == (0, "")
     assert header in answer.out
-    assert json.loads(run("eval", "truth.jsonl", "found.jsonl", "--json").out)["measure"] == measure
+    assert json.loads(run("eval", "truth.jsonl", "found.jsonl", "--json").out)["measure"] == measure.split(",")[0]
 
 
 def test_sentences_of_passages_that_find_found(run: Run, tmp_path: Path) -> None:
@@ -285,6 +290,8 @@ def test_clusters_and_verdicts_of_a_folder_that_cluster_wrote(run: Run, tmp_path
         ("cluster,id\nA,0\n", ("--pairs", "truth.csv"), "--pairs is of no use for --measure clusters"),
         ("cluster,id\nA,0\n", ("--measure", "pairs"), "missing columns a_id, b_id"),
         ("a_id,b_id\n0,1\n", ("--documents", "truth.csv"), "--documents is for --measure sentences only"),
+        ("id,label\n0,1\n", (), "its columns (id, label) are no truth of a known kind"),
+        ("a_id,a_sentence,b_id,b_sentence\n0,-1,1,2\n", (), "a_sentence is '-1', not a whole number"),
     ],
 )
 def test_what_cannot_be_measured(run: Run, tmp_path: Path, written: str, options: tuple[str, ...], message: str) -> None:
@@ -292,3 +299,39 @@ def test_what_cannot_be_measured(run: Run, tmp_path: Path, written: str, options
     answer = run("eval", "truth.csv", "truth.csv", *options)
     assert answer.code in (2, 3)
     assert message in answer.err
+
+
+def test_folders_of_parts_as_spark_writes_them(run: Run, tmp_path: Path) -> None:
+    for name, clusters in (("truth", "AAB"), ("out", "XYY")):
+        folder = tmp_path / name / "clusters.jsonl"
+        folder.mkdir(parents=True)
+        (folder / "_SUCCESS").touch()
+        (folder / "part-00000.json").touch()
+        rows = [{"cluster": label, "id": str(k), "canonical": k == 1} for k, label in enumerate(clusters)]
+        write_jsonl(folder / "part-00001.json", rows)
+    assert json.loads(run("eval", "truth", "out", "--json").out)["all"]["n_found"] == 1
+    verdicts = json.loads(run("eval", "truth", "out", "--json", "--measure", "verdicts").out)["all"]
+    assert (verdicts["accuracy"], verdicts["n_truth"]) == (1, 2)
+
+
+def test_nesting_without_end_in_the_truth(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "truth.jsonl").write_text("[" * 200_000, "utf-8")
+    said(run("eval", "truth.jsonl", "truth.jsonl"), 3, "truth.jsonl, line 1 is no JSON")
+
+
+def test_parquet_is_judged_as_csv_is(run: Run, tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(pa.table({"id": ["a", "b"], "duplicated": [1, 0]}), tmp_path / "numbers.parquet")
+    pyarrow.parquet.write_table(pa.table({"id": ["a", "b"], "duplicated": [0.3, 0]}), tmp_path / "shares.parquet")
+    columns = {"id": ["a", "b"], "duplicated": ["yes", "no"], "category": ["", None]}
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "words.parquet")
+    outcome = json.loads(run("eval", "words.parquet", "numbers.parquet", "--json").out)
+    assert (outcome["all"]["accuracy"], outcome["categories"]) == (1, {})
+    said(run("eval", "words.parquet", "shares.parquet"), 3, "column duplicated does not hold true or false: 0.3 in row 1")
+
+
+def test_passages_that_hold_no_sentence_are_told_of(run: Run, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "documents.jsonl", [{"id": name, "body": text(1, 2)} for name in "xy"])
+    write_jsonl(tmp_path / "truth.jsonl", [record("x", 0, 5, "y", 0, 5)])
+    flags = ("--measure", "sentences", "--documents", "documents.jsonl", "--text-field", "body")
+    answer = run("eval", "truth.jsonl", "truth.jsonl", *flags)
+    assert (answer.code, answer.err.count("passages cover half of no sentence")) == (0, 2)

@@ -60,14 +60,12 @@ def unordered(a: Any, b: Any) -> tuple[Any, Any]:
 @given(st.lists(st.tuples(NAMES, NAMES, CATEGORIES), max_size=8), st.lists(st.tuples(NAMES, NAMES), max_size=8))
 def test_pairs_of_documents(truth: list[tuple[str, str, str | None]], found: list[tuple[str, str]]) -> None:
     evaluation = evaluate_pairs(table(("a_id", "b_id", "category"), truth), table(("a_id", "b_id"), found))
-    true_pairs, found_pairs = {unordered(a, b) for a, b, _ in truth}, {unordered(a, b) for a, b in found}
+    true_pairs, found_pairs = {unordered(a, b) for a, b, _ in truth if a != b}, {unordered(a, b) for a, b in found if a != b}
     assert_same(evaluation.overall.scores, true_pairs, found_pairs)
-    # A pair that stands twice has the category that is said first.
-    of_pair: dict[tuple[str, str], str | None] = {}
-    for a, b, category in truth:
-        of_pair.setdefault(unordered(a, b), category)
+    # A pair that the truth has in two categories counts in both.
+    assert set(evaluation.categories) == {category for a, b, category in truth if category and a != b}
     for category, group in evaluation.categories.items():
-        chosen = {pair for pair, of in of_pair.items() if of == category}
+        chosen = {unordered(a, b) for a, b, of in truth if of == category and a != b}
         assert_same(group.scores, chosen, found_pairs & chosen)
 
 
@@ -117,13 +115,49 @@ def held(rows: Iterable[Sequence[Any]]) -> set[Any]:
 def sentences() -> Sentences:
     rows = [(number, *span) for number, spans in enumerate(SPANS.values()) for span in spans]
     columns = (np.array(column, np.int64) for column in zip(*rows, strict=True))
-    return Sentences(pa.array(list(SPANS), pa.large_string()), *columns)
+    return Sentences(pa.array(list(SPANS), pa.large_string()), np.full(len(SPANS), 12), *columns)
 
 
-@given(st.lists(PASSAGE, max_size=6), st.lists(PASSAGE, max_size=6))
+PASSAGES = st.lists(PASSAGE, max_size=6)
+
+
+@given(PASSAGES, PASSAGES)
 def test_passages_by_sentences(truth: list[Any], found: list[Any]) -> None:
     evaluation = evaluate_sentences(table(PLACES, truth), table(PLACES, found), sentences())
     assert_same(evaluation.overall.scores, held(truth), held(found))
+    assert evaluation.n_empty_truth == sum(not held([row]) for row in truth)
+    assert evaluation.n_empty_found == sum(not held([row]) for row in found)
+
+
+PAIR_LISTS = st.lists(st.tuples(st.sampled_from("pqs"), st.sampled_from("pqs")), unique_by=lambda pair: frozenset(pair))
+
+
+@given(PASSAGES, PASSAGES, PAIR_LISTS)
+def test_sentences_of_listed_pairs(truth: list[Any], found: list[Any], pairs: list[tuple[str, str]]) -> None:
+    rows = [(a, b, "xy"[k % 2]) for k, (a, b) in enumerate(pairs)]
+    listed = {unordered(a, b): category for a, b, category in rows}
+    # Documents of other pairs need not be there.
+    beside = ("unknown", 0, 4, "p", 0, 4)
+    evaluation = evaluate_sentences(
+        table(PLACES, [*truth, beside]), table(PLACES, found), sentences(), table(("a_id", "b_id", "category"), rows)
+    )
+    true_things, found_things = held(truth), held(found)
+    for name, scores in [("all", evaluation.overall.scores), *((n, g.scores) for n, g in evaluation.categories.items())]:
+        chosen = {pair for pair, category in listed.items() if name in ("all", category)}
+        assert_same(scores, *({x for x in things if x[0] in chosen} for things in (true_things, found_things)))
+    assert evaluation.n_ignored_truth == 1 + sum(unordered(row[0], row[3]) not in listed for row in truth)
+    assert evaluation.n_ignored_found == sum(unordered(row[0], row[3]) not in listed for row in found)
+
+
+def test_a_pair_listed_in_two_categories_is_an_error() -> None:
+    rows = table(("a_id", "b_id", "category"), [("p", "q", "x"), ("q", "p", "y")])
+    with pytest.raises(InputError, match="in two categories"):
+        evaluate_pairs(table(("a_id", "b_id"), [("p", "q")]), table(("a_id", "b_id"), []), rows)
+
+
+def test_passages_beyond_the_end_of_a_document_are_told_of() -> None:
+    with pytest.raises(InputError, match="a passage ends at 13 in q, which has 12 characters"):
+        evaluate_sentences(table(PLACES, []), table(PLACES, [("p", 0, 4, "q", 0, 13)]), sentences())
 
 
 def test_documents_that_are_not_there_are_named() -> None:
@@ -199,6 +233,18 @@ def test_intervals_hold_the_score_and_are_those_of_drawn_pairs() -> None:
     # Of 30 pairs, a third found: the interval of a binomial share of 1/3.
     assert (low, high) == pytest.approx((1 / 6, 1 / 2), abs=0.04)
     assert group.intervals["precision"] == (1, 1)
+
+
+def test_intervals_of_clusters_and_verdicts_are_drawn_from_documents() -> None:
+    truth = table(("cluster", "id"), [(str(k // 2), str(k)) for k in range(40)])
+    found = table(("cluster", "id"), [(str(k // 2) if k < 20 else str(k), str(k)) for k in range(40)])
+    group = evaluate_clusters(truth, found, n_samples=500).overall
+    assert set(group.intervals) == {"f1", "precision", "recall", "adjusted_rand"}
+    assert group.intervals["recall"].low < 0.5 < group.intervals["recall"].high
+    answers = table(("id", "duplicated"), [(str(k), k % 2 == 0) for k in range(40)])
+    group = evaluate_verdicts(answers, table(("id", "duplicated"), [(str(k), True) for k in range(40)]), n_samples=500).overall
+    assert set(group.intervals) == {"f1", "precision", "recall", "accuracy"}
+    assert 0.3 < group.intervals["accuracy"].low < 0.5 < group.intervals["accuracy"].high < 0.7
 
 
 def test_sums_may_be_of_many_collections_at_once() -> None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from ibidem.blocks import Blocks, Emitted
+from ibidem.engines import stored_flow
 from ibidem.engines.stages import FinishedStage, StageStore
 from ibidem.engines.stored_flow import StoredFlow
 from ibidem.errors import ResourceError
@@ -165,6 +166,41 @@ def test_without_memory_everything_runs_one_by_one(tmp_path: Path) -> None:
     reducer = Watched(seconds=0.002)
     flow.reduce("watched", {"given": given(flow, dict.fromkeys(range(15), 8))}, reducer, {"numbers": NUMBERS})
     assert (reducer.n_done, reducer.most_together) == (15, 1)
+
+
+def test_a_task_waits_while_memory_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flow = StoredFlow(StageStore(tmp_path, 1 << 20), 4, 4, LARGE, Progress(), n_most_bytes=1000)
+    given_blocks = given(flow, dict.fromkeys(range(12), 8))
+    n_used = 990
+    monkeypatch.setattr(stored_flow, "used_memory", lambda: n_used)
+    alone = Watched(seconds=0.002)
+    flow.reduce("short", {"given": given_blocks}, alone, {"numbers": NUMBERS})
+    assert (alone.n_done, alone.most_together) == (12, 1)
+    n_used = 100
+    beside = Watched(seconds=0.05)
+    flow.reduce("enough", {"given": given_blocks}, beside, {"numbers": NUMBERS})
+    assert beside.n_done == 12
+    assert beside.most_together >= 2
+
+
+def test_a_task_begins_as_soon_as_memory_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flow = StoredFlow(StageStore(tmp_path, 1 << 20), 4, 2, LARGE, Progress(), n_most_bytes=1000)
+    second_begun = threading.Event()
+    begun: list[int] = []
+    # Short only while the first task has just begun: nothing ends that could wake who waits.
+    monkeypatch.setattr(stored_flow, "used_memory", lambda: 990 if time.monotonic() < short_until else 0)
+
+    def reducer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        begun.append(partition)
+        if len(begun) == 1:
+            assert second_begun.wait(20), "the second one waits for the first"
+        second_begun.set()
+        yield Emitted("numbers", tables["given"], partition)
+
+    blocks = given(flow, {0: 8, 1: 8})
+    short_until = time.monotonic() + 0.3
+    flow.reduce("given back", {"given": blocks}, reducer, {"numbers": NUMBERS})
+    assert sorted(begun) == [0, 1]
 
 
 def test_an_error_ends_the_stage_and_leaves_it_unfinished(tmp_path: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from ibidem.cli.options import resolve_settings, setting_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ibidem.config import Config
     from ibidem.evaluation.counting import CountEvaluation
     from ibidem.evaluation.passages import Evaluation
 
@@ -24,6 +28,8 @@ _MEASURES = {
     "verdicts": (("id", "duplicated"), ("verdicts", "clusters")),
 }
 _OF_PAIRS = ("passages", "sentences", "sentence-pairs", "pairs")
+_RECOGNISED = ("sentence-pairs", "passages", "pairs", "clusters", "verdicts")  # by their columns, in this order
+_ANY_TABLE = ("passages", "hits", "clusters", "duplicates")
 
 
 @click.command("eval")
@@ -54,6 +60,7 @@ _OF_PAIRS = ("passages", "sentences", "sentence-pairs", "pairs")
     default=0,
     help="Resample pairs of documents (documents, for clusters and verdicts) N times for 95 % intervals; 0 for none.",
 )
+@setting_options("documents", "sentences", without=("time_field", "group_field", "hash_seed"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all counts and, for passages, micro-averaged scores.")
 def evaluate(
     truth_path: Path,
@@ -63,6 +70,8 @@ def evaluate(
     documents: tuple[str, ...],
     bootstrap: int,
     as_json: bool,
+    config_file: str | None,
+    **flags: Any,
 ) -> None:
     """Measure what was found, RESULT, against what is there, TRUTH.
 
@@ -94,31 +103,55 @@ def evaluate(
         raise click.UsageError(f"--pairs is of no use for --measure {measure}: it lists pairs of documents.")
     if documents and measure != "sentences":
         raise click.UsageError("--documents is for --measure sentences only.")
-    evaluation = _evaluate(measure, truth_path, result_path, pairs_path, documents, bootstrap)
+    if not documents and measure == "sentences":
+        raise click.UsageError("--measure sentences needs the documents: --documents INPUT.")
+    config = resolve_settings(config_file, flags)
+    evaluation = _evaluate(measure, truth_path, result_path, pairs_path, documents, config, bootstrap)
     if as_json:
         click.echo(json.dumps({"measure": measure, **evaluation_record(evaluation)}, indent=2, ensure_ascii=False))
     else:
         click.echo(evaluation_table(evaluation))
+    for line in _remarks(evaluation, measure, pairs_path):
+        click.echo(line, err=True)
+
+
+def _remarks(evaluation: Evaluation | CountEvaluation, measure: str, pairs_path: Path | None) -> Iterator[str]:
+    """Yield what a user should know beside the scores."""
+    told = evaluation._asdict()
     where = f"pairs of documents that {pairs_path} does not list" if pairs_path else "documents that the truth does not have"
-    for kind, number in (("true", evaluation.n_ignored_truth), ("found", evaluation.n_ignored_found)):
-        if number:
-            click.echo(f"{number:,} {kind} in {where}: ignored", err=True)
+    for kind in ("truth", "found"):
+        name = "true" if kind == "truth" else kind
+        if number := told[f"n_ignored_{kind}"]:
+            yield f"{number:,} {name} in {where}: ignored"
+        if number := told.get(f"n_empty_{kind}", 0):
+            yield f"{number:,} {name} passages cover half of no sentence, and count for nothing"
     scores = evaluation.overall.scores
     if scores.n_truth and scores.n_found and not scores.n_matched:
         what = "meets a true passage" if measure == "passages" else "is true"
-        click.echo(f"nothing that was found {what}; are the ids the same in both?", err=True)
+        yield f"nothing that was found {what}; are the ids the same in both?"
 
 
 def _measure_of(truth_path: Path) -> str:
     """Return what the columns of the truth are for."""
+    from ibidem.errors import InputError
     from ibidem.evaluation.reading import table_columns
 
-    columns = table_columns(truth_path)
-    return next((name for name, (needed, _) in _MEASURES.items() if columns.issuperset(needed)), "passages")
+    columns = table_columns(truth_path, _ANY_TABLE)
+    measure = next((name for name in _RECOGNISED if columns.issuperset(_MEASURES[name][0])), None)
+    if measure is None and columns:
+        known = "; ".join(f"{name}: {' '.join(_MEASURES[name][0])}" for name in _RECOGNISED)
+        raise InputError(f"{truth_path}: its columns ({', '.join(sorted(columns))}) are no truth of a known kind", known)
+    return measure or "passages"
 
 
 def _evaluate(
-    measure: str, truth_path: Path, result_path: Path, pairs_path: Path | None, documents: tuple[str, ...], n_samples: int
+    measure: str,
+    truth_path: Path,
+    result_path: Path,
+    pairs_path: Path | None,
+    documents: tuple[str, ...],
+    config: Config,
+    n_samples: int,
 ) -> Evaluation | CountEvaluation:
     from ibidem.api import sentence_places
     from ibidem.evaluation import measures
@@ -126,14 +159,15 @@ def _evaluate(
     from ibidem.evaluation.reading import read_pairs, read_table
 
     columns, names = _MEASURES[measure]
-    truth = read_table(truth_path, columns, names)
-    found = _read_verdicts(result_path) if measure == "verdicts" else read_table(result_path, columns, names)
+    truth, found = (
+        _read_verdicts(path) if measure == "verdicts" else read_table(path, columns, names)
+        for path in (truth_path, result_path)
+    )
     pairs = None if pairs_path is None else read_pairs(pairs_path)
     match measure:
         case "sentences":
-            if not documents:
-                raise click.UsageError("--measure sentences needs the documents: --documents INPUT.")
-            return measures.evaluate_sentences(truth, found, sentence_places(list(documents)), pairs, n_samples)
+            sentences = sentence_places(list(documents), config=config)
+            return measures.evaluate_sentences(truth, found, sentences, pairs, n_samples)
         case "sentence-pairs":
             return measures.evaluate_sentence_pairs(truth, found, pairs, n_samples)
         case "pairs":
@@ -152,7 +186,8 @@ def _read_verdicts(path: Path) -> pa.Table:
     from ibidem.evaluation.reading import read_table, table_columns
 
     _, names = _MEASURES["verdicts"]
-    if "canonical" not in table_columns(path, names):
+    columns = table_columns(path, names)
+    if "duplicated" in columns or "canonical" not in columns:
         return read_table(path, ("id", "duplicated"), names)
     table = read_table(path, ("id", "canonical"), names)
     return table.append_column("duplicated", pc.invert(table["canonical"]))

@@ -55,7 +55,7 @@ _UNTITLED = pa.schema([("number", pa.int64()), ("document", pa.int64()), ("start
 _FIRSTS = pa.schema([(name, pa.int64()) for name in ("number", "document", "start", "end")])
 _TITLES = pa.schema([("number", pa.int64()), ("text", REPEATS.field("text").type)])
 _BITS_OF_ROW = 32  # a group's number is its partition, and its place there
-_MOST_TOLD = 1 << 20  # documents that mappers may be told of: 8 MB
+_MOST_TOLD = 1 << 20  # groups whose first documents mappers may be told of: 32 MB
 # The table of repeats; the first place of each, by document number, settles ties of its order.
 PLACED_REPEATS = pa.schema([("document", pa.int64()), ("start", pa.int64()), *REPEATS])
 
@@ -153,8 +153,8 @@ def _emit_groups(
     yield Emitted("edges", table_of(list(np.concatenate(edges).T.copy()), EDGES), 0)
 
 
-def entitle(flow: Flow, found: Mapping[str, Blocks], texts: Blocks, layout: Layout) -> dict[str, Blocks]:
-    """Return the groups with their texts, taken from their first places."""
+def entitle(flow: Flow, found: dict[str, Blocks], texts: Blocks, layout: Layout) -> Blocks:
+    """Return the groups with their texts, taken from their first places; what was `found` is let go of."""
 
     def take(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = in_order(tables["firsts"])
@@ -164,17 +164,17 @@ def entitle(flow: Flow, found: Mapping[str, Blocks], texts: Blocks, layout: Layo
         number = table["number"].to_numpy()
         yield Emitted("titles", table_of([number, titles], _TITLES), number >> _BITS_OF_ROW)
 
-    def entitle(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def put_together(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         untitled, titles = (in_order(tables[name], "number") for name in ("untitled", "titles"))
         columns = [untitled["document"], untitled["start"], titles["text"], untitled["n_documents"], untitled["places"]]
         yield Emitted("repeats", table_of(columns, PLACED_REPEATS), partition)
 
-    if flow.count(found["firsts"]) <= _MOST_TOLD:
-        texts = _wanted_texts(flow, found["firsts"], texts, layout)
-    firsts = {"firsts": found["firsts"], "texts": texts}
-    titles = flow.reduce("repeats-titles", firsts, take, {"titles": _TITLES})["titles"]
-    untitled = {"untitled": found["untitled"], "titles": titles}
-    return flow.reduce("repeats-texts", untitled, entitle, {"repeats": PLACED_REPEATS})
+    firsts = found.pop("firsts")
+    if flow.count(firsts) <= _MOST_TOLD:
+        texts = _wanted_texts(flow, firsts, texts, layout)
+    titles = flow.reduce("repeats-titles", {"firsts": firsts, "texts": texts}, take, {"titles": _TITLES})["titles"]
+    untitled = {"untitled": found.pop("untitled"), "titles": titles}
+    return flow.reduce("repeats-texts", untitled, put_together, {"repeats": PLACED_REPEATS})["repeats"]
 
 
 def _wanted_texts(flow: Flow, firsts: Blocks, texts: Blocks, layout: Layout) -> Blocks:

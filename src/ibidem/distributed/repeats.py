@@ -52,7 +52,8 @@ def find_repeats(
     links = _link(flow, hot, layout)
     places = _locate(flow, documents, hot, links, config, layout)
     found = group_places(flow, places, config, layout)
-    return found | entitle(flow, found, texts, layout)
+    marks, edges = found.pop("marks"), found.pop("edges")
+    return {"marks": marks, "edges": edges, "repeats": entitle(flow, found, texts, layout)}
 
 
 def _link(flow: Flow, hot: Blocks, layout: Layout) -> Blocks:

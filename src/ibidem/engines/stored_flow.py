@@ -21,13 +21,15 @@ from ibidem.progress import Progress, Step
 _TASK_BYTES = 24 << 20  # of a mapper: enough to combine what comes in numbers, and small beside a partition
 # What a task takes, as a multiple of what it is given: it is put in order, taken apart and put together again.
 _TIMES_ITS_INPUT = 6
+_LOOK_SECONDS = 0.2
 
 
 class StoredFlow:
     """A flow over the stages of a store. `n_task_bytes` is what tasks may hold together; one that needs more runs alone.
 
     Above `n_wanted_bytes`, what the process has freed is given back to the system every now and then, as tasks emit tables.
-    A task that may take it above `n_most_bytes` waits until no other runs.
+    Where it has taken so much that another task may take it above `n_most_bytes`, that one waits: until there is room, or no
+    other task runs.
     """
 
     def __init__(
@@ -147,7 +149,7 @@ class _Runner:
                     cost = _TIMES_ITS_INPUT * task.n_bytes
                     with self._changed:
                         while not self._fits(cost):
-                            self._changed.wait()
+                            self._changed.wait(_LOOK_SECONDS)  # memory is given back without a word
                         if self._error is not None:
                             break
                         self._n_running += 1
@@ -170,6 +172,8 @@ class _Runner:
         if self._n_running >= self._workers or self._n_held + cost > self._n_task_bytes:
             return False
         # Tasks that run may have taken more than was thought of them.
+        if used_memory() + cost > self._n_most_bytes:
+            give_back_memory()
         return used_memory() + cost <= self._n_most_bytes
 
     def _take(self, emitted: Emitted) -> None:

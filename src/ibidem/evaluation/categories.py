@@ -34,7 +34,7 @@ def assign_categories(
     if pairs is not None and "category" in pairs.column_names:
         names, of_row = category_numbers(pairs)
         of_pair[numbered.listed] = of_row
-        _check_one_category(pairs, of_row, of_pair[numbered.listed])
+        check_one_category(pairs, of_row, of_pair[numbered.listed])
         of_truth = of_pair[numbered.truth.pair]
     else:
         names, of_truth = category_numbers(truth)
@@ -56,7 +56,8 @@ def category_numbers(table: pa.Table) -> tuple[list[str], Numbers]:
     return names, np.array([number.get(name, NONE) for name in column], np.int64)
 
 
-def _check_one_category(pairs: pa.Table, of_row: Numbers, kept: Numbers) -> None:
+def check_one_category(pairs: pa.Table, of_row: Numbers, kept: Numbers) -> None:
+    """Raise if a pair of documents is listed in two categories; `kept` is the category of each row's pair."""
     if len(rows := np.flatnonzero(of_row != kept)):
         a_id, b_id = (pairs[f"{side}_id"][int(rows[0])].as_py() for side in "ab")
         raise InputError(f"the list of pairs has {a_id} and {b_id} in two categories", "Give every pair one category.")

@@ -31,7 +31,7 @@ def macro_scores(tallies: Figures) -> Figures:
 
 
 class Interval(NamedTuple):
-    """Between these two lies a score in 95 % of the collections that are drawn from the pairs of documents."""
+    """Between these two lies a score in 95 % of the collections that are drawn from the pairs of documents, or documents."""
 
     low: float
     high: float

@@ -11,14 +11,16 @@ import pyarrow.compute as pc
 from ibidem.errors import InputError
 from ibidem.evaluation.categories import NONE, category_numbers
 from ibidem.evaluation.confidence import Figures
-from ibidem.evaluation.counting import CountEvaluation, Things, count_group, evaluate_things
+from ibidem.evaluation.counting import CountEvaluation, CountGroup, Things, count_group, evaluate_things
 from ibidem.evaluation.numbering import MAX_CHARS, Numbers, number_pairs
 
 
 class Sentences(NamedTuple):
-    """Where sentences stand: ids of documents, and of each sentence the number of its document, its start and its end."""
+    """Where sentences stand: ids of documents and their sizes, and of each sentence the number of its document, its start and
+    its end; all in characters."""
 
     ids: pa.LargeStringArray
+    n_chars: Numbers
     document: Numbers
     start: Numbers
     end: Numbers
@@ -27,21 +29,32 @@ class Sentences(NamedTuple):
 def evaluate_sentences(
     truth: pa.Table, found: pa.Table, sentences: Sentences, pairs: pa.Table | None = None, n_samples: int = 0
 ) -> CountEvaluation:
-    """Measure passages by sentences, as PDC-MR does: a thing is a sentence that stands in a certain other document, too.
+    """Measure passages by sentences: a thing is a sentence that stands in a certain other document, too.
 
     A passage holds a sentence if it covers at least half of its characters. Each sentence counts once for a pair of documents.
     """
     _, of_pairs, n_pairs = number_pairs([truth, found] if pairs is None else [truth, found, pairs])
-    things = []
-    owners = []
-    for table, of_pair in zip((truth, found), of_pairs, strict=False):
-        passage, sentence = (np.concatenate(column) for column in zip(*(_held(table, s, sentences) for s in "ab"), strict=True))
-        unit = of_pair[passage]
+    counted = np.full(n_pairs, pairs is None)
+    if pairs is not None:
+        counted[of_pairs[2]] = True
+    things, n_ignored, n_empty = [], [], []
+    owner = np.empty(0, np.int64)
+    for number, table in enumerate((truth, found)):
+        rows = np.flatnonzero(counted[of_pairs[number]])
+        chosen = table.take(pa.array(rows))
+        by_side = [_held(chosen, side, sentences) for side in "ab"]
+        passage, sentence = (np.concatenate(column) for column in zip(*by_side, strict=True))
+        unit = of_pairs[number][rows[passage]]
         things.append(Things(np.stack([unit, sentence], axis=-1), unit))
-        owners.append(passage)
-    table = truth.select([name for name in truth.column_names if name == "category"] or ["a_id"]).take(pa.array(owners[0]))
-    listed = None if pairs is None else of_pairs[2]
-    return evaluate_things(things, table, n_pairs, listed, pairs, n_samples)
+        n_ignored.append(table.num_rows - len(rows))
+        n_empty.append(len(rows) - len(np.unique(passage)))
+        owner = owner if number else rows[passage]
+    column = "category" if "category" in truth.column_names else "a_start"
+    categories = truth.select([column]).take(pa.array(owner))
+    outcome = evaluate_things(things, categories, n_pairs, None if pairs is None else of_pairs[2], pairs, n_samples)
+    return outcome._replace(
+        n_ignored_truth=n_ignored[0], n_ignored_found=n_ignored[1], n_empty_truth=n_empty[0], n_empty_found=n_empty[1]
+    )
 
 
 def evaluate_sentence_pairs(
@@ -61,7 +74,8 @@ def evaluate_sentence_pairs(
 def evaluate_pairs(
     truth: pa.Table, found: pa.Table, pairs: pa.Table | None = None, n_samples: int = 0
 ) -> CountEvaluation:
-    """Measure pairs of documents: the columns are a_id b_id."""
+    """Measure pairs of documents: the columns are a_id b_id. A document with itself is no pair."""
+    truth, found = (table.filter(pc.not_equal(table["a_id"], table["b_id"])) for table in (truth, found))
     _, of_pairs, n_pairs = number_pairs([truth, found] if pairs is None else [truth, found, pairs])
     things = [Things(unit[:, np.newaxis], unit) for unit in of_pairs[:2]]
     return evaluate_things(things, truth, n_pairs, None if pairs is None else of_pairs[2], pairs, n_samples)
@@ -100,21 +114,30 @@ def evaluate_clusters(truth: pa.Table, found: pa.Table, n_samples: int = 0) -> C
     names, of_row = category_numbers(truth)
     of_document = np.full(len(ids), NONE, np.int64)
     of_document[pc.index_in(truth_ids, ids).to_numpy(zero_copy_only=False)] = of_row
-    groups = [np.ones(len(ids), np.bool_), *(of_document == number for number in range(len(names)))]
-    overall, *by_category = [
-        count_group(_cluster_tallies(*(label[chosen] for label in labels)), n_samples, {"adjusted_rand"}) for chosen in groups
-    ]
-    return CountEvaluation(overall, dict(zip(names, by_category, strict=True)))
+    order = np.argsort(of_document, kind="stable")
+    bounds = np.searchsorted(of_document[order], np.arange(len(names) + 1))
+
+    def score(chosen: Numbers) -> CountGroup:
+        return count_group(_cluster_tallies(*(label[chosen] for label in labels)), n_samples, {"adjusted_rand"})
+
+    groups = {name: score(order[bounds[k] : bounds[k + 1]]) for k, name in enumerate(names)}
+    return CountEvaluation(score(np.arange(len(ids))), groups)
 
 
 def _cluster_tallies(truth: Numbers, found: Numbers) -> Figures:
     """Return half of the pairs that each document is in: of one true cluster, of one found, of both, and all."""
     sizes = []
-    for label in (truth[:, np.newaxis], found[:, np.newaxis], np.stack([truth, found], axis=-1)):
-        _, number, counts = np.unique(label, axis=0, return_inverse=True, return_counts=True)
+    (_, of_truth), (n_found, of_found) = (_numbered(label) for label in (truth, found))
+    for label in (of_truth, of_found, of_truth * max(1, n_found) + of_found):
+        _, number, counts = np.unique(label, return_inverse=True, return_counts=True)
         sizes.append(counts[number.reshape(-1)])
     sizes.append(np.full(len(truth), len(truth)))
     return (np.stack(sizes, axis=-1).astype(np.float64) - 1) / 2
+
+
+def _numbered(label: Numbers) -> tuple[int, Numbers]:
+    distinct, number = np.unique(label, return_inverse=True)
+    return len(distinct), np.asarray(number, np.int64).reshape(-1)
 
 
 def _held(table: pa.Table, side: str, sentences: Sentences) -> tuple[Numbers, Numbers]:
@@ -124,7 +147,13 @@ def _held(table: pa.Table, side: str, sentences: Sentences) -> tuple[Numbers, Nu
     if document.null_count:
         name = names[document.is_null().to_pylist().index(True)].as_py()
         raise InputError(f"there is no document {name}", "Give all documents of the truth and of the result with --documents.")
-    offset = document.to_numpy(zero_copy_only=False).astype(np.int64) * MAX_CHARS
+    number = document.to_numpy(zero_copy_only=False).astype(np.int64)
+    beyond = np.flatnonzero(np.asarray(table[f"{side}_end"].to_numpy(), np.int64) > sentences.n_chars[number])
+    if len(beyond):
+        name, n_chars = names[int(beyond[0])].as_py(), int(sentences.n_chars[number[beyond[0]]])
+        message = f"a passage ends at {table[f'{side}_end'][int(beyond[0])]} in {name}, which has {n_chars} characters"
+        raise InputError(message, "Give the documents as they were read: the same fields, HTML as HTML.")
+    offset = number * MAX_CHARS
     start, end = (offset + np.asarray(table[f"{side}_{what}"].to_numpy(), np.int64) for what in ("start", "end"))
     place = sentences.document * MAX_CHARS
     low = np.searchsorted(place + sentences.end, start, side="right")

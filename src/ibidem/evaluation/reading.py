@@ -9,16 +9,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ibidem.config import FORMATS
 from ibidem.errors import InputError
-from ibidem.evaluation.numbering import misplaced_rows
+from ibidem.evaluation.numbering import PLACES, misplaced_rows
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _KNOWN_FORMATS = "Give a table as .parquet, .jsonl or .csv, the last two also .gz or .zst, or a folder of results."
 _MAX_CELL_CHARS = (1 << 31) - 1  # texts of passages may stand beside the places
 _READ_ERRORS = (OSError, EOFError, ValueError, csv.Error, pa.ArrowException)
+
+
+def read_passages(path: Path) -> pa.Table:
+    """Return the places of passages, and their categories if there are any, from a table or from a folder of results."""
+    return read_table(path, PLACES)
 
 
 def read_pairs(path: Path) -> pa.Table:
@@ -37,11 +44,8 @@ def read_table(path: Path, columns: Sequence[str], names: Sequence[str] = ("pass
     if table_format is None:
         raise InputError(f"{table_path} is no table of a known format", _KNOWN_FORMATS)
     read = {"parquet": _read_parquet, "jsonl": _read_jsonl, "csv": _read_csv}[table_format]
-    parts = [table_path]
-    if table_path.is_dir():  # as Spark writes tables
-        parts = sorted(part for part in table_path.iterdir() if part.is_file() and part.name[0] not in "._")
     tables = []
-    for part in parts:
+    for part in _parts(table_path):
         try:
             tables.append(read(part, columns))
         except _READ_ERRORS as error:
@@ -54,23 +58,33 @@ def read_table(path: Path, columns: Sequence[str], names: Sequence[str] = ("pass
 def table_columns(path: Path, names: Sequence[str] = ("passages",)) -> frozenset[str]:
     """Return the names of the columns that the first row of a table has, without checking anything else."""
     table_path = _table_in(path, names)
-    if table_path.is_dir():
-        table_path = next((part for part in sorted(table_path.iterdir()) if part.name[0] not in "._"), table_path)
-    try:
-        match _format_of(table_path):
-            case "parquet":
-                import pyarrow.parquet
-
-                return frozenset(pyarrow.parquet.read_schema(table_path).names)
-            case "jsonl":
-                with _open_text(table_path, newline="\n") as text:
-                    return frozenset(json.loads(next(filter(str.strip, text), "{}")))
-            case "csv":
-                with _open_text(table_path, newline="") as text:
-                    return frozenset(next(csv.reader(text), []))
-    except (*_READ_ERRORS, TypeError):
-        pass
+    for part in _parts(table_path):
+        try:
+            columns = _first_columns(part, _format_of(table_path))
+        except (*_READ_ERRORS, TypeError, RecursionError):
+            break
+        if columns:  # a part may be empty
+            return columns
     return frozenset()  # reading the table will tell what is wrong with it
+
+
+def _first_columns(part: Path, table_format: str | None) -> frozenset[str]:
+    if table_format == "parquet":
+        import pyarrow.parquet
+
+        return frozenset(pyarrow.parquet.read_schema(part).names)
+    if table_format == "jsonl":
+        with _open_text(part, newline="\n") as text:
+            return frozenset(json.loads(next(filter(str.strip, text), "{}")))
+    with _open_text(part, newline="") as text:
+        return frozenset(next(csv.reader(text), []))
+
+
+def _parts(table_path: Path) -> list[Path]:
+    """Return the file of a table, or all of them if it is a folder, as Spark writes it."""
+    if not table_path.is_dir():
+        return [table_path]
+    return sorted(part for part in table_path.iterdir() if part.is_file() and part.name[0] not in "._")
 
 
 def _table_in(path: Path, names: Sequence[str]) -> Path:
@@ -85,7 +99,7 @@ def _table_in(path: Path, names: Sequence[str]) -> Path:
             raise InputError(f"{path} holds more than one table of {name}", f"Give one of them: {found[0]}")
         if found:
             return found[0]
-    verb = {"hits": "index query", "duplicates": "cluster", "clusters": "cluster"}.get(names[0], "find")
+    verb = {"passages": "find", "hits": "index query"}.get(names[0], "cluster")
     told = f"Give a folder that `ibidem {verb}` wrote, or the table itself."
     raise InputError(f"{path} holds no table of {' or '.join(names)}", told)
 
@@ -107,15 +121,28 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> pa.Table:
         table = file.read([*columns, *({"category"} & names)])
     for k, name in enumerate(table.column_names):
         try:
-            column = table[name].cast(_type_of(name))
+            column = _cast(table[name], name)
         except pa.ArrowException as error:
             raise InputError(f"{path}: column {name} does not hold {_wanted(name)}: {error}", _how(columns)) from error
         if column.null_count and name != "category":
             row = column.is_null().index(True).as_py()
             raise InputError(f"{path}, row {row + 1}: no {name}", _how(columns))
         table = table.set_column(k, name, column)
+    if "category" in names and table["category"].null_count == table.num_rows:
+        table = table.drop_columns(["category"])
     _check_places(path, table, "row", range(1, table.num_rows + 1))
     return table
+
+
+def _cast(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    kind = _kind_of(name)
+    if kind == "answer" and not pa.types.is_boolean(column.type):
+        answers = [None if value is None else _answer(value) for value in column.to_pylist()]
+        if len(wrong := [k for k, value in enumerate(answers) if value is None and column[k].is_valid]):
+            raise pa.ArrowInvalid(f"{column[wrong[0]].as_py()!r} in row {wrong[0] + 1}")
+        return pa.chunked_array([answers], pa.bool_())
+    column = column.cast(_TYPES[kind])
+    return pc.if_else(pc.equal(column, ""), None, column) if name == "category" else column
 
 
 def _read_jsonl(path: Path, columns: Sequence[str]) -> pa.Table:
@@ -186,6 +213,9 @@ def _check_columns(where: Path | str, columns: Sequence[str], present: Any) -> N
 
 
 def _check_places(path: Path, table: pa.Table, unit: str, numbers: Sequence[int]) -> None:
+    for name in (name for name in table.column_names if name.endswith("_sentence")):
+        if len(rows := np.flatnonzero(table[name].to_numpy() < 0)):
+            raise InputError(f"{path}, {unit} {numbers[rows[0]]}: {name} is below 0", "Sentences are numbered from 0.")
     if "a_start" not in table.column_names or not len(rows := misplaced_rows(table)):
         return
     (row,) = table.slice(rows[0], 1).to_pylist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -15,7 +16,7 @@ from ibidem.engines.local import available_cores
 from ibidem.engines.stages import StageStore
 from ibidem.engines.stored_flow import StoredFlow
 from ibidem.errors import NoDocumentsError, UsageError
-from ibidem.memory import allowed_memory, give_back_memory, keep_little_memory, used_memory
+from ibidem.memory import allowed_memory, give_back_memory, is_used_memory_known, keep_little_memory, used_memory
 from ibidem.progress import Progress
 from ibidem.quantities import size_of
 from ibidem.resemblance import SamplingPlan
@@ -96,7 +97,7 @@ class StoredRun(Run):
             free // _TASK_SHARE,
             self.progress,
             n_wanted_bytes=memory * 2 // 3,
-            n_most_bytes=memory,
+            n_most_bytes=max(memory, used_memory() + free) if is_used_memory_known() else sys.maxsize,
         )
 
     def _announce(self, n_bytes: int | None, memory: int) -> None:
