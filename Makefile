@@ -11,7 +11,7 @@ demo: .venv/installed
 
 # Tests run in their own order: those of Spark, few and long, would come last otherwise, with nothing left to run beside them.
 test: .venv/installed-dev programs
-	$(BIN)/ruff check src tests benchmarks fuzz
+	$(BIN)/ruff check src tests benchmarks studies fuzz
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
 
@@ -44,7 +44,7 @@ install = { if [ "$$(id -u)" = 0 ]; then as_root=; else as_root="sudo -n"; fi; \
 
 # Numba keeps compiled kernels beside their sources and does not notice a change in a kernel of another file that they call.
 clean:
-	find src tests benchmarks fuzz -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks studies fuzz -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # What reads foreign data is given arbitrary bytes, thirty minutes for each target; findings are left in build/fuzz. Atheris has no

@@ -1,4 +1,4 @@
-"""Other tools, each in an environment of its own, and what a run of a command takes: time, and memory of all its processes."""
+"""Other tools, each in an environment of its own, and ibidem from its command line; what their runs take and leave behind."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from peer_measures import run_measured
 from peer_runs import READS
 
 PROGRAM = Path(__file__).with_name("peer_runs.py")
 IBIDEM = str(Path(sys.executable).parent / "ibidem")
 PACKAGES = {"datatrove": ("datatrove[processing]", "spacy", "orjson")}  # its deduplication does not start without these
-POLL_SECONDS = 0.2
 MAX_REASON_CHARS = 160
-_RSS_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
 @dataclass(frozen=True)
@@ -118,73 +114,10 @@ def make_environment(package: str, folder: Path) -> Environment:
     return Environment(str(python), asked.stdout.strip())
 
 
-def run_measured(command: list[str], log: Path, limit_seconds: float) -> tuple[float, int, int]:
-    """Run a command; return its seconds, the peak of its memory in bytes, and its exit code, -9 if it took too long.
-
-    Memory is what the system says of the process itself, or, if it starts others, the largest sum over all of them that was
-    seen; what they share counts once.
-    """
-    begin = time.perf_counter()
-    with open(log, "w", encoding="utf-8") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=file, start_new_session=True)
-    watcher = _MemoryWatcher(process.pid)
-    watcher.start()
-    timer = threading.Timer(limit_seconds, os.killpg, (process.pid, signal.SIGKILL))
-    timer.start()
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - begin
-    timer.cancel()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    watcher.ended.set()
-    watcher.join()
-    return seconds, max(usage.ru_maxrss * _RSS_BYTES, watcher.peak_bytes), process.returncode
-
-
-class _MemoryWatcher(threading.Thread):
-    """Notes the memory of a process and all that it starts, as long as there is more than one."""
-
-    def __init__(self, pid: int) -> None:
-        super().__init__(daemon=True)
-        self._pid = pid
-        self.ended = threading.Event()
-        self.peak_bytes = 0
-
-    def run(self) -> None:
-        """Look every now and then, until the process has ended."""
-        while not self.ended.wait(POLL_SECONDS):
-            processes = process_tree(self._pid)
-            if len(processes) > 1:
-                self.peak_bytes = max(self.peak_bytes, sum(map(proportional_bytes, processes)))
-
-
-def process_tree(pid: int) -> list[int]:
-    """Return a process and all below it, by /proc; where there is none, nothing."""
-    children = defaultdict(list)
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = path.read_text("utf-8", errors="replace").rpartition(")")[2].split()[1]
-        except OSError:
-            continue
-        children[int(parent)].append(int(path.parent.name))
-    tree = [pid]
-    for process in tree:
-        tree += children[process]
-    return tree
-
-
-def proportional_bytes(pid: int) -> int:
-    """Return the memory of a process, of shared pages only its part; 0 if it has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8").splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
-
-
 def words_seconds(path: Path) -> float:
     """Return how long `wc -w` takes on a file: the best of three."""
     program = shutil.which("wc") or "wc"
-    return min(run_measured([program, "-w", str(path)], Path(os.devnull), 600)[0] for _ in range(3))
+    return min(run_measured([program, "-w", str(path)], Path(os.devnull), 600).seconds for _ in range(3))
 
 
 def last_line(text: str) -> str:

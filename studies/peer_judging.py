@@ -7,8 +7,8 @@ import json
 import random
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -116,13 +116,13 @@ class Truth:
 
     def shares(self, answer: Answer) -> dict[str, float]:
         """Return the share of true passages whose pair of documents is reported: over all, and by kind."""
-        counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        counts: dict[str, list[int]] = defaultdict(lambda: [0, 0], all=[0, 0])
         kinds = self._kinds()
         for a, b in zip(self.passages["a_id"].to_pylist(), self.passages["b_id"].to_pylist(), strict=True):
             for name in {"all", kinds.get(ordered(a, b), "all")}:
                 counts[name][0] += ordered(a, b) in answer
                 counts[name][1] += 1
-        return {name: found / of for name, (found, of) in counts.items()}
+        return {name: found / max(1, of) for name, (found, of) in counts.items()}
 
     def _kinds(self) -> dict[Pair, str]:
         if self.listed is None:
@@ -142,6 +142,19 @@ class Truth:
         true = pairs_in(self.passages)
         reported = [pair for pair in self._kinds() if pair in answer]
         return sum(pair in true for pair in reported) / max(1, len(reported))
+
+    def sample(self, n_pairs: int) -> tuple[Truth, list[Pair]]:
+        """Return pairs chosen at random of those listed, or else of those with a true passage, and what is true of them."""
+        table = self.passages if self.listed is None else self.listed
+        all_pairs = sorted(set(zip(table["a_id"].to_pylist(), table["b_id"].to_pylist(), strict=True)))
+        pairs = random.Random(1).sample(all_pairs, min(n_pairs, len(all_pairs)))
+        chosen = {ordered(*pair) for pair in pairs}
+        ends = zip(self.passages["a_id"].to_pylist(), self.passages["b_id"].to_pylist(), strict=True)
+        kinds = self._kinds()
+        categories = [kinds.get(ordered(*pair), "") for pair in pairs]
+        listed = pa.table({"a_id": [a for a, _ in pairs], "b_id": [b for _, b in pairs], "category": categories})
+        passages = self.passages.filter(pa.array([ordered(a, b) in chosen for a, b in ends], pa.bool_()))
+        return replace(self, passages=passages, listed=listed), pairs
 
     def taken_out(self, pieces: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
         """Return the share of all characters that goes, and of the true passages, on the side that loses more of its own."""
@@ -239,9 +252,9 @@ def _place(text: str, end: int) -> str:
     return "at the end of a line" if "\n" in blank else "elsewhere"
 
 
-def table_of(lines: Iterable[Sequence[Any]], wanted: Callable[[float], bool]) -> pa.Table:
-    """Return the passages of copydetect as a table, of those pairs whose similarity is wanted."""
-    rows = [line for line in lines if wanted(line[6])]
+def table_of(lines: Iterable[Sequence[Any]]) -> pa.Table:
+    """Return passages that a peer wrote as a table."""
+    rows = list(lines)
     names = ("a_id", "a_start", "a_end", "b_id", "b_start", "b_end")
     types = (pa.string(), pa.int64(), pa.int64()) * 2
     return pa.table({name: pa.array([row[k] for row in rows], types[k]) for k, name in enumerate(names)})

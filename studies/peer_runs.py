@@ -4,8 +4,8 @@
     python peer_runs.py read NAME INPUT FOLDER            # its answer out of files of its own, where it has such; not timed
 
 Both leave `answer.jsonl` in FOLDER. A line is a pair of ids; or a list of ids, where a tool reports clusters; or a passage
-(a_id, a_start, a_end, b_id, b_start, b_end, similarity), where it locates text; or a piece of text that it takes out (id, start,
-end); or the ends of the sentences of a document (id, ends). Nothing of ibidem is imported: these environments do not have it.
+(a_id, a_start, a_end, b_id, b_start, b_end, similarity), where it locates text; or a piece of text that it takes out (id,
+start, end); or the ends of the sentences of a document (id, ends). Nothing of ibidem is imported: it is not installed here.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ def show_predictions(study: Study, data: DataSet, truth: Truth, outcomes: dict[s
     study.table(f"predicted-{key}", title, ("m / l", "score", *(f"d = {d}" for d in RADII[1:])), rows, note)
     shown_names = [level_name(i) for i in range(1, len(LEVELS))]
     chosen = [p for p in points if p["bits"] != 64 and p["what"].split(" ", 1)[1] in (*shown_names, *map(str, PAPER_SCORES))]
-    chart = alt.Chart(alt.Data(values=chosen)).mark_line(point=True).encode(
+    chart = alt.Chart(alt.Data(values=chosen)).mark_line().encode(
         x=alt.X("d:O", title="radius in bits"), y="recall:Q", color=alt.Color("what:N", title=None),
         strokeDash=alt.StrokeDash("kind:N", title=None, sort=["predicted", "observed"]), column=alt.Column("bits:N"),
     ).properties(width=240, height=220)  # fmt: skip
@@ -345,8 +345,8 @@ def judge_times(study: Study, results: Results) -> None:
     faster = [one for one in paper if one.seconds < inverted.seconds]
     selecting = sum((one.selecting or 0) < (inverted.selecting or 0) for one in paper)
     beyond = [one for one in paper if one.seconds < overlap.seconds]
-    words = f"Inverted lists find all in {1e6 * inverted.seconds:,.1f} µs a sentence; of {len(paper)} settings qSign is faster in "
-    words += f"{told_recall(faster)}, and selects candidates faster in {selecting}. `overlap` finds all in "
+    words = f"Inverted lists find all in {1e6 * inverted.seconds:,.1f} µs a sentence; of {len(paper)} settings qSign is faster "
+    words += f"in {told_recall(faster)}, and selects candidates faster in {selecting}. `overlap` finds all in "
     words += f"{1e6 * overlap.seconds:,.1f} µs; qSign is faster than that in {told_recall(beyond)}."
     verdict = "in shape" if len(faster) == len(paper) else "contradicted"
     study.verdict("qSign, figures 8 and 9: faster than inverted lists at every recall", verdict, words)

@@ -1,0 +1,102 @@
+"""Makes docs/evidence.md, the page that shows all studies at once, from what they left in docs/evidence.
+
+The text stands in page.md; tables, plots, verdicts and single cells are taken from the studies:
+
+    {table NAME.KEY}                 a table
+    {plot NAME.KEY}                  a plot
+    {verdicts PAPER}                 the rows of one paper: what it claims, what came out, and the evidence
+    {cell NAME.KEY | ROW | COLUMN}   a cell, by the text of its row's first cell (or its first two, as "a/b") and its column
+    {studies}                        all studies, their commands and their times
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from evidence import EVIDENCE, markdown_table
+
+PAGE = EVIDENCE.parent / "evidence.md"
+TEMPLATE = Path(__file__).with_name("page.md")
+_MARK = re.compile(r"\{(table|plot|verdicts|cell|studies)((?: [^{}]*)?)\}")
+
+
+class Evidence:
+    """What all studies have left."""
+
+    def __init__(self, folder: Path) -> None:
+        self.studies: dict[str, dict[str, Any]] = {}
+        for path in sorted(folder.glob("*.json")):
+            record = json.loads(path.read_text("utf-8"))
+            self.studies[record["name"]] = record
+
+    def part(self, kind: str, name: str) -> dict[str, Any]:
+        """Return a table or plot, by the names of the study and of the part."""
+        study, key = name.split(".")
+        parts = self.studies[study]["parts"]
+        found: dict[str, Any] = next(part for part in parts if part["kind"] == kind and part["key"] == key)
+        return found
+
+    def cell(self, name: str, row: str, column: str) -> str:
+        """Return a cell of a table."""
+        table = self.part("table", name)
+        cells: list[str] = next(cells for cells in table["rows"] if row in (cells[0], "/".join(cells[:2])))
+        return cells[table["columns"].index(column)]
+
+    def verdicts(self, paper: str) -> str:
+        """Return what became of a paper's tables, figures and claims, with links to the studies."""
+        rows = ["| of the paper | here | evidence |", "|---|---|---|"]
+        for name, study in self.studies.items():
+            for part in study["parts"]:
+                if part["kind"] == "verdict" and part["of"].startswith(f"{paper}, "):
+                    of = part["of"].removeprefix(f"{paper}, ")
+                    rows.append(f"| {of} | **{part['verdict']}** | {part['words']} ([study](evidence/{name}.md)) |")
+        return "\n".join(rows)
+
+    def list_studies(self) -> str:
+        """Return all studies with their commands."""
+        rows = ["| study | command | time |", "|---|---|---|"]
+        for name, study in self.studies.items():
+            rows.append(f"| [{study['title']}](evidence/{name}.md) | `{study['command']}` | {study['seconds']} s |")
+        total = sum(study["seconds"] for study in self.studies.values())
+        machines = sorted({study["machine"] for study in self.studies.values()})
+        return "\n".join([*rows, f"| together | | {total / 60:.0f} min |", "", f"On {'; on '.join(machines)}."])
+
+    def fill(self, template: str) -> str:
+        """Return the page: the text with everything in its place."""
+
+        def put(match: re.Match[str]) -> str:
+            kind, told = match[1], match[2].strip()
+            if kind == "table":
+                return markdown_table(self.part("table", told))
+            if kind == "plot":
+                plot = self.part("plot", told)
+                return f"![{plot['title']}](evidence/{plot['file']})"
+            if kind == "verdicts":
+                return self.verdicts(told)
+            if kind == "cell":
+                name, row, column = (piece.strip() for piece in told.split("|"))
+                return self.cell(name, row, column)
+            return self.list_studies()
+
+        return _MARK.sub(put, template)
+
+
+def main() -> None:
+    """Write the page, or with --check say whether it is what the studies have left."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if the page is another one")
+    options = parser.parse_args()
+    page = Evidence(EVIDENCE).fill(TEMPLATE.read_text("utf-8"))
+    if options.check:
+        sys.exit(PAGE.read_text("utf-8") != page)
+    PAGE.write_text(page, "utf-8")
+    print(f"written: {PAGE}")
+
+
+if __name__ == "__main__":
+    main()
