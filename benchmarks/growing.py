@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from peers import IBIDEM, make_environment
+from speed import IBIDEM
 
 STEPS = ("stream", "latency", "peers")
 PEERS = ("rensa", "datasketch")
@@ -195,6 +195,15 @@ def run_peer(name: str, path: str) -> None:
             index.insert(number, sketch)
             sketches.append(sketch)
     print(json.dumps({"seconds": time.perf_counter() - begin, "pairs": n_pairs}))
+
+
+def make_environment(name: str, work: Path) -> str | None:
+    """Return the Python of an environment that has this package, or None if it cannot be installed."""
+    python = work / f"env-{name}" / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(python.parents[1])], check=True)
+    done = subprocess.run([str(python), "-m", "pip", "install", "--quiet", name], check=False, capture_output=True)
+    return str(python) if done.returncode == 0 else None
 
 
 def measure_peers(path: Path, work: Path, n_sentences: int) -> None:

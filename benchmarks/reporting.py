@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from make_collection import require_data
-from peers import IBIDEM
+from speed import IBIDEM
 
 PARTS = ("newsgroups20/docs.jsonl.zst", "mccormick_articles/docs_1000.jsonl", "pan13_dev/docs.jsonl.zst")
 VIEWS = ("pairs", "pair={pair}", "flow", "families", "documents", "left-out")

@@ -29,7 +29,7 @@ import httpx
 
 from growing import memory_of
 from make_collection import read_lines
-from peers import IBIDEM
+from speed import IBIDEM
 
 COLLECTION = "newsgroups20"
 LEAST_DOCUMENTS = 10_000

@@ -7,19 +7,22 @@ import json
 import random
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from peer_inputs import plain_words
 from peer_runs import LIMIT, features, read_texts
 
 from ibidem.evaluation.reading import read_passages, read_table
 
 Pair = tuple[str, str]
 MOST_JUDGED = 200_000  # pairs of clusters that are compared exactly; of more, a sample
+RUN_WORDS = 5  # in a row, that stand elsewhere too if they do so by no accident
 STOPS = ".!?…:;\"'”’)]»"
 
 
@@ -75,6 +78,11 @@ def read_duplicates(folder: Path) -> Answer:
     return Answer(pairs_in(read_table(folder, ("a_id", "b_id"), ("duplicates",))))
 
 
+def share_of(pairs: Sequence[Pair], is_right: Callable[[Pair], bool]) -> float | None:
+    """Return the share of pairs that are right, None if there are none."""
+    return sum(map(is_right, pairs)) / len(pairs) if pairs else None
+
+
 def pairs_in(table: pa.Table) -> set[Pair]:
     """Return the pairs of documents that the rows of a table are about."""
     return set(map(ordered, table["a_id"].to_pylist(), table["b_id"].to_pylist()))
@@ -84,7 +92,7 @@ class DocumentScores(NamedTuple):
     """How well pairs of similar documents were found."""
 
     n_pairs: int
-    precision: float
+    precision: float | None  # of nothing there is none
     recall: float
 
 
@@ -96,12 +104,12 @@ def judge_documents(answers: Mapping[str, Answer], path: Path) -> tuple[dict[str
     true = set()
     for a, b in {pair for pairs in judged.values() for pair in pairs}:
         common = len(sets[a] & sets[b])
-        if common >= LIMIT * (len(sets[a]) + len(sets[b]) - common):
+        if common / (len(sets[a]) + len(sets[b]) - common) >= LIMIT:
             true.add((a, b))
     scores = {}
     for name, answer in answers.items():
-        precision = sum(pair in true for pair in judged[name]) / max(1, len(judged[name]))
-        scores[name] = DocumentScores(answer.n_pairs, precision, sum(pair in answer for pair in true) / max(1, len(true)))
+        recall = sum(pair in answer for pair in true) / max(1, len(true))
+        scores[name] = DocumentScores(answer.n_pairs, share_of(judged[name], true.__contains__), recall)
     return scores, len(true)
 
 
@@ -130,24 +138,21 @@ class Truth:
         columns = (self.listed[name].to_pylist() for name in ("a_id", "b_id", "category"))
         return {ordered(a, b): kind for a, b, kind in zip(*columns, strict=True)}
 
-    def plausible(self, answer: Answer) -> float:
-        """Return the share of reported pairs that can be right.
+    def plausible(self, answer: Answer) -> float | None:
+        """Return the share of reported pairs that can be right, None if there are none.
 
         Where pairs are listed: of those of them that are reported, the ones that have a true passage. Where there are threads:
         pairs of messages of one thread.
         """
         if self.listed is None:
-            pairs = answer.judged()
-            return sum(self.thread[a] == self.thread[b] for a, b in pairs) / max(1, len(pairs))
-        true = pairs_in(self.passages)
-        reported = [pair for pair in self._kinds() if pair in answer]
-        return sum(pair in true for pair in reported) / max(1, len(reported))
+            return share_of(answer.judged(), lambda pair: self.thread[pair[0]] == self.thread[pair[1]])
+        return share_of([pair for pair in self._kinds() if pair in answer], pairs_in(self.passages).__contains__)
 
     def sample(self, n_pairs: int) -> tuple[Truth, list[Pair]]:
         """Return pairs chosen at random of those listed, or else of those with a true passage, and what is true of them."""
         table = self.passages if self.listed is None else self.listed
         all_pairs = sorted(set(zip(table["a_id"].to_pylist(), table["b_id"].to_pylist(), strict=True)))
-        pairs = random.Random(1).sample(all_pairs, min(n_pairs, len(all_pairs)))
+        pairs = sorted(random.Random(1).sample(all_pairs, min(n_pairs, len(all_pairs))))
         chosen = {ordered(*pair) for pair in pairs}
         ends = zip(self.passages["a_id"].to_pylist(), self.passages["b_id"].to_pylist(), strict=True)
         kinds = self._kinds()
@@ -156,9 +161,8 @@ class Truth:
         passages = self.passages.filter(pa.array([ordered(a, b) in chosen for a, b in ends], pa.bool_()))
         return replace(self, passages=passages, listed=listed), pairs
 
-    def taken_out(self, pieces: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
+    def taken_out(self, spans: Spans) -> tuple[float, float]:
         """Return the share of all characters that goes, and of the true passages, on the side that loses more of its own."""
-        spans = Spans(pieces)
         gone = of = 0
         columns = ("a_id", "a_start", "a_end", "b_id", "b_start", "b_end")
         for a, a_start, a_end, b, b_start, b_end in zip(*(self.passages[name].to_pylist() for name in columns), strict=True):
@@ -182,10 +186,14 @@ class Spans:
                 starts.append(start)
                 ends.append(end)
 
+    def __iter__(self) -> Iterator[tuple[str, int, int]]:
+        for doc_id, starts in self._starts.items():
+            yield from ((doc_id, start, end) for start, end in zip(starts, self._ends[doc_id], strict=True))
+
     @property
     def n_chars(self) -> int:
         """How many characters they hold."""
-        return sum(sum(ends) - sum(starts) for starts, ends in zip(self._starts.values(), self._ends.values(), strict=True))
+        return sum(end - start for _, start, end in self)
 
     def covered(self, doc_id: str, start: int, end: int) -> int:
         """Return how many characters of a piece they hold."""
@@ -196,6 +204,35 @@ class Spans:
                 break
             total += min(ends[k], end) - max(starts[k], start)
         return total
+
+
+class RepeatedWords:
+    """Which runs of five words stand in a collection more than once."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+        runs, counts = np.unique(np.concatenate([word_runs(text)[0] for text in texts.values()]), return_counts=True)
+        self._repeated = runs[counts > 1]
+
+    def share(self, spans: Spans) -> float | None:
+        """Return the share of the words of pieces that lie in such a run of the piece; None if there are none."""
+        n_words = n_repeated = 0
+        for doc_id, start, end in spans:
+            runs, n_here = word_runs(self._texts[doc_id][start:end])
+            lies_in = np.zeros(n_here, bool)
+            for first in np.flatnonzero(np.isin(runs, self._repeated)):
+                lies_in[first : first + RUN_WORDS] = True
+            n_words, n_repeated = n_words + n_here, n_repeated + int(lies_in.sum())
+        return n_repeated / n_words if n_words else None
+
+
+def word_runs(text: str) -> tuple[np.ndarray, int]:
+    """Return a number for every run of five words of a text, case and punctuation aside, and how many words there are."""
+    words = np.array([hash(word) for word in plain_words(text).split()], np.int64).view(np.uint64)
+    runs = np.zeros(max(0, len(words) - RUN_WORDS + 1), np.uint64)
+    for k in range(RUN_WORDS):
+        runs = runs * np.uint64(0x9E3779B97F4A7C15) + words[k : k + len(runs)]
+    return runs, len(words)
 
 
 def read_truth(folder: Path, records: Sequence[Mapping[str, str]]) -> Truth:

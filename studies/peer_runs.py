@@ -27,7 +27,7 @@ SIZE, LIMIT, PERMUTATIONS, BANDS = 10, 0.8, 128, 16
 SEMHASH_LIMIT = 0.9  # a cosine; the default of the tool
 SEMHASH_MODEL = "minishlab/potion-base-8M"
 N_SHARDS = 2  # one for each core: datatrove shares out work by files
-KEPT_FINGERPRINTS = 400  # of copydetect, which take two hundred bytes a character
+KEPT_FINGERPRINTS = 100  # of copydetect, which take two hundred bytes a character
 
 
 def read_texts(path: Path) -> Iterator[tuple[str, str]]:

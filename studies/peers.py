@@ -30,6 +30,8 @@ from peer_environments import Outcome, Runner, words_seconds
 from peer_inputs import SOURCES, make_collection, plain_words, read_records, take_documents, take_text, write_texts
 from peer_judging import (
     Answer,
+    RepeatedWords,
+    Spans,
     Truth,
     compare_ends,
     inner_ends,
@@ -146,7 +148,7 @@ def show_parts(bench: Bench, name: str, n_documents: int, n_given: int) -> None:
     plain = write_texts(work / f"{name}-plain.jsonl", [(record["id"], plain_words(record["text"])) for record in records])
     show_pairs(bench, name, truth, raw, plain)
     show_given(bench, name, truth, raw, n_given)
-    show_cleaned(bench, name, truth, raw)
+    show_cleaned(bench, name, truth, raw, RepeatedWords({record["id"]: record["text"] for record in records}))
 
 
 def show_pairs(bench: Bench, name: str, truth: Truth, raw: Path, plain: Path) -> None:
@@ -212,25 +214,27 @@ def show_given(bench: Bench, name: str, truth: Truth, raw: Path, n_given: int) -
     bench.table(f"{name}-given", title, columns, runs, cells, note)
 
 
-def show_cleaned(bench: Bench, name: str, truth: Truth, raw: Path) -> None:
+def show_cleaned(bench: Bench, name: str, truth: Truth, raw: Path, repeated: RepeatedWords) -> None:
     """What a cleaned copy loses: text that stands elsewhere too."""
 
-    def cells(outcome: Outcome) -> tuple[str, float]:
+    def cells(outcome: Outcome) -> tuple[str, float | None, float]:
         if outcome.answer.exists():
             pieces = read_lines(outcome.answer)
         else:
             removed = read_lines(outcome.folder / "out" / "removed.jsonl")
             whole = [(line["id"], 0, truth.lengths[line["id"]]) for line in removed if line["start"] is None]
             pieces = [*whole, *((line["id"], line["start"], line["end"]) for line in removed if line["start"] is not None)]
-        share, of_truth = truth.taken_out(pieces)
+        spans = Spans(pieces)
+        share, of_truth = truth.taken_out(spans)
         bench.shares.append({"place": name, "tool": outcome.tool, "share": of_truth, "reports": "text taken out"})
-        return f"{share:.1%}", of_truth
+        return f"{share:.1%}", repeated.share(spans), of_truth
 
     words = words_seconds(raw)
     outcomes = [bench.runner.run_ibidem("dedup", raw, "--level", level) for level in ("passage", "sentence")]
     runs = [(outcome, words) for outcome in (*outcomes, bench.runner.run_peer("datatrove-sentences", raw))]
-    columns = ("taken out of all characters", "of the true passages, on the side that loses more")
-    bench.table(f"{name}-cleaned", f"Parts of documents, {name}: a cleaned copy", columns, runs, cells)
+    columns = ("characters taken out", "of them elsewhere too", "true passages, on the side that loses more")
+    note = "Elsewhere too: words of what is taken out that lie in a run of five which stands in the collection more than once."
+    bench.table(f"{name}-cleaned", f"Parts of documents, {name}: a cleaned copy", columns, runs, cells, note)
 
 
 def show_sentences(bench: Bench, megabytes: float) -> None:
@@ -272,6 +276,7 @@ def plot(bench: Bench) -> None:
     base = alt.Chart(alt.Data(values=bench.times)).mark_point(filled=True, size=60).encode(x=multiple, y=tool)
     chart = base.properties(width=300).facet(row=row).resolve_scale(y="independent")
     bench.study.plot("time", "Time by tool, as a multiple of wc -w on the same file, logarithmic", chart)
+    tool = alt.Y("tool:N", sort="-x", title=None)
     share = alt.X("share:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"), title="share of true passages")
     colour = alt.Color("reports:N", title="what it reports")
     base = alt.Chart(alt.Data(values=bench.shares)).mark_bar().encode(x=share, y=tool, color=colour)
