@@ -132,8 +132,8 @@ def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str,
         place = 0
         while place < len(documents):  # not all at once: a place may have to be seen in very many buckets
             place, n_met = kernels.list_meetings(
-                place, groups.first, which, may_meet, documents, homes, in_groups, layout.n_groups, limits.same_document,
-                n_input, n_buckets, room,
+                place, groups.first, which, may_meet, documents, homes, in_groups, layout.homes_a_group, layout.n_groups,
+                limits.same_document, n_input, n_buckets, room,
             )  # fmt: skip
             at, buckets = np.divmod(room[:n_met], n_buckets)
             yield Emitted("members", table_of([documents[at], rows[at], buckets.astype(np.int32)], MEMBERS), homes[at])

@@ -9,7 +9,7 @@ from ibidem.compiling import outer_kernel
 
 @outer_kernel
 def list_meetings(
-    place, first, number, may_meet, documents, homes, groups, n_groups, same_document, n_input, n_buckets, room,
+    place, first, number, may_meet, documents, homes, groups, homes_a_group, n_groups, same_document, n_input, n_buckets, room,
 ):  # fmt: skip
     """Write place * `n_buckets` + bucket for the places from `place` on and the buckets where each meets others of its set.
 
@@ -33,10 +33,10 @@ def list_meetings(
                 bucket = homes[j] * n_groups + groups[j]
             elif n_input >= 0 and (documents[i] < n_input) == (documents[j] < n_input):
                 continue
-            elif i < j:
-                bucket = homes[i] * n_groups + groups[j]
             else:
-                bucket = homes[j] * n_groups + groups[i]
+                a, b = min(i, j), max(i, j)
+                home = homes[a] if groups[b] - groups[a] <= 1 else groups[a] * homes_a_group  # see `Layout`
+                bucket = home * n_groups + groups[b]
             if bucket != last:
                 last = bucket
                 room[n] = j * n_buckets + bucket

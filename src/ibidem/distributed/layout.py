@@ -16,7 +16,8 @@ class Layout:
     in order inside of each partition is in order over all of them.
 
     Two documents meet in the *bucket* of the earlier one's home and the later one's group: so many homes that follow one
-    another. Where all homes are one group (0), buckets are homes.
+    another. If these are far apart, of the first home of the earlier one's group: what stands in many homes would have to be
+    sent to very many buckets otherwise. Where all homes are one group (0), buckets are homes.
     """
 
     n_records: int
@@ -33,6 +34,20 @@ class Layout:
     def group(self, homes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the group of each home."""
         return homes // (self.homes_a_group or self.n_partitions)
+
+    def is_far(self, bucket: int) -> bool:
+        """Whether the groups whose documents meet in a bucket are no neighbours."""
+        home, group = divmod(bucket, self.n_groups)
+        return self.homes_a_group > 0 and group - home // self.homes_a_group > 1
+
+    def is_leading(self, bucket: int, documents: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which documents of a bucket are the earlier ones, with which all others are paired."""
+        home = bucket // self.n_groups
+        homes = self.home(documents)
+        leading: NDArray[np.bool_] = homes == home
+        if self.is_far(bucket):
+            leading = homes // self.homes_a_group == home // self.homes_a_group
+        return leading
 
     @property
     def has_reference(self) -> bool:

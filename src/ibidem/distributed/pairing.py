@@ -35,7 +35,7 @@ FOUND = pa.schema(
         ),
     ]
 )
-MOST_LATER_BYTES = 48 << 20  # of documents that are paired with those at home at a time
+MOST_LATER_BYTES = 48 << 20  # of documents that are paired with the earlier ones at a time
 # What is added to the marks of a document at one of its slots (see `reports.marks`).
 MARKS = pa.schema([("document", pa.int64()), ("slot", pa.int32()), ("elsewhere", pa.int32()), ("before", pa.int32())])
 
@@ -47,15 +47,14 @@ def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> di
 
     def pair(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         found = [FOUND.empty_table()]
-        home = bucket // layout.n_groups
         for table, is_first in _portions(ordered(tables["placed"]), bucket, layout):
             placed, numbers = _placed_excerpts(table, config, layout)
             documents, collection, rows = placed.documents, placed.collection, placed.rows
             cells = cells_of(table, placed, limit)
-            at_home = layout.home(documents) == home
-            side = layout.side(documents) if is_first else (~at_home).astype(np.int8)
+            leads = layout.is_leading(bucket, documents)
+            side = layout.side(documents) if is_first else (~leads).astype(np.int8)
             kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
-            pairing = Pairing(limits.same_document and is_first, side, kin, leads=at_home)
+            pairing = Pairing(limits.same_document and is_first, side, kin, leads=leads)
             diagonals, _ = find_diagonals(rows, limits, pairing, in_turn, flat(table, "flags"))
             parts = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, in_turn)
             del diagonals, cells
@@ -64,7 +63,9 @@ def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> di
             yield _emit_marks(marks, documents, numbers, layout)
             yield Emitted("edges", table_of([documents[end].astype(np.uint64) for end in copies], EDGES), 0)
             found.append(_found(passages_table(parts, rows, collection, limits.min_sentences, in_turn), documents))
-        yield Emitted("passages", _in_reading_order(found), home)
+        passages = _in_reading_order(found)
+        routes = layout.home(passages["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_groups
+        yield Emitted("passages", passages, routes)
 
     def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         yield Emitted("passages", _in_reading_order([tables["passages"]]), home)
@@ -82,24 +83,28 @@ def similarity_limit(config: Config) -> tuple[int, int]:
 
 
 def _portions(table: pa.Table, bucket: int, layout: Layout) -> Iterator[tuple[pa.Table, bool]]:
-    """Yield the documents at home together with as many of the later ones as may be looked at together, in turn.
+    """Yield the earlier documents together with as many of the later ones as may be looked at together, in turn.
 
     Where much is alike, documents of everywhere meet here. Pairs are told by themselves, so it does not matter with which
-    others a pair is looked at. Once, in the bucket of their own group, documents at home are paired with one another too.
+    others a pair is looked at. Once, in the bucket of their own group, documents at home are paired with one another too. Where
+    the earlier ones are those of several homes, they are taken in turn, too.
     """
     home, group = divmod(bucket, layout.n_groups)
     documents = table["document"].to_numpy()
     sizes = BYTES_A_SENTENCE * (lengths(table, "digest") + (lengths(table, "sets") if "sets" in table.column_names else 0))
-    # Documents are in order, and those at home are the first ones: no earlier ones come here.
-    n_home = int(np.count_nonzero(layout.home(documents) == home))
+    # Documents are in order, and the earlier ones are the first: none before them come here.
+    n_earlier = int(np.count_nonzero(layout.is_leading(bucket, documents)))
     is_first = layout.group(np.array([home]))[0] == group
-    for begin, end in list(portions(sizes[n_home:], MOST_LATER_BYTES)) or [(0, 0)]:
-        begin, end, n_leading = n_home + begin, n_home + end, n_home
-        if not is_first and layout.has_reference:  # of two sides, only pairs of an input and a reference are left
-            n_leading = int(np.searchsorted(documents[:n_home], layout.n_input))
-            begin += int(np.searchsorted(documents[begin:end], layout.n_input))
-        yield pa.concat_tables([table.slice(0, n_leading), table.slice(begin, end - begin)]).combine_chunks(), bool(is_first)
-        is_first = False
+    turns = list(portions(sizes[:n_earlier], MOST_LATER_BYTES)) if layout.is_far(bucket) else [(0, n_earlier)]
+    for later in list(portions(sizes[n_earlier:], MOST_LATER_BYTES)) or [(0, 0)]:
+        for first, n_leading in turns:
+            begin, end = n_earlier + later[0], n_earlier + later[1]
+            if not is_first and layout.has_reference:  # of two sides, only pairs of an input and a reference are left
+                n_leading = first + int(np.searchsorted(documents[first:n_leading], layout.n_input))
+                begin += int(np.searchsorted(documents[begin:end], layout.n_input))
+            parts = [table.slice(first, n_leading - first), table.slice(begin, end - begin)]
+            yield pa.concat_tables(parts).combine_chunks(), bool(is_first)
+            is_first = False
 
 
 def _in_reading_order(found: list[pa.Table]) -> pa.Table:
