@@ -83,8 +83,8 @@ class Study:
 
 def study_page(record: Mapping[str, Any]) -> str:
     """Return the page of a study as Markdown."""
-    lines = [f"# {record['title']}", "", record["about"], "", f"Made by `{record['command']}` in {record['seconds']} s on", ""]
-    lines[-1:] = [f"{record['machine']}.", ""]
+    made = f"Made by `{record['command']}` in {record['seconds']} s on {record['machine']}."
+    lines = [f"# {record['title']}", "", record["about"], "", made, ""]
     verdicts = [part for part in record["parts"] if part["kind"] == "verdict"]
     if verdicts:
         lines += ["| of the paper | here | |", "|---|---|---|"]

@@ -134,7 +134,7 @@ def _plain_documents(path: Path, n_documents: int, most_sentences: int) -> Itera
             read.append([text[start:end] for start, end in ibidem.split_sentences(text)])
         if len(read) > 3 * n_documents:
             break
-    count = Counter(_key(sentence) for document in read for sentence in {_key(s): s for s in document}.values())
+    count = Counter(key for document in read for key in {_key(sentence) for sentence in document})
     n_yielded = 0
     for document in read:
         kept: list[str] = []

@@ -287,11 +287,3 @@ def _place(text: str, end: int) -> str:
         return "after a stop"
     blank = text[end : len(text) - len(text[end:].lstrip())]
     return "at the end of a line" if "\n" in blank else "elsewhere"
-
-
-def table_of(lines: Iterable[Sequence[Any]]) -> pa.Table:
-    """Return passages that a peer wrote as a table."""
-    rows = list(lines)
-    names = ("a_id", "a_start", "a_end", "b_id", "b_start", "b_end")
-    types = (pa.string(), pa.int64(), pa.int64()) * 2
-    return pa.table({name: pa.array([row[k] for row in rows], types[k]) for k, name in enumerate(names)})

@@ -42,12 +42,12 @@ from peer_judging import (
     read_known_pairs,
     read_lines,
     read_truth,
-    table_of,
 )
 from peer_runs import write_lines
 
 import ibidem
 from ibidem.evaluation import evaluate_passages
+from ibidem.evaluation.numbering import passage_table
 from ibidem.evaluation.reading import read_passages
 
 ARTICLES = "mccormick_articles/docs_1000.jsonl"
@@ -195,7 +195,7 @@ def show_given(bench: Bench, name: str, truth: Truth, raw: Path, n_given: int) -
         shown = replace(peer, tool=f"{peer.tool}, similarity above {least:g}")
         runs.append((shown, words))
         if not peer.failure:
-            passages[shown.tool] = table_of(line for line in read_lines(peer.answer) if line[6] > least)
+            passages[shown.tool] = passage_table(line[:6] for line in read_lines(peer.answer) if line[6] > least)
     if not peer.failure:
         comparing = json.loads((peer.folder / "seconds.json").read_text("utf-8"))["comparing"]
         n_all = len(truth.lengths) * (len(truth.lengths) - 1) // 2

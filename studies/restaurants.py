@@ -87,7 +87,7 @@ def best_limit(scores: np.ndarray, is_pair: np.ndarray) -> tuple[int, float, flo
     return int(order[last[at]]), n_true[at] / is_pair.sum(), n_true[at] / (last[at] + 1), f1[at]
 
 
-def seconds(function: Callable[[], object]) -> float:
+def milliseconds(function: Callable[[], object]) -> float:
     """Return the best time of three in milliseconds, after one that compiles."""
     function()
     best = math.inf
@@ -128,14 +128,14 @@ def measure_sets(kind: str, sets: HashSets, a: np.ndarray, b: np.ndarray, is_pai
 
     scores = compare()
     at, *quality = best_limit(scores, is_pair)
-    yield Row(kind, "shingling", f"{scores[at]:.3f}", *quality, seconds(compare))
+    yield Row(kind, "shingling", f"{scores[at]:.3f}", *quality, milliseconds(compare))
 
     def estimate() -> np.ndarray:
         return agreement(minhash(sets, N_PERMUTATIONS), a, b)
 
     scores = estimate()
     at, *quality = best_limit(scores, is_pair)
-    yield Row(kind, f"MinHash {N_PERMUTATIONS}", f"{scores[at]:.3f}", *quality, seconds(estimate))
+    yield Row(kind, f"MinHash {N_PERMUTATIONS}", f"{scores[at]:.3f}", *quality, milliseconds(estimate))
 
     def estimate_banded() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         signatures = minhash(sets, N_PERMUTATIONS)
@@ -147,7 +147,7 @@ def measure_sets(kind: str, sets: HashSets, a: np.ndarray, b: np.ndarray, is_pai
     banded[np.searchsorted(a * len(sizes) + b, x * len(sizes) + y)] = estimates
     at, *quality = best_limit(banded, is_pair)
     remark = f"{len(x) / len(a):.2%} of the pairs estimated"
-    yield Row(kind, f"MinHash, {N_BANDS} bands", f"{banded[at]:.3f}", *quality, seconds(estimate_banded), remark)
+    yield Row(kind, f"MinHash, {N_BANDS} bands", f"{banded[at]:.3f}", *quality, milliseconds(estimate_banded), remark)
 
     codes = simhash(sets)
     bits = np.unpackbits(codes.view(np.uint8)).reshape(len(codes), 64).astype(np.int64)
@@ -156,7 +156,7 @@ def measure_sets(kind: str, sets: HashSets, a: np.ndarray, b: np.ndarray, is_pai
     k = int(apart[at])
     found = near_codes(codes, k, sizes > 0, MAX_BUCKET)
     assert len(found[0]) == (apart <= k).sum()
-    time_taken = seconds(lambda: near_codes(simhash(sets), k, sizes > 0, MAX_BUCKET))
+    time_taken = milliseconds(lambda: near_codes(simhash(sets), k, sizes > 0, MAX_BUCKET))
     yield Row(kind, "SimHash", f"{k} bits", *quality, time_taken)
 
 
@@ -172,7 +172,7 @@ def measure_order(kind: str, sequences: HashSets, a: np.ndarray, b: np.ndarray, 
     limit = Fraction(2 * int(plain.overlaps[at]), int(sizes[a[at]] + sizes[b[at]]))
     similar = 2 * plain.overlaps * limit.denominator >= limit.numerator * (sizes[a] + sizes[b])
     expected = np.where(similar, plain.overlaps, -1)
-    base = seconds(lambda: run(Fraction(0), 0, True))
+    base = milliseconds(lambda: run(Fraction(0), 0, True))
     yield Row(kind, "SWLR, every pair", f"{float(limit):.3f}", *quality, base)
 
     for bits, paper_bound in ((0, False), *((w, False) for w in WIDTHS), *((w, True) for w in WIDTHS)):
@@ -180,7 +180,7 @@ def measure_order(kind: str, sequences: HashSets, a: np.ndarray, b: np.ndarray, 
         n_lost = int((scores.overlaps != expected).sum())
         if n_lost and not paper_bound:
             sys.exit(f"The filter of {bits} bits changed {n_lost} pairs.")
-        time_taken = seconds(lambda bits=bits, paper_bound=paper_bound: run(limit, bits, paper_bound))
+        time_taken = milliseconds(lambda bits=bits, paper_bound=paper_bound: run(limit, bits, paper_bound))
         name = f"SWLR, {bits} bits as printed" if paper_bound else f"SWLR, {bits} bits" if bits else "SWLR, sizes only"
         remark = f"{scores.n_compared / len(a):.3%} compared"
         remark += f", {n_lost} pairs lost" if n_lost else ", nothing changed"

@@ -2,9 +2,8 @@
 
 The paper's oracle sets are not to be had; oracle.py makes two of the same size, in English and in Chinese, with the paper's
 share of identical duplicates. Measured are pairs of sentences: alone (figures 6 to 9), and those that lie on diagonals of at
-least γ (table 2). Everything goes
-through `ibidem.find` without gaps, quotes and caps, but for I-Match alone, whose keys are counted:
-where it collapses there are too many pairs to list.
+least γ (table 2). Everything goes through `ibidem.find` without gaps, quotes and caps, but for I-Match alone, whose keys are
+counted: where it collapses there are too many pairs to list.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ibidem.evaluation.passages import Evaluation
 
 # What is measured: the columns that truth and result need, and which tables of a folder of results have them.
+# (As in `evaluation.numbering`, which is not imported here: `--help` shall not wait for NumPy.)
 _PLACES = ("a_id", "a_start", "a_end", "b_id", "b_start", "b_end")
 _MEASURES = {
     "passages": (_PLACES, ("passages",)),

@@ -33,25 +33,25 @@ def evaluate_sentences(
 
     A passage holds a sentence if it covers at least half of its characters. Each sentence counts once for a pair of documents.
     """
-    _, of_pairs, n_pairs = number_pairs([truth, found] if pairs is None else [truth, found, pairs])
-    counted = np.full(n_pairs, pairs is None)
-    if pairs is not None:
-        counted[of_pairs[2]] = True
+    _, of_row, listed, n_pairs = number_pairs(truth, found, pairs)
+    counted = np.full(n_pairs, listed is None)
+    if listed is not None:
+        counted[listed] = True
     things, n_ignored, n_empty = [], [], []
     owner = np.empty(0, np.int64)
     for number, table in enumerate((truth, found)):
-        rows = np.flatnonzero(counted[of_pairs[number]])
+        rows = np.flatnonzero(counted[of_row[number]])
         chosen = table.take(pa.array(rows))
         by_side = [_held(chosen, side, sentences) for side in "ab"]
         passage, sentence = (np.concatenate(column) for column in zip(*by_side, strict=True))
-        unit = of_pairs[number][rows[passage]]
+        unit = of_row[number][rows[passage]]
         things.append(Things(np.stack([unit, sentence], axis=-1), unit))
         n_ignored.append(table.num_rows - len(rows))
         n_empty.append(len(rows) - len(np.unique(passage)))
         owner = owner if number else rows[passage]
     column = "category" if "category" in truth.column_names else "a_start"
     categories = truth.select([column]).take(pa.array(owner))
-    outcome = evaluate_things(things, categories, n_pairs, None if pairs is None else of_pairs[2], pairs, n_samples)
+    outcome = evaluate_things(things, categories, n_pairs, listed, pairs, n_samples)
     return outcome._replace(
         n_ignored_truth=n_ignored[0], n_ignored_found=n_ignored[1], n_empty_truth=n_empty[0], n_empty_found=n_empty[1]
     )
@@ -61,14 +61,14 @@ def evaluate_sentence_pairs(
     truth: pa.Table, found: pa.Table, pairs: pa.Table | None = None, n_samples: int = 0
 ) -> CountEvaluation:
     """Measure pairs of sentences: the columns are a_id a_sentence b_id b_sentence, sentences numbered from 0."""
-    sides, of_pairs, n_pairs = number_pairs([truth, found] if pairs is None else [truth, found, pairs])
+    sides, of_row, listed, n_pairs = number_pairs(truth, found, pairs)
     things = []
     for number, table in enumerate((truth, found)):
         a, b = (np.asarray(table[f"{side}_sentence"].to_numpy(), np.int64) for side in "ab")
         is_swapped = (sides[2 * number] > sides[2 * number + 1]) | ((sides[2 * number] == sides[2 * number + 1]) & (a > b))
-        unit = of_pairs[number]
+        unit = of_row[number]
         things.append(Things(np.stack([unit, np.where(is_swapped, b, a), np.where(is_swapped, a, b)], axis=-1), unit))
-    return evaluate_things(things, truth, n_pairs, None if pairs is None else of_pairs[2], pairs, n_samples)
+    return evaluate_things(things, truth, n_pairs, listed, pairs, n_samples)
 
 
 def evaluate_pairs(
@@ -76,9 +76,9 @@ def evaluate_pairs(
 ) -> CountEvaluation:
     """Measure pairs of documents: the columns are a_id b_id. A document with itself is no pair."""
     truth, found = (table.filter(pc.not_equal(table["a_id"], table["b_id"])) for table in (truth, found))
-    _, of_pairs, n_pairs = number_pairs([truth, found] if pairs is None else [truth, found, pairs])
-    things = [Things(unit[:, np.newaxis], unit) for unit in of_pairs[:2]]
-    return evaluate_things(things, truth, n_pairs, None if pairs is None else of_pairs[2], pairs, n_samples)
+    _, of_row, listed, n_pairs = number_pairs(truth, found, pairs)
+    things = [Things(unit[:, np.newaxis], unit) for unit in of_row]
+    return evaluate_things(things, truth, n_pairs, listed, pairs, n_samples)
 
 
 def evaluate_verdicts(truth: pa.Table, found: pa.Table, n_samples: int = 0) -> CountEvaluation:

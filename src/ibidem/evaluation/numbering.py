@@ -67,29 +67,35 @@ def number_passages(truth: pa.Table, found: pa.Table, pairs: pa.Table | None) ->
     for table in (truth, found):
         if len(rows := misplaced_rows(table)):
             raise InputError(f"passage {table.slice(rows[0], 1).select(PLACES).to_pylist()[0]} is no stretch of two texts")
-    tables = [truth, found] if pairs is None else [truth, found, pairs]
-    sides, (of_truth, of_found, *listed), n_pairs = number_pairs(tables)
+    sides, (of_truth, of_found), listed, n_pairs = number_pairs(truth, found, pairs)
     return Numbered(
         _in_order(truth, of_truth, sides[0] > sides[1], sides[0] == sides[1]),
         _in_order(found, of_found, sides[2] > sides[3], sides[2] == sides[3]),
-        listed[0] if listed else None,
+        listed,
         n_pairs,
     )
 
 
-def number_pairs(tables: Sequence[pa.Table]) -> tuple[list[Numbers], list[Numbers], int]:
-    """Number the documents that tables name as a_id and b_id, and the pairs that they are, whichever side is a.
+class NumberedPairs(NamedTuple):
+    """Documents by table and side (a, b, a, b, …), the pair of each row of truth and found, and of the list of pairs."""
 
-    Return the documents by table and side (a, b, a, b, …), the pairs by table, and how many pairs there are.
-    """
+    sides: list[Numbers]
+    of_row: list[Numbers]
+    listed: Numbers | None
+    n_pairs: int
+
+
+def number_pairs(truth: pa.Table, found: pa.Table, pairs: pa.Table | None) -> NumberedPairs:
+    """Number the documents that tables name as a_id and b_id, and the pairs that they are, whichever side is a."""
+    tables = [truth, found] if pairs is None else [truth, found, pairs]
     names = [chunk for table in tables for side in "ab" for chunk in table[f"{side}_id"].cast(pa.large_string()).chunks]
     codes = pa.chunked_array(names, pa.large_string()).combine_chunks().dictionary_encode()
     documents = np.asarray(codes.indices.to_numpy(zero_copy_only=False), np.int64)
     sides = np.split(documents, np.cumsum([table.num_rows for table in tables for _ in "ab"])[:-1])
     a, b = np.concatenate(sides[0::2]), np.concatenate(sides[1::2])
     keys, pair = np.unique(np.minimum(a, b) * len(codes.dictionary) + np.maximum(a, b), return_inverse=True)
-    pairs = np.split(np.asarray(pair, np.int64).reshape(-1), np.cumsum([table.num_rows for table in tables])[:-1])
-    return sides, pairs, len(keys)
+    of_row = np.split(np.asarray(pair, np.int64).reshape(-1), np.cumsum([table.num_rows for table in tables])[:-1])
+    return NumberedPairs(sides, of_row[:2], None if pairs is None else of_row[2], len(keys))
 
 
 def _in_order(table: pa.Table, pair: Numbers, swapped: NDArray[np.bool_], is_one: NDArray[np.bool_]) -> Passages:
