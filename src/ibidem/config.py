@@ -82,7 +82,7 @@ class SignaturesConfig:
     max_idf: float = _setting(1.0, "I-Match: keep words whose idf (0 to 1) is at most this.", at_least=0)
     antecedents: str = _setting(
         "auto",
-        "SpotSigs: how many of the most frequent words open a spot, or those words, or auto: enough for four spots a sentence.",
+        "SpotSigs: how many of the most frequent words open a spot, or those words, or auto: as many as give most spots.",
     )
     spot_distance: int = _setting(1, "SpotSigs: words from one link of the chain to the next.", at_least=1)
     spot_chain: int = _setting(2, "SpotSigs: words in the chain after the antecedent.", at_least=1)

@@ -15,6 +15,8 @@ from typing import Any
 
 from ibidem.config import Config
 
+FIRST_RUN = "the first run of its kind compiles its kernels, once; it takes ten to thirty seconds longer"
+
 
 @contextmanager
 def later_stages_compiled_aside(config: Config, comparing: bool = False) -> Iterator[bool]:

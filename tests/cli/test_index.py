@@ -372,7 +372,7 @@ def test_one_writer_at_a_time(run: Run, archive: str, today: str, tmp_path: Path
 def test_the_first_run_says_that_it_compiles(run: Run, archive: str, today: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ibidem.warmup.is_index_compiled", lambda searching: False)
     for arguments in (["check", archive, today], ["query", archive, today], ["compact", archive], ["add", archive, today]):
-        assert "the first run compiles its kernels" in run("index", *arguments).err
+        assert "the first run of its kind compiles its kernels, once" in run("index", *arguments).err
     assert run("index", "check", archive, today, "-q").err == ""
 
 

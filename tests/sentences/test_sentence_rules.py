@@ -29,6 +29,8 @@ ONE_LINE = {
     "capital P.M.": "It ended at 9 P.M.¶ Mr. Holt went home.",
     "number after No.": "See No. 5 and p. 12 of Vol. II for more.",
     "no at the end": "He said no.¶ The others agreed.",
+    "somebody after no": "They asked me.¶ No.¶ I said so two months ago.¶ I won't say it again.",
+    "first volume": "See Vol. I, and Art. I, of the law.",
     "degree sign": "It is flat N°. 12 on the left.",
     "decimals and versions": "It costs 3.50 in version 2.1.7 of the list.¶ Fine.",
     "address of a page": "Look at www.example.org/a.html.¶ Then come back.",

@@ -136,7 +136,7 @@ def test_spots_of_listed_words(corpus: Corpus, listed: set[str], distance: int, 
 
 @settings(max_examples=200, deadline=None)
 @given(CORPORA, st.integers(1, 2), st.integers(1, 2))
-def test_spots_of_as_few_words_as_give_four_a_sentence(corpus: Corpus, distance: int, chain: int) -> None:
+def test_spots_of_as_many_words_as_give_most(corpus: Corpus, distance: int, chain: int) -> None:
     tokens = corpus.tokens()
     wanted = config(antecedents="auto", spot_distance=distance, spot_chain=chain)
     sets = load_signature("spotsigs").hashes(tokens, corpus.vocabulary(tokens), wanted)  # type: ignore[union-attr]

@@ -100,14 +100,14 @@ def spots(words: Words, antecedents: set[str], distance: int, chain: int) -> lis
 
 
 def auto_spots(corpus: Corpus, distance: int, chain: int) -> list[list[Words]]:
-    """Antecedents are doubled from five on while that gives more spots and they are fewer than four a type."""
+    """Antecedents are doubled from five on while that gives more spots."""
 
     def with_count(count: int) -> list[list[Words]]:
         antecedents = most_frequent(corpus, count)
         return [spots(words, antecedents, distance, chain) for words in corpus.types]
 
     count, best = 10, with_count(5)
-    while sum(map(len, best)) < 4 * len(corpus.types) and count < len(corpus.counts):
+    while count < len(corpus.counts):
         more = with_count(count)
         if sum(map(len, more)) <= sum(map(len, best)):
             break

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.config import SIGNATURES
-from ibidem.distributed import pairing
+from ibidem.distributed import pairing, repeat_groups
 from tests.distributed.collections import odd_records, random_records, skewed_records
 from tests.stored.sameness import check_same_find, check_same_table, examples, files_of, plain, ways, write_lines, written
 from tests.texts import text
@@ -50,7 +50,9 @@ def test_a_footer_in_every_document(signature: str) -> None:
     assert whole.repeats.num_rows == 1
 
 
-def test_repeats_are_in_order_over_all_partitions() -> None:
+@pytest.mark.parametrize("most_told", [0, 1 << 20])  # groups whose first documents the mappers are told of
+def test_repeats_are_in_order_over_all_partitions(most_told: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeat_groups, "_MOST_TOLD", most_told)
     # Footers of several lengths and frequencies: the order of their table is not that of the partitions they lie in.
     footers = {3: text(100, 101, 102, 103), 4: text(110, 111, 112), 5: text(120, 121, 122, 123, 124), 7: text(130, 131, 132)}
     records = [

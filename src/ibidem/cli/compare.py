@@ -75,11 +75,11 @@ def compare(
     settings = given_settings(config_file, flags)
     settings |= {} if pairs is None or form is None else {"format": form}
     config = Config.of(**settings)
-    from ibidem.warmup import later_stages_compiled_aside
+    from ibidem.warmup import FIRST_RUN, later_stages_compiled_aside
 
     with later_stages_compiled_aside(config, comparing=True) as is_first_run:
         if is_first_run and not quiet:
-            click.echo("ibidem: the first run compiles its kernels, once; it takes some twenty seconds longer", err=True)
+            click.echo(f"ibidem: {FIRST_RUN}", err=True)
         if pairs is not None:
             _compare_listed(inputs, pairs, output, config, progress, quiet)
         else:

@@ -62,13 +62,13 @@ def find(
     from ibidem.cli.display import look_at, open_display
     from ibidem.cli.occupying import output_occupied
     from ibidem.reports.summary import summarise
-    from ibidem.warmup import later_stages_compiled_aside
+    from ibidem.warmup import FIRST_RUN, later_stages_compiled_aside
 
     # Arrow's own allocators keep freed memory back: on 432 MB of text the system's peaks 120 MB lower, at the same speed.
     pa.set_memory_pool(pa.system_memory_pool())
     with output_occupied(output, config) as config, later_stages_compiled_aside(config) as is_first_run:
         if is_first_run and not quiet:
-            click.echo("ibidem: the first run compiles its kernels, once; it takes some ten seconds longer", err=True)
+            click.echo(f"ibidem: {FIRST_RUN}", err=True)
         with (
             open_display(progress, quiet) as display,
             find_in(list(inputs), against=list(references) or None, config=config, progress=display) as result,

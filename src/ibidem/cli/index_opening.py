@@ -47,7 +47,7 @@ def open_index(folder: Path, settings: dict[str, Any], *, create: bool = False, 
 
 def tell_of_compiling(quiet: bool, searching: bool) -> None:
     """Say that a first run takes its time."""
-    from ibidem.warmup import is_index_compiled
+    from ibidem.warmup import FIRST_RUN, is_index_compiled
 
     if not quiet and not is_index_compiled(searching):
-        click.echo("ibidem: the first run compiles its kernels, once; it takes ten to thirty seconds longer", err=True)
+        click.echo(f"ibidem: {FIRST_RUN}", err=True)

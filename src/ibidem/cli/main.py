@@ -25,7 +25,7 @@ VERBS = {
     "report": "Write results as one page to look at and to send on.",
     "serve": "Look at results, and check texts against an index, in the browser.",
     "tune": "Measure how far shingles may be sampled for a wanted precision.",
-    "eval": "Measure found passages against a truth file.",
+    "eval": "Measure what was found against a truth file: passages, pairs, clusters, verdicts.",
 }
 
 

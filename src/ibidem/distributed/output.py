@@ -7,7 +7,7 @@ from typing import Any
 
 from ibidem.engines.spark.session import delete, exists, list_files, spark_errors, write_text
 from ibidem.errors import OutputExistsError
-from ibidem.reports.writing import RESULT_NAMES, check_output, clear_output
+from ibidem.reports.writing import RESULT_NAMES, TO_REPLACE, check_output, clear_output
 
 # What readers of JSON and CSV other than Spark's expect.
 _AS_OTHERS_READ = {
@@ -29,8 +29,7 @@ def check_spark_output(spark: Any, folder: str, overwrite: bool) -> None:
             if not exists(spark, f"{folder}/run.json"):
                 raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
             if not overwrite:
-                next_step = "Give another folder, or --overwrite to replace them."
-                raise OutputExistsError(f"{folder} holds results already", next_step)
+                raise OutputExistsError(f"{folder} holds results already", TO_REPLACE)
 
 
 def clear_spark_output(spark: Any, folder: str) -> None:

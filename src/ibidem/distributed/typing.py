@@ -22,7 +22,7 @@ from ibidem.sentences import tokenise_spans
 from ibidem.signatures import TypeTokens, Vocabulary, load_signature
 from ibidem.signatures.fingerprint import most_documents
 from ibidem.signatures.imatch import idf_of
-from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS, WANTED_SPOTS
+from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS
 
 # The tokens of each type, in order, at the partition of its digest; and the partitions that hold such sentences.
 TYPES = pa.schema([("digest", pa.uint64()), ("set", pa.list_(pa.uint64()))])
@@ -110,7 +110,7 @@ def _telling_words(flow: Flow, words: Blocks, config: Config, n_documents: int) 
 
 
 def _spots_maker(flow: Flow, words: Blocks, types: Blocks, config: Config, n_documents: int, make: Any) -> Maker:
-    """Return the maker of spots; `auto` takes as few antecedents as give enough spots over all types."""
+    """Return the maker of spots; `auto` takes as many antecedents as give the most spots over all types."""
     settings = config.signatures
     if settings.antecedents != "auto":
         told = most_frequent_words(flow, words, int(settings.antecedents), n_documents, "words")
@@ -120,24 +120,24 @@ def _spots_maker(flow: Flow, words: Blocks, types: Blocks, config: Config, n_doc
         chosen = replace(settings, antecedents=str(count))
         return lambda tokens: make(tokens, told.vocabulary(tokens), chosen)
 
-    def n_spots(maker: Maker, count: int) -> tuple[int, int]:
+    def n_spots(maker: Maker, count: int) -> int:
         def total(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
             for table in tables:
                 sets = maker(tokens_of(table))
                 yield Emitted("counts", table_of([[table.num_rows], [len(sets.hashes)]], _COUNTS), 0)
 
         counts = flow.collect(flow.map(f"spots-{count}", types, total, {"counts": _COUNTS})["counts"])
-        return int(counts["n_types"].to_numpy().sum()), int(counts["n_tokens"].to_numpy().sum())
+        return int(counts["n_tokens"].to_numpy().sum())
 
     best: tuple[Maker, int] | None = None
     count = FEWEST_ANTECEDENTS
     while True:
         words_told = most_frequent_words(flow, words, 2 * count + 1, n_documents, f"words-{count}")
         maker = spots(count, words_told.most_frequent(count))
-        n_types, n_found = n_spots(maker, count)
+        n_found = n_spots(maker, count)
         if best is None or n_found > best[1]:
             best = maker, n_found
-            if n_found < WANTED_SPOTS * n_types and len(words_told.hashes) > 2 * count:
+            if len(words_told.hashes) > 2 * count:
                 count *= 2
                 continue
         return best[0]

@@ -30,6 +30,7 @@ VIEW_FILES = ("view.sqlite", "report.html")
 VERDICTS_FILE, ARRIVALS_FILE = "verdicts.sqlite", "arrivals.sqlite"
 WORK_FOLDER = ".work"  # there while a run lasts, or because it was killed
 _OURS = ("passages", "hits", "repeats", "documents", "texts", "duplicates", "clusters", "removed", "cleaned")
+TO_REPLACE = "Give another folder, or --overwrite (in Python overwrite=True) to replace them."
 RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), *VIEW_FILES)
 
 
@@ -49,7 +50,7 @@ def check_output(folder: Path, overwrite: bool) -> None:
             raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
         if not overwrite:
             what = "results already" if "run.json" in names else "what a run that did not end has left"
-            raise OutputExistsError(f"{folder} holds {what}", "Give another folder, or --overwrite to replace them.")
+            raise OutputExistsError(f"{folder} holds {what}", TO_REPLACE)
 
 
 def _is_known(name: str) -> bool:

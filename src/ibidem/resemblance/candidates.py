@@ -22,7 +22,7 @@ from ibidem.resemblance.shingles import shingle_tokens
 from ibidem.resemblance.simhash import near_codes, simhash
 from ibidem.signatures import HashSets, TypeTokens, Vocabulary, count_vocabulary
 from ibidem.signatures.imatch import SIGNATURE as IMATCH
-from ibidem.signatures.spotsigs import spots_of_documents
+from ibidem.signatures.spotsigs import SIGNATURE as SPOTSIGS
 
 MISS_PROBABILITY = 0.001
 _MOST_DOCUMENTS_FOR_ALL_PAIRS = 5_000
@@ -169,7 +169,7 @@ def _by_spotsigs(corpus: Corpus, config: Config, to_verify: bool, map_parts: Map
     """Theobald et al.: documents whose sets of spots are similar."""
     words = corpus.words
     assert words is not None
-    spots = spots_of_documents(words, _vocabulary(words, map_parts), config.signatures)
+    spots = SPOTSIGS.hashes(words, _vocabulary(words, map_parts), config.signatures)
     spots = shingle_tokens(TypeTokens(spots.hashes, spots.first), 1, distinct=True)
     sizes = np.diff(spots.first)
     limits = resemblance_limits(resemblance_limit(config), Fraction(0), int(sizes.max(initial=0)))

@@ -87,8 +87,10 @@ def _is_opener(data, kinds, word, end, words):
 
 @inner_kernel
 def _is_roman(data, kinds, word, end):
-    """Whether the word at `word` is a Roman numeral in capitals."""
+    """Whether the word at `word` is a Roman numeral in capitals; "I" before a small letter is somebody."""
     word_end = find_word_end(kinds, word, end)
+    if word_end == word + 1 and data[word] == 73 and kind_at(kinds, skip_blanks(kinds, word_end, end), end) == LOWER:
+        return False
     for i in range(word, word_end):
         byte = data[i]
         if not (byte == 73 or byte == 86 or byte == 88 or byte == 76 or byte == 67):

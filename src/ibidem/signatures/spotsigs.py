@@ -11,15 +11,14 @@ from ibidem.signatures import kernels
 from ibidem.signatures.base import HashSets
 from ibidem.signatures.types import TypeTokens, Vocabulary
 
-WANTED_SPOTS = 4  # PDC-MR: both its languages did best at about four signatures a sentence
-WORDS_IN_A_SENTENCE = 16  # on average, where sentences are not known
 FEWEST_ANTECEDENTS = 5
 
 
 class SpotSigs:
     """A type is known by its spots. `antecedents` is a count of the most frequent words, a list of words, or `auto`.
 
-    `auto` takes as few antecedents as give four spots a sentence: so the paper came to 60 for Chinese and 10 000 for English.
+    `auto` takes as many antecedents as give the most spots. PDC-MR found four spots a sentence enough, with 60 antecedents for
+    Chinese and 10 000 for English; four are reached with twenty English words already, and then tell little of a sentence.
     """
 
     needs_vocabulary = True
@@ -27,26 +26,17 @@ class SpotSigs:
     def hashes(self, types: TypeTokens, vocabulary: Vocabulary | None, config: SignaturesConfig) -> HashSets:
         """Return the hashes of the spots."""
         assert vocabulary is not None
-        return _enough_spots(types, vocabulary, config, WANTED_SPOTS * len(types))
-
-
-def spots_of_documents(documents: TypeTokens, vocabulary: Vocabulary, config: SignaturesConfig) -> HashSets:
-    """Return the hashes of the spots of whole documents; `auto` takes as many antecedents as for their sentences."""
-    return _enough_spots(documents, vocabulary, config, WANTED_SPOTS * len(documents.tokens) // WORDS_IN_A_SENTENCE)
-
-
-def _enough_spots(types: TypeTokens, vocabulary: Vocabulary, config: SignaturesConfig, n_wanted: int) -> HashSets:
-    if config.antecedents != "auto":
-        return _spots(types, vocabulary, _antecedents(vocabulary, config.antecedents, types.hash_seed), config)
-    best = None
-    count = FEWEST_ANTECEDENTS
-    while best is None or (len(best.hashes) < n_wanted and count < len(vocabulary.hashes)):
-        spots = _spots(types, vocabulary, _antecedents(vocabulary, str(count), types.hash_seed), config)
-        if best is not None and len(spots.hashes) <= len(best.hashes):
-            break
-        best = spots
-        count *= 2
-    return best
+        if config.antecedents != "auto":
+            return _spots(types, vocabulary, _antecedents(vocabulary, config.antecedents, types.hash_seed), config)
+        best = None
+        count = FEWEST_ANTECEDENTS
+        while best is None or count < len(vocabulary.hashes):
+            spots = _spots(types, vocabulary, _antecedents(vocabulary, str(count), types.hash_seed), config)
+            if best is not None and len(spots.hashes) <= len(best.hashes):
+                break
+            best = spots
+            count *= 2
+        return best
 
 
 def _antecedents(vocabulary: Vocabulary, wanted: str, hash_seed: int) -> NDArray[np.bool_]:
