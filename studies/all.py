@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from evidence import study_options
+from evidence import EVIDENCE, study_options
 
 STUDIES = ("restaurants", "signatures", "levels", "qsign", "fingerprints", "sampling", "peers")
 
@@ -28,7 +28,8 @@ def main() -> None:
     print(f"\n{(time.perf_counter() - begin) / 60:.0f} minutes", flush=True)
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
-    subprocess.run([sys.executable, str(Path(__file__).with_name("page.py"))], check=True)
+    if options.out.resolve() == EVIDENCE:
+        subprocess.run([sys.executable, str(Path(__file__).with_name("page.py"))], check=True)
 
 
 if __name__ == "__main__":

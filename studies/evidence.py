@@ -23,7 +23,8 @@ import vl_convert
 
 ROOT = Path(__file__).resolve().parent.parent
 EVIDENCE = ROOT / "docs" / "evidence"
-VERDICTS = ("reproduced", "in shape", "contradicted", "not at hand")
+VERDICTS = ("reproduced", "in shape", "in part", "contradicted", "not at hand")
+_PLACES = ("--data", "--out", "--work")  # options that do not change what is measured
 _VERSIONS = ("ibidem", "numpy", "numba", "pyarrow")
 _FONT = "system-ui, sans-serif"
 
@@ -38,6 +39,11 @@ class Study:
     out: Path = EVIDENCE
     parts: list[dict[str, Any]] = field(default_factory=list)
     begun: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        trial = [word for word in sys.argv[1:] if word.startswith("--") and word.split("=")[0] not in _PLACES]
+        if trial and self.out.resolve() == EVIDENCE:
+            sys.exit(f"With {', '.join(trial)} the study is only tried, and is no evidence: give another folder with --out.")
 
     def table(self, key: str, title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], note: str = "") -> None:
         """Add a table, and print it."""
@@ -60,9 +66,10 @@ class Study:
         self.parts.append({"kind": "verdict", "of": of, "verdict": verdict, "words": words})
         print(f"\n{of}: {verdict}. {words}", flush=True)
 
-    def judge(self, of: str, holds: bool, words: str, so: str = "in shape") -> None:
-        """Say of a claim whether it holds."""
-        self.verdict(of, so if holds else "contradicted", words)
+    def judge(self, of: str, holds: bool | Sequence[bool], words: str) -> None:
+        """Say of a claim whether it holds, or of its parts, here: on other data than the paper's."""
+        parts = list(holds) if isinstance(holds, Sequence) else [holds]
+        self.verdict(of, "in shape" if all(parts) else "in part" if any(parts) else "contradicted", words)
 
     def write(self) -> None:
         """Write the page and the data of the study."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from newsgroups import Record, gathered
+from inputs import Record, gathered
 from numpy.typing import NDArray
 
 from ibidem.collection import Collection

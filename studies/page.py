@@ -2,10 +2,12 @@
 
 The text stands in page.md; tables, plots, verdicts and single cells are taken from the studies:
 
-    {table NAME.KEY}                 a table
+    {table NAME.KEY}                 a table with its title and its note
     {plot NAME.KEY}                  a plot
     {verdicts PAPER}                 the rows of one paper: what it claims, what came out, and the evidence
-    {cell NAME.KEY | ROW | COLUMN}   a cell, by the text of its row's first cell (or its first two, as "a/b") and its column
+    {cell NAME.KEY | ROW | COLUMN}   a cell, by its row's first cell, a version after it aside, and its column
+    {count VERDICT}                  how many rows have this verdict
+    {claims VERDICT}                 what has this verdict, in a row
     {studies}                        all studies, their commands and their times
 """
 
@@ -22,7 +24,7 @@ from evidence import EVIDENCE, markdown_table
 
 PAGE = EVIDENCE.parent / "evidence.md"
 TEMPLATE = Path(__file__).with_name("page.md")
-_MARK = re.compile(r"\{(table|plot|verdicts|cell|studies)((?: [^{}]*)?)\}")
+_MARK = re.compile(r"\{(table|plot|verdicts|cell|count|claims|studies)((?: [^{}]*)?)\}")
 
 
 class Evidence:
@@ -44,7 +46,7 @@ class Evidence:
     def cell(self, name: str, row: str, column: str) -> str:
         """Return a cell of a table."""
         table = self.part("table", name)
-        cells: list[str] = next(cells for cells in table["rows"] if row in (cells[0], "/".join(cells[:2])))
+        cells: list[str] = next(cells for cells in table["rows"] if re.sub(r" \d[\d.]*( |$)", r"\1", cells[0]) == row)
         return cells[table["columns"].index(column)]
 
     def verdicts(self, paper: str) -> str:
@@ -56,6 +58,11 @@ class Evidence:
                     of = part["of"].removeprefix(f"{paper}, ")
                     rows.append(f"| {of} | **{part['verdict']}** | {part['words']} ([study](evidence/{name}.md)) |")
         return "\n".join(rows)
+
+    def claims(self, verdict: str) -> list[str]:
+        """Return what has a verdict."""
+        parts = [part for study in self.studies.values() for part in study["parts"]]
+        return [part["of"] for part in parts if part["kind"] == "verdict" and part["verdict"] == verdict]
 
     def list_studies(self) -> str:
         """Return all studies with their commands."""
@@ -72,7 +79,8 @@ class Evidence:
         def put(match: re.Match[str]) -> str:
             kind, told = match[1], match[2].strip()
             if kind == "table":
-                return markdown_table(self.part("table", told))
+                table = self.part("table", told)
+                return "\n\n".join(piece for piece in (f"**{table['title']}**", markdown_table(table), table["note"]) if piece)
             if kind == "plot":
                 plot = self.part("plot", told)
                 return f"![{plot['title']}](evidence/{plot['file']})"
@@ -81,6 +89,10 @@ class Evidence:
             if kind == "cell":
                 name, row, column = (piece.strip() for piece in told.split("|"))
                 return self.cell(name, row, column)
+            if kind == "count":
+                return str(len(self.claims(told)))
+            if kind == "claims":
+                return "; ".join(self.claims(told))
             return self.list_studies()
 
         return _MARK.sub(put, template)

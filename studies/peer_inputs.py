@@ -1,31 +1,18 @@
-"""What other tools are given: files of `id` and `text`, as they are or as plain words, made once in the folder of the study."""
+"""What other tools are given: files of `id` and `text`, as they are or as plain words, made in the folder of the study."""
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import pyarrow as pa
-from peer_runs import write_lines
+from inputs import SPACED_SOURCES, Record, read_records
+from peer_runs import SIZE, write_lines
 
-SOURCES = (
-    "mdn_en/docs.jsonl.zst", "mdn_en/docs_2024-01.jsonl.zst", "win32_api_docs/docs.jsonl.zst", "mail_list/docs.jsonl.zst",
-    "newsgroups20/docs.jsonl.zst", "pan13_dev/docs.jsonl.zst", "mdn_ko/docs.jsonl.zst",
-)  # fmt: skip
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-Record = dict[str, str]
-
-
-def read_records(path: Path) -> Iterator[Record]:
-    """Yield the records of a JSONL file, compressed or not."""
-    with pa.input_stream(str(path), compression="detect") as stream:
-        # Not splitlines: it also cuts at U+2028, which JSON allows inside a string.
-        yield from (json.loads(line) for line in stream.read().split(b"\n") if line)
 
 
 def plain_words(text: str) -> str:
@@ -36,6 +23,12 @@ def plain_words(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
+def plain_texts(texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return ids and plain words, without texts that are shorter than a feature: tools treat these in ways of their own."""
+    plain = ((doc_id, plain_words(text)) for doc_id, text in texts)
+    return [(doc_id, words) for doc_id, words in plain if words.count(" ") + 1 >= SIZE]
+
+
 def write_texts(path: Path, texts: Sequence[tuple[str, str]]) -> Path:
     """Write a file of `id` and `text` for the tools."""
     write_lines(path, ({"id": doc_id, "text": text} for doc_id, text in texts))
@@ -43,20 +36,16 @@ def write_texts(path: Path, texts: Sequence[tuple[str, str]]) -> Path:
 
 
 def make_collection(data: Path, work: Path, share: float) -> Path:
-    """Write a share of all documents of spaced scripts, chosen by their ids, as plain words, shuffled; once."""
-    path = work / f"documents-{share:g}.jsonl"
-    if not path.exists():
-        texts = []
-        for source in SOURCES:
-            name = source.replace("/docs", "").removesuffix(".jsonl.zst")
-            for record in read_records(data / source):
-                doc_id = f"{name}:{record['id']}"
-                if zlib.crc32(doc_id.encode()) < share * 2**32 and not UNSPACED.search(record["text"]):
-                    texts.append((doc_id, plain_words(record["text"])))
-        random.Random(1).shuffle(texts)
-        unfinished = write_texts(path.with_suffix(".part"), [(doc_id, words) for doc_id, words in texts if words])
-        unfinished.rename(path)
-    return path
+    """Write a share of all documents of spaced scripts, chosen by their ids, as plain words, shuffled."""
+    texts = []
+    for source in SPACED_SOURCES:
+        name = source.replace("/docs", "").removesuffix(".jsonl.zst")
+        for record in read_records(data / source):
+            doc_id = f"{name}:{record['id']}"
+            if zlib.crc32(doc_id.encode()) < share * 2**32 and not UNSPACED.search(record["text"]):
+                texts.append((doc_id, record["text"]))
+    random.Random(1).shuffle(texts)
+    return write_texts(work / f"documents-{share:g}.jsonl", plain_texts(texts))
 
 
 def take_documents(folder: Path, n_documents: int) -> list[Record]:

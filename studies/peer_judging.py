@@ -73,6 +73,15 @@ def read_answer(path: Path) -> Answer:
     return Answer({ordered(*group) for group in groups if len(group) == 2}, [group for group in groups if len(group) > 2])
 
 
+def read_clusters(folder: Path) -> Answer:
+    """Return the clusters that `ibidem cluster` wrote."""
+    members = defaultdict(list)
+    table = read_table(folder, ("cluster", "id"), ("clusters",))
+    for cluster, doc_id in zip(table["cluster"].to_pylist(), table["id"].to_pylist(), strict=True):
+        members[cluster].append(doc_id)
+    return Answer(clusters=list(members.values()))
+
+
 def read_duplicates(folder: Path) -> Answer:
     """Return the pairs that `ibidem cluster` wrote."""
     return Answer(pairs_in(read_table(folder, ("a_id", "b_id"), ("duplicates",))))
@@ -212,15 +221,16 @@ class RepeatedWords:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts
         runs, counts = np.unique(np.concatenate([word_runs(text)[0] for text in texts.values()]), return_counts=True)
-        self._repeated = runs[counts > 1]
+        self._repeated = runs[counts > 1]  # in order
 
     def share(self, spans: Spans) -> float | None:
         """Return the share of the words of pieces that lie in such a run of the piece; None if there are none."""
         n_words = n_repeated = 0
-        for doc_id, start, end in spans:
+        for doc_id, start, end in spans if len(self._repeated) else ():
             runs, n_here = word_runs(self._texts[doc_id][start:end])
             lies_in = np.zeros(n_here, bool)
-            for first in np.flatnonzero(np.isin(runs, self._repeated)):
+            at = np.minimum(np.searchsorted(self._repeated, runs), len(self._repeated) - 1)
+            for first in np.flatnonzero(self._repeated[at] == runs):
                 lies_in[first : first + RUN_WORDS] = True
             n_words, n_repeated = n_words + n_here, n_repeated + int(lies_in.sum())
         return n_repeated / n_words if n_words else None

@@ -126,7 +126,7 @@ def run_semhash(path: Path, folder: Path) -> Iterator[Any]:
     try:
         model = StaticModel.from_pretrained(SEMHASH_MODEL)
     except OSError:
-        sys.exit(f"needs the model {SEMHASH_MODEL} from huggingface.co, which cannot be downloaded here")
+        sys.exit(f"needs the model {SEMHASH_MODEL} from the Hugging Face hub, which cannot be downloaded here")
     records = [{"id": doc_id, "text": text} for doc_id, text in read_texts(path)]
     result = SemHash.from_records(records, columns=["text"], model=model).self_deduplicate(threshold=SEMHASH_LIMIT)
     for duplicate in result.filtered:

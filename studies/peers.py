@@ -2,16 +2,20 @@
 
 Tools that compare whole documents (`ibidem cluster`, rensa, gaoya, datasketch, text-dedup, datatrove's MinHash) get ten words
 in a row as features, 128 hash functions in 16 bands and similarity 0.8, semhash its default. So that all have the same
-features, they get plain words: small letters, one space between, no punctuation. What they report is judged by exact
-similarity; of clusters all pairs count. On collections with true passages it is asked whose pair of documents they report:
-parts of documents are not what they look for, and the table shows how many they cannot see.
+features, they get plain words: small letters, one space between, no punctuation, and no text of fewer than ten words. What
+they report is judged by exact similarity; of clusters, which text-dedup and datatrove report, all pairs count, also of those
+of ibidem, in a row of their own (one run gives both). On collections with true passages it is asked whose pair of documents
+they report: parts of documents are not what they look for, and the table shows how many they cannot see.
 
 Tools that locate text get the texts as they are: `ibidem find` and `ibidem compare`, copydetect (which compares all pairs,
 and therefore gets a sample of them, as `ibidem compare` does), datatrove's sentence deduplication and `ibidem dedup`, which
-take out what stands elsewhere too. Every peer runs in an environment of its own, as its documentation shows. W is the time of
+take out what stands elsewhere too. Every peer runs in an environment of its own, as the first
+example of its documentation shows, rensa and datasketch document by document; text-dedup and datatrove also write a cleaned
+copy. W is the time of
 `wc -w` on the file that the tool gets. Time is that of the whole process; kernels of ibidem are compiled before. Memory is
-the peak of all processes of a run. Precision where pairs are listed: of those that are reported, the share that has a true
-passage; in mail, whose truth is incomplete, the share of reported pairs that are of one thread.
+the peak of all processes of a run. Precision in PAN 2013, where 5,210 pairs of documents are listed: of those of them that are
+reported, the share that has a true passage; other reported pairs, between which there is reuse that nobody planted, are not
+judged. In mail, whose truth is incomplete: the share of reported pairs that are of one thread.
 """
 
 from __future__ import annotations
@@ -26,8 +30,9 @@ from typing import Any
 
 import altair as alt
 from evidence import Study, require, study_options
+from inputs import SPACED_SOURCES, read_records
 from peer_environments import Outcome, Runner, words_seconds
-from peer_inputs import SOURCES, make_collection, plain_words, read_records, take_documents, take_text, write_texts
+from peer_inputs import make_collection, plain_texts, take_documents, take_text, write_texts
 from peer_judging import (
     Answer,
     RepeatedWords,
@@ -38,6 +43,7 @@ from peer_judging import (
     judge_documents,
     pairs_in,
     read_answer,
+    read_clusters,
     read_duplicates,
     read_known_pairs,
     read_lines,
@@ -95,13 +101,13 @@ class Bench:
     def compare_documents(self, path: Path) -> tuple[list[tuple[Outcome, float]], dict[str, Answer]]:
         """Run all tools that compare whole documents; return the runs with W, and what they report by the name of the tool."""
         words = words_seconds(path)
-        outcomes = [self.runner.run_ibidem("cluster", path), *(self.runner.run_peer(name, path) for name in DOCUMENT_PEERS)]
-        answers = {
-            outcome.tool: read_answer(outcome.answer) if outcome.answer.exists() else read_duplicates(outcome.folder / "out")
-            for outcome in outcomes
-            if not outcome.failure
-        }
-        return [(outcome, words) for outcome in outcomes], answers
+        own = self.runner.run_ibidem("cluster", path)
+        as_clusters = replace(own, tool=f"{own.tool}, its clusters")
+        peers = [self.runner.run_peer(name, path) for name in DOCUMENT_PEERS]
+        answers = {peer.tool: read_answer(peer.answer) for peer in peers if not peer.failure}
+        if not own.failure:
+            answers |= {own.tool: read_duplicates(own.folder / "out"), as_clusters.tool: read_clusters(own.folder / "out")}
+        return [(outcome, words) for outcome in (own, as_clusters, *peers)], answers
 
 
 def compile_kernels(bench: Bench, articles: Path) -> None:
@@ -145,7 +151,7 @@ def show_parts(bench: Bench, name: str, n_documents: int, n_given: int) -> None:
     truth = read_truth(bench.data / name, records)
     work = bench.runner.work
     raw = write_texts(work / f"{name}.jsonl", [(record["id"], record["text"]) for record in records])
-    plain = write_texts(work / f"{name}-plain.jsonl", [(record["id"], plain_words(record["text"])) for record in records])
+    plain = write_texts(work / f"{name}-plain.jsonl", plain_texts((record["id"], record["text"]) for record in records))
     show_pairs(bench, name, truth, raw, plain)
     show_given(bench, name, truth, raw, n_given)
     show_cleaned(bench, name, truth, raw, RepeatedWords({record["id"]: record["text"] for record in records}))
@@ -173,7 +179,8 @@ def show_pairs(bench: Bench, name: str, truth: Truth, raw: Path, plain: Path) ->
         scores = evaluate_passages(truth.passages, located, truth.listed).overall.scores
         return [*row, scores.micro_recall, *([scores.plagdet] if kinds else [])]
 
-    columns = ["pairs reported", "true passages whose pair is reported", *kinds.values(), "precision", "characters located"]
+    precision = "precision among listed pairs" if kinds else "precision by thread"
+    columns = ["pairs reported", "true passages whose pair is reported", *kinds.values(), precision, "characters located"]
     title = f"Parts of documents, {name}: {truth.passages.num_rows:,} true passages, {len(truth.lengths):,} documents"
     bench.table(f"{name}-pairs", title, [*columns, "plagdet"] if kinds else columns, [*found, *runs], cells)
 
@@ -197,10 +204,8 @@ def show_given(bench: Bench, name: str, truth: Truth, raw: Path, n_given: int) -
         if not peer.failure:
             passages[shown.tool] = passage_table(line[:6] for line in read_lines(peer.answer) if line[6] > least)
     if not peer.failure:
-        comparing = json.loads((peer.folder / "seconds.json").read_text("utf-8"))["comparing"]
-        n_all = len(truth.lengths) * (len(truth.lengths) - 1) // 2
-        note = f"One run of copydetect, shown with its default limit and without. To compare all {n_all:,} pairs, as it does "
-        note += f"when left alone, would take it {comparing / len(pairs) * n_all / 3600:.1f} hours more."
+        note = "One run of copydetect, shown with its default limit and without. It marks slices of each text by itself; here "
+        note += "slices that share words are put together as passages. Left alone, it compares all pairs of documents."
 
     def cells(outcome: Outcome) -> list[Any]:
         answer = Answer(pairs_in(passages[outcome.tool]))
@@ -297,11 +302,11 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=300, help="seconds after which a run is stopped")
     options = parser.parse_args()
     needed = [f"{name}/{file}" for name in WITH_PASSAGES for file in ("docs.jsonl.zst", "truth_passages.jsonl.zst")]
-    data = require(options.data, *SOURCES, ARTICLES, ARTICLE_PAIRS, *needed)
+    data = require(options.data, *SPACED_SOURCES, ARTICLES, ARTICLE_PAIRS, *needed)
     options.work.mkdir(parents=True, exist_ok=True)
     study = Study("peers", "Beside other tools", (__doc__ or "").split("\n\n", 1)[1], options.out)
     bench = Bench(study, Runner(options.work, options.limit), data)
-    texts = [(record["id"], plain_words(record["text"])) for record in read_records(data / ARTICLES)]
+    texts = plain_texts((record["id"], record["text"]) for record in read_records(data / ARTICLES))
     articles = write_texts(options.work / "articles.jsonl", texts)
     compile_kernels(bench, articles)
     show_documents(bench, articles, options.share)

@@ -10,7 +10,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from newsgroups import Record, best_seconds, every_sentence, gathered
+from inputs import Record, gathered
+from newsgroups import best_seconds, every_sentence
 from numpy.typing import NDArray
 
 from ibidem.collection import Collection

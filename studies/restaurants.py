@@ -22,10 +22,9 @@ from typing import Any, NamedTuple
 import altair as alt
 import numpy as np
 from evidence import Study, require, study_options
+from inputs import read_documents
 
 from ibidem.compiling import outer_kernel
-from ibidem.config import Config
-from ibidem.documents import read_batches
 from ibidem.matches.kernels import overlap_of
 from ibidem.resemblance.minhash import agreement, band_pairs, minhash
 from ibidem.resemblance.order import OrderScores, order_overlaps
@@ -52,12 +51,11 @@ def intersect_pairs(hashes, first, a, b, overlaps):
 def read_records(folder: Path) -> tuple[list[str], list[tuple[int, int]]]:
     """Return the texts and the pairs of duplicates among them, smaller number first."""
     path = next(path for path in (folder / "docs.jsonl", folder / "docs.jsonl.zst") if path.exists())
-    batches = list(read_batches(str(path), Config().documents, lambda record: None))
-    ids = [name for batch in batches for name in batch.column("id").to_pylist()]
-    number = {name: i for i, name in enumerate(ids)}
+    documents = read_documents(path)
+    number = {name: i for i, name in enumerate(documents["id"].to_pylist())}
     with open(folder / "truth_pairs.csv", encoding="utf-8", newline="") as file:
         pairs = [sorted((number[row["a_id"]], number[row["b_id"]])) for row in csv.DictReader(file)]
-    return [text for batch in batches for text in batch.column("text").to_pylist()], [(a, b) for a, b in pairs]
+    return documents["text"].to_pylist(), [(a, b) for a, b in pairs]
 
 
 def make_shingles(texts: list[str], unit: str, size: int) -> tuple[HashSets, HashSets]:
@@ -203,21 +201,28 @@ def judge(study: Study, rows: list[Row], lost: list[tuple[Any, ...]]) -> None:
     told = "; ".join(f"{k}: {by[k, 'SWLR, every pair'].f1:.3f} and {by[k, 'shingling'].f1:.3f}" for k in kinds)
     one, two = by["1 words", "SWLR, every pair"], by["2 words", "shingling"]
     words = f"Best F1 of SWLR and of shingling: {told}. With shingles of equal size SWLR is better in {len(better)} of "
-    words += f"{len(kinds)} cases; set against shingles twice as long it is ({one.f1:.3f} and {two.f1:.3f})."
-    study.judge("SWLR, figure 1: better recall and precision than shingling", len(better) > 2, words, so="reproduced")
-    gains, times = [], []
-    for kind in kinds:
-        fast = min(by[kind, f"SWLR, {w} bits"].milliseconds for w in WIDTHS)
-        gains.append(by[kind, "SWLR, every pair"].milliseconds / fast)
-        times.append((fast, by[kind, "MinHash 128"].milliseconds, by[kind, "shingling"].milliseconds))
-    fastest = sum(t[0] < min(t[1:]) for t in times)
-    words = f"With the lossless filter SWLR is {min(gains):.0f} to {max(gains):.0f} times as fast as without (paper: 3), "
-    words += f"and faster than both MinHash and shingling over all pairs in {fastest} of {len(kinds)} cases."
-    study.judge("SWLR, figure 2: the filter makes it fast", min(gains) > 1, words, so="reproduced")
+    words += f"{len(kinds)} cases. SWLR with single words and shingles of two words: {one.f1:.3f} and {two.f1:.3f}."
+    study.judge("SWLR, figure 1: better recall and precision than shingling", [kind in better for kind in kinds], words)
+    recalls = {kind: (by[kind, "SWLR, every pair"].recall, by[kind, "MinHash 128"].recall) for kind in kinds}
+    told = "; ".join(f"{kind}: {mine:.3f} and {theirs:.3f}" for kind, (mine, theirs) in recalls.items())
+    higher = [mine > theirs for mine, theirs in recalls.values()]
+    study.judge("SWLR, figure 1: higher recall than MinHash", higher, f"Recall of SWLR and of MinHash at best F1: {told}.")
+
+    def fastest(kind: str, ending: str) -> float:
+        return min(by[kind, f"SWLR, {width} bits{ending}"].milliseconds for width in WIDTHS)
+
+    plain = {kind: by[kind, "SWLR, every pair"].milliseconds for kind in kinds}
+    others = {kind: min(by[kind, "MinHash 128"].milliseconds, by[kind, "shingling"].milliseconds) for kind in kinds}
+    printed, lossless = ([plain[kind] / fastest(kind, ending) for kind in kinds] for ending in (" as printed", ""))
+    is_faster = [fastest(kind, " as printed") < others[kind] for kind in kinds]
+    words = f"With the filter as printed (best of three widths) SWLR is {min(printed):.1f} to {max(printed):.1f} times as fast "
+    words += f"as without (paper: 3), and faster than MinHash and shingling over all pairs in {sum(is_faster)} of {len(kinds)} "
+    words += f"cases; with ibidem's lossless one {min(lossless):.0f} to {max(lossless):.0f} times."
+    study.judge("SWLR, figure 2: the filter makes it fast", [gain > 1 for gain in printed] + is_faster, words)
     most = max(lost, key=lambda row: max(row[3:]))
     words = f"Below one half it loses pairs: {max(most[3:]):,} of {most[2]:,} at limit {most[1]:.1f} ({most[0]}). "
-    words += "At the limits of best F1, above one half, it is lossless. The bound used by ibidem is lossless at any limit."
-    study.verdict("SWLR, section 3: the printed bound loses nothing", "contradicted", words)
+    words += "The bound used by ibidem is lossless at any limit: where it changed a pair, the study would fail."
+    study.judge("SWLR, section 3: the printed bound loses nothing", max(most[3:]) == 0, words)
 
 
 def main() -> None:

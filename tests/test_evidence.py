@@ -42,3 +42,27 @@ def test_every_table_and_figure_has_its_row(paper: str) -> None:
     of = [part["of"] for record in records for part in record["parts"] if part["kind"] == "verdict"]
     told = " ".join(name.lower() for name in of if name.startswith(f"{paper}, "))
     assert [name for name in PAPERS[paper] if name not in told] == []
+
+
+def test_the_figures_of_other_tools_in_the_readme_are_those_of_the_study() -> None:
+    parts = json.loads((PAGE.parent / "evidence" / "peers.json").read_text("utf-8"))["parts"]
+    tables = {part["key"]: part for part in parts if part["kind"] == "table"}
+
+    def cell(key: str, tool: str, column: str) -> str:
+        row = next(row for row in tables[key]["rows"] if row[0].lower() == tool)
+        return str(row[tables[key]["columns"].index(column)])
+
+    rows = (ROOT / "README.md").read_text("utf-8").split("| | whole documents: time |")[1].split("\n\n")[0].splitlines()[2:]
+    assert len(rows) > 3
+    for row in rows:
+        name, seconds, megabytes, precision, recall, reported, located = (piece.strip() for piece in row.split("|")[1:-1])
+        tool = re.sub(r" \(.*|[`,]", "", name).lower()
+        if seconds:
+            told = [seconds, megabytes, precision, recall]
+            units = ("{} s", "{} MB", "{}", "{}")
+            columns = ("seconds", "MB", "precision", "recall")
+            found = [unit.format(cell("documents", tool, column)) for unit, column in zip(units, columns, strict=True)]
+            assert told == [figure.replace("1.000", "1").removeprefix("0") for figure in found], name
+        column = "true passages whose pair is reported"
+        assert reported == cell("mail_list-pairs", tool, column).removeprefix("0"), name
+        assert located in ("", cell("mail_list-pairs", tool, "characters located").removeprefix("0")), name
