@@ -34,7 +34,7 @@ def test_the_python_example_of_the_readme_runs(tmp_path: Path, monkeypatch: pyte
     lines = [line for line in code.splitlines() if "to_pandas" not in line]  # pandas is the user's own
     names: dict[str, object] = {}
     exec("\n".join(lines), names)
-    assert (tmp_path / "out" / "run.json").exists()
+    assert (tmp_path / "found" / "run.json").exists()
     call, answer = re.search(r'(ibidem\.split_sentences\(".*"\))\s*#\s*(.*)', code).groups()  # type: ignore[union-attr]
     assert eval(call, names) == eval(answer)
 
