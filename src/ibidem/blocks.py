@@ -44,9 +44,13 @@ Inputs = Mapping[str, Blocks | Sequence[Blocks]]
 
 
 class Flow(Protocol):
-    """Runs mappers and reducers over `n_partitions` partitions. Stage names are unique in a run."""
+    """Runs mappers and reducers over `n_partitions` partitions. Stage names are unique in a run.
+
+    `n_task_bytes` is what one task may hold, for stages that can do with one task or with rounds of many.
+    """
 
     n_partitions: int
+    n_task_bytes: int
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
         """Run a mapper over the batches of the engine's own source, or over the tables of `Blocks`, or of several."""
@@ -74,37 +78,48 @@ def record_batches(given: Iterator[pa.Table | pa.RecordBatch]) -> Iterator[pa.Re
             yield from part.combine_chunks().to_batches()
 
 
-def pieces(emitted: Emitted) -> Iterator[tuple[int, pa.Table]]:
-    """Yield the rows of each partition, in pieces that are small enough to be sent."""
-    table = emitted.table
-    if table.num_rows == 0:
+@dataclass(frozen=True)
+class Routed:
+    """Rows by the partition that they are sent to: those from `bounds[i]` to `bounds[i + 1]` go to `partitions[i]`."""
+
+    table: pa.Table
+    partitions: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+
+
+def routed(emitted: Emitted) -> Iterator[Routed]:
+    """Yield rows put in order by their partitions, as many at a time as may be there twice meanwhile."""
+    if emitted.table.num_rows == 0:
         return
     if isinstance(emitted.routes, (int, np.integer)):
-        yield from ((int(emitted.routes), piece) for piece in _small(table, MOST_BLOCK_BYTES))
+        yield Routed(emitted.table, np.array([emitted.routes]), np.array([0, emitted.table.num_rows]))
         return
     routes, n_before = np.asarray(emitted.routes), 0
-    for part in _small(table, _MOST_ORDERED_BYTES):
-        yield from _by_route(part, routes[n_before : n_before + part.num_rows])
+    for part in small(emitted.table, _MOST_ORDERED_BYTES):
+        of_part = routes[n_before : n_before + part.num_rows]
         n_before += part.num_rows
+        if (of_part[1:] < of_part[:-1]).any():
+            order = order_of(of_part)
+            part, of_part = part.take(pa.array(order)), of_part[order]
+        bounds = np.flatnonzero(np.diff(of_part, prepend=of_part[0] - 1, append=of_part[-1] + 1))
+        yield Routed(part, of_part[bounds[:-1]], bounds)
 
 
-def _by_route(table: pa.Table, routes: NDArray[np.int64]) -> Iterator[tuple[int, pa.Table]]:
-    if (routes[1:] < routes[:-1]).any():
-        order = order_of(routes)
-        table, routes = table.take(pa.array(order)), routes[order]
-    bounds = np.flatnonzero(np.diff(routes, prepend=routes[0] - 1, append=routes[-1] + 1))
-    for begin, end in pairwise(bounds.tolist()):
-        yield from ((int(routes[begin]), piece) for piece in _small(table.slice(begin, end - begin), MOST_BLOCK_BYTES))
+def pieces(emitted: Emitted) -> Iterator[tuple[int, pa.Table]]:
+    """Yield the rows of each partition, in pieces that are small enough to be sent."""
+    for part in routed(emitted):
+        for partition, (begin, end) in zip(part.partitions.tolist(), pairwise(part.bounds.tolist()), strict=True):
+            yield from ((partition, piece) for piece in small(part.table.slice(begin, end - begin), MOST_BLOCK_BYTES))
 
 
-def _small(table: pa.Table, most_bytes: int) -> Iterator[pa.Table]:
+def small(table: pa.Table, most_bytes: int) -> Iterator[pa.Table]:
     """Halve a table until its pieces are small: rows may be of very different sizes."""
     if table.num_rows == 1 or table.nbytes <= most_bytes:
         yield table
     else:
         half = table.num_rows // 2
-        yield from _small(table.slice(0, half), most_bytes)
-        yield from _small(table.slice(half), most_bytes)
+        yield from small(table.slice(0, half), most_bytes)
+        yield from small(table.slice(half), most_bytes)
 
 
 def order_of(numbers: NDArray[Any]) -> NDArray[np.int64]:

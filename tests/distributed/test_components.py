@@ -24,8 +24,8 @@ Edges = Sequence[tuple[int, int]] | NDArray[np.uint64]
 class ScatteredFlow(MemoryFlow):
     """Hands every block to a mapper of its own, as a cluster of many workers does; keeps the rows of each stage."""
 
-    def __init__(self, n_partitions: int, seed: int = 0) -> None:
-        super().__init__(n_partitions, seed)
+    def __init__(self, n_partitions: int, seed: int = 0, most_closed: int = 0) -> None:
+        super().__init__(n_partitions, seed, n_task_bytes=components._BYTES_A_LINK * most_closed)
         self.stored: dict[str, dict[str, Blocks]] = {}
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
@@ -97,12 +97,11 @@ def graphs(draw: st.DrawFn) -> list[tuple[int, int]]:
 def test_components_are_those_of_union_find(edges: list[tuple[int, int]], n_partitions: int, n_pieces: int, seed: int) -> None:
     roots = union_find(edges)
     blocks = blocks_of(edges, n_pieces, n_partitions)
-    for most_closed, few in ((-1, -1), (3, 99), (99, 99)):  # by rounds only; by rounds until little is open; at once
+    for most_closed in (0, 10, 99):  # by rounds only; by rounds until little is open; at once
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(components, "_FEW", few)
-            patch.setattr(components, "_MOST_CLOSED", most_closed)
             patch.setattr(components, "_FIRST_CLOSE", 1)
-            flow = ScatteredFlow(n_partitions, seed)
+            patch.setattr(components, "_SLOTS_AT_A_TIME", 7)
+            flow = ScatteredFlow(n_partitions, seed, most_closed)
             assert found(flow, connect(flow, "c", blocks)) == roots
             assert flow.n_rounds <= (0 if most_closed == 99 else 14)
 
@@ -113,24 +112,25 @@ def test_mappers_that_run_full_and_several_stages_of_edges_change_nothing(
     edges: list[tuple[int, int]], n_partitions: int, most_rows: int, cut: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(components, "_MOST_CLOSED", -1)
         patch.setattr(components, "_MOST_ROWS", most_rows)
-        flow = MemoryFlow(n_partitions)
+        flow = MemoryFlow(n_partitions, n_task_bytes=0)
         given = [blocks_of(part, 9, n_partitions) for part in (edges[:cut], edges[cut:], [])]
         assert found(flow, connect(flow, "c", given)) == union_find(edges)
 
 
 @pytest.mark.parametrize("edges", [[], [(3, 3)], [(5, 5), (0, 0), (5, 5)]])
 @pytest.mark.parametrize("n_partitions", [1, 3])
-def test_without_edges_between_two_nodes_there_is_no_component(edges: Edges, n_partitions: int) -> None:
-    flow = ScatteredFlow(n_partitions)
+@pytest.mark.parametrize("most_closed", [0, 99])
+def test_without_edges_between_two_nodes_there_is_no_component(edges: Edges, n_partitions: int, most_closed: int) -> None:
+    flow = ScatteredFlow(n_partitions, most_closed=most_closed)
     assert found(flow, connect(flow, "c", blocks_of(edges, 2, n_partitions))) == {}
 
 
-def test_the_extreme_numbers_are_nodes_too() -> None:
+@pytest.mark.parametrize("most_closed", [0, 99])
+def test_the_extreme_numbers_are_nodes_too(most_closed: int) -> None:
     edges = [(0, 2**64 - 1), (2**64 - 1, 2**63), (1, 2**63 - 1)]
     for n_partitions in (1, 4):
-        flow = ScatteredFlow(n_partitions)
+        flow = ScatteredFlow(n_partitions, most_closed=most_closed)
         assert found(flow, connect(flow, "c", blocks_of(edges, 3, n_partitions))) == union_find(edges)
 
 
@@ -143,20 +143,16 @@ def chain(n_nodes: int, order: str, seed: int) -> NDArray[np.uint64]:
 @pytest.mark.parametrize("order", ["counting", "shuffled"])
 @pytest.mark.parametrize("n_partitions", [2, 3, 7, 16, 64])
 # A round here is one stage; a round of the paper is two, and it takes 11 to 14 of those.
-@pytest.mark.parametrize(("most_closed", "most_rounds"), [(1 << 21, 0), (2000, 8), (-1, 18)])
-def test_a_long_chain_takes_few_rounds(
-    order: str, n_partitions: int, most_closed: int, most_rounds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(components, "_MOST_CLOSED", most_closed)
+@pytest.mark.parametrize(("most_closed", "most_rounds"), [(1 << 21, 0), (2000, 8), (0, 18)])
+def test_a_long_chain_takes_few_rounds(order: str, n_partitions: int, most_closed: int, most_rounds: int) -> None:
     edges = chain(5000, order, seed=n_partitions)
-    flow = ScatteredFlow(n_partitions)
+    flow = ScatteredFlow(n_partitions, most_closed=most_closed)
     assert found(flow, connect(flow, "c", blocks_of(edges, 4 * n_partitions, n_partitions))) == dict.fromkeys(range(5000), 0)
     assert flow.n_rounds <= most_rounds
 
 
 @pytest.mark.parametrize("centre", [0, 10_000, 20_000])
-def test_a_centre_of_many_leaves_burdens_no_partition(centre: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(components, "_MOST_CLOSED", -1)
+def test_a_centre_of_many_leaves_burdens_no_partition(centre: int) -> None:
     n_nodes, n_partitions, n_mappers = 20_001, 16, 40
     leaves = np.delete(np.arange(n_nodes), centre)
     edges = np.random.default_rng(1).permutation(np.stack([leaves, np.full(n_nodes - 1, centre)], axis=1))
@@ -187,14 +183,12 @@ class Numbers:
         pass
 
 
-@pytest.mark.parametrize("most_closed", [1 << 21, -1])
+@pytest.mark.parametrize("n_task_bytes", [1 << 27, 0])
 @pytest.mark.parametrize("n_partitions", [5])
-def test_spark_gives_the_components_of_union_find(
-    spark: Any, work: str, n_partitions: int, most_closed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(components, "_MOST_CLOSED", most_closed)
+def test_spark_gives_the_components_of_union_find(spark: Any, work: str, n_partitions: int, n_task_bytes: int) -> None:
     edges = np.random.default_rng(2).integers(0, 400, (300, 2)).astype(np.uint64)
     flow = SparkFlow(spark, work, n_partitions)
+    flow.n_task_bytes = n_task_bytes
 
     def send(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
         for batch in batches:

@@ -12,7 +12,7 @@ centre; a question for each partition does the same, however many leaves there a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
-from ibidem.clusters.components import connected
+from ibidem.distributed import component_kernels as kernels
 from ibidem.sentences.hashing import FACTOR, SEED, mix
 
 EDGES = pa.schema([("a", pa.uint64()), ("b", pa.uint64())])
@@ -36,8 +36,9 @@ _ANSWERS = pa.schema([("label", pa.uint64()), ("smaller", pa.uint64()), ("least"
 _COUNTS = pa.schema([(name, pa.int64()) for name in ("n_sent", "n_changed", "n_open", "n_few")])
 
 _MOST_ROWS = 1 << 21  # edges that are contracted at a time: 32 MB, and about ten times as much while it is done
-_FEW = 1 << 16  # open links of a task that are sent to the one partition that may close them, too
-_MOST_CLOSED = 1 << 21  # links that this one may close
+_BYTES_A_LINK = 64  # that one task takes to close links: the links, a table of their nodes, and what is sent
+_MOST_CLOSED = 1 << 29  # as many as the table can be numbered for
+_SLOTS_AT_A_TIME = 1 << 20
 _FIRST_CLOSE = 4  # the round after which it may: most graphs are done soon, and closing takes four more
 
 Labels = NDArray[np.uint64]
@@ -52,13 +53,15 @@ def connect(flow: Flow, name: str, edges: Blocks | Sequence[Blocks]) -> Blocks:
 
     What is bounded: mappers contract edges before they send them, so that a partition gets for each of its nodes at most one
     link from each mapper, and in later rounds one link and one question from each other partition; the number of neighbours
-    does not matter. When few links are left that decide anything, one partition decides them, so the number of rounds depends
-    on how soon they are few, and not on the length of the longest chain.
+    does not matter. When so few links are left that decide anything that one task may hold them, one partition decides them: so
+    the number of rounds depends on how soon they are few, and not on the length of the longest chain. Most graphs are small
+    enough for that from the beginning.
     """
     n_partitions = flow.n_partitions
+    most_closed = min(flow.n_task_bytes // _BYTES_A_LINK, _MOST_CLOSED)
     outputs = {"links": _LINKS, "few": _LINKS, "counts": _COUNTS}
-    contracted = flow.map(f"{name}-contract", edges, partial(_contract, n_partitions), outputs)
-    if _can_be_closed(_sums(flow, contracted["counts"])):
+    contracted = flow.map(f"{name}-contract", edges, partial(_contract, n_partitions, most_closed), outputs)
+    if _can_be_closed(_sums(flow, contracted["counts"]), most_closed):
         few = {"links": contracted["few"]}
         return flow.reduce(f"{name}-close", few, partial(_close, n_partitions), {"roots": ROOTS})["roots"]
 
@@ -66,8 +69,9 @@ def connect(flow: Flow, name: str, edges: Blocks | Sequence[Blocks]) -> Blocks:
     outputs = {"links": _LINKS, "questions": _QUESTIONS, "answers": _ANSWERS, "few": _LINKS, "counts": _COUNTS}
     all_at_home = False
     next_close = _FIRST_CLOSE
+    shorten = partial(_shorten, n_partitions, 4 * most_closed // n_partitions)
     for number in count(1):
-        stored = flow.reduce(f"{name}-round-{number}", state, partial(_shorten, n_partitions), outputs)
+        stored = flow.reduce(f"{name}-round-{number}", state, shorten, outputs)
         counts = _sums(flow, stored["counts"])
         n_sent, n_changed, n_open, _ = counts
         state = {tag: stored[tag] for tag in ("links", "questions", "answers")}
@@ -75,7 +79,7 @@ def connect(flow: Flow, name: str, edges: Blocks | Sequence[Blocks]) -> Blocks:
         if all_at_home and n_sent == n_changed == 0:
             break
         all_at_home = n_sent == 0
-        if n_open and number >= next_close and _can_be_closed(counts):
+        if n_open and number >= next_close and _can_be_closed(counts, most_closed):
             join = partial(_join_open, n_partitions)
             closed = flow.reduce(f"{name}-close-{number}", {"links": stored["few"]}, join, {"links": _LINKS})["links"]
             state["links"] = [stored["links"], closed]
@@ -90,7 +94,7 @@ def home_of_nodes(nodes: NDArray[np.uint64], n_partitions: int) -> NDArray[np.in
     return route_by_hash(_label(nodes), n_partitions)
 
 
-def _contract(n_partitions: int, tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+def _contract(n_partitions: int, most_closed: int, tables: Iterator[pa.Table]) -> Iterator[Emitted]:
     """Send the fewest links that connect what edges connect, of as many edges at a time as memory allows."""
     links = (np.empty(0, np.uint64), np.empty(0, np.uint64))
     waiting: list[tuple[Labels, Labels]] = []
@@ -102,35 +106,35 @@ def _contract(n_partitions: int, tables: Iterator[pa.Table]) -> Iterator[Emitted
             links = _spanning([links, *waiting])
             waiting, n_waiting = [], 0
             if len(links[0]) > _MOST_ROWS:
-                yield from _send_contracted(*links, n_partitions)
+                yield from _send_contracted(*links, n_partitions, most_closed)
                 links = (links[0][:0], links[1][:0])
-    yield from _send_contracted(*_spanning([links, *waiting]), n_partitions)
+    yield from _send_contracted(*_spanning([links, *waiting]), n_partitions, most_closed)
 
 
-def _send_contracted(labels: Labels, smaller: Labels, n_partitions: int) -> Iterator[Emitted]:
+def _send_contracted(labels: Labels, smaller: Labels, n_partitions: int, most_closed: int) -> Iterator[Emitted]:
     links = pa.table([labels, smaller], schema=_LINKS)
     yield Emitted("links", links, route_by_hash(labels, n_partitions))
-    yield from _send_counts(0, 0, links)
+    yield from _send_counts(0, 0, links, most_closed)
 
 
-def _send_counts(n_sent: int, n_changed: int, links: pa.Table) -> Iterator[Emitted]:
+def _send_counts(n_sent: int, n_changed: int, links: pa.Table, most_few: int) -> Iterator[Emitted]:
     """Send what the driver counts, and the open links, if they are few: whether all of them together are is not known yet."""
-    n_few = links.num_rows if links.num_rows <= _FEW else 0
+    n_few = links.num_rows if links.num_rows <= most_few else 0
     yield Emitted("few", links.slice(0, n_few), 0)
     yield Emitted("counts", pa.table([[n] for n in (n_sent, n_changed, links.num_rows, n_few)], schema=_COUNTS), 0)
 
 
-def _can_be_closed(counts: NDArray[np.int64]) -> bool:
+def _can_be_closed(counts: NDArray[np.int64], most_closed: int) -> bool:
     _, _, n_open, n_few = counts.tolist()
-    return bool(n_open == n_few <= _MOST_CLOSED)
+    return bool(n_open == n_few <= most_closed)
 
 
 def _close(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
     """Say the component of every node, where all links are."""
-    labels, roots = _join([_links(tables["links"])])
-    nodes = _node(labels)
-    _, least, of_label = _least_by(roots, nodes)
-    yield Emitted("roots", pa.table([nodes, least[of_label]], schema=ROOTS), route_by_hash(labels, n_partitions))
+    links = tables["links"]
+    ends = ((_node(_numbers(batch, "label")), _node(_numbers(batch, "smaller"))) for batch in links.to_batches())
+    for nodes, roots in _components(ends, links.num_rows):
+        yield Emitted("roots", pa.table([nodes, roots], schema=ROOTS), home_of_nodes(nodes, n_partitions))
 
 
 def _join_open(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -139,7 +143,7 @@ def _join_open(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]
     yield Emitted("links", pa.table([labels, smaller], schema=_LINKS), route_by_hash(labels, n_partitions))
 
 
-def _shorten(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+def _shorten(n_partitions: int, most_few: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
     """Let the nodes of a partition lead to smaller labels: one round, see above.
 
     Counted are links that leave the partition, and links and answers that say something new.
@@ -169,7 +173,7 @@ def _shorten(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) 
         yield Emitted("answers", answers, askers)
     n_kept = int((at_home & _stand_in(linked, smaller, before)).sum())
     n_changed = max(int(at_home.sum()), len(before[0])) - n_kept + n_news
-    yield from _send_counts(int((~at_home).sum()), n_changed, _open_links(*before, _numbers(questions, "label")))
+    yield from _send_counts(int((~at_home).sum()), n_changed, _open_links(*before, _numbers(questions, "label")), most_few)
 
 
 def _open_links(labels: Labels, smaller: Labels, asked: Labels) -> pa.Table:
@@ -210,17 +214,36 @@ def _name_roots(n_partitions: int, partition: int, tables: Mapping[str, pa.Table
 
 def _join(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
     """Return all labels, each once and in order, and the smallest label that each one is connected with."""
-    a, b = (np.concatenate(side) for side in zip(*links, strict=True))
-    labels, numbers = np.unique(np.concatenate([a, b]), return_inverse=True)
-    dense: NDArray[np.int32] = numbers.astype(np.int32)
-    return labels, labels[connected(dense[: len(a)], dense[len(a) :], len(labels))]
+    labels, roots = _connected(links)
+    order = np.argsort(labels)
+    return labels[order], roots[order]
 
 
 def _spanning(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
     """Return links that connect the same labels, one for each label but the smallest of each component."""
-    labels, roots = _join(links)
+    labels, roots = _connected(links)
     leads = labels != roots
     return labels[leads], roots[leads]
+
+
+def _connected(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
+    """Return all labels that links lead to others, each once, and the smallest label that each one is connected with."""
+    found = list(_components(links, sum(len(a) for a, _ in links)))
+    labels, roots = (np.concatenate([np.empty(0, np.uint64), *side]) for side in zip(*found, strict=True))
+    return labels, roots
+
+
+def _components(edges: Iterable[tuple[Labels, Labels]], n_edges: int) -> Iterator[tuple[Labels, Labels]]:
+    """Yield the nodes that edges lead to others, each once, and the smallest node of their component, some at a time."""
+    n_slots = 5 * n_edges // 2 + 1  # a fifth is free if no two edges have a node in common
+    nodes, parent = np.empty(n_slots, np.uint64), np.full(n_slots, -1, np.int32)
+    for a, b in edges:
+        kernels.unite_nodes(a, b, nodes, parent)
+    for begin in range(0, n_slots, _SLOTS_AT_A_TIME):
+        end = min(begin + _SLOTS_AT_A_TIME, n_slots)
+        known, roots = np.empty(end - begin, np.uint64), np.empty(end - begin, np.uint64)
+        n = kernels.list_roots(begin, end, nodes, parent, known, roots)
+        yield known[:n], roots[:n]
 
 
 def _least_by(keys: Labels, values: NDArray[np.uint64]) -> tuple[Labels, NDArray[np.uint64], NDArray[np.int64]]:
@@ -257,7 +280,7 @@ def _links(table: pa.Table) -> tuple[Labels, Labels]:
     return _numbers(table, "label"), _numbers(table, "smaller")
 
 
-def _numbers(table: pa.Table, column: str) -> NDArray[np.uint64]:
+def _numbers(table: pa.Table | pa.RecordBatch, column: str) -> NDArray[np.uint64]:
     numbers: NDArray[np.uint64] = table[column].to_numpy()
     return numbers
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import weakref
 import zlib
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -23,15 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.blocks import Blocks, Emitted, pieces
+from ibidem.blocks import Blocks
+from ibidem.engines.stage_writing import CHUNKS, StageWriter
 from ibidem.errors import ResourceError, no_room
 
-_CHUNK_BYTES = 8 << 20
-_BYTES_A_PIECE = 2 << 10  # what a slice of a table takes by itself
-_CHUNKS = pa.schema(
-    [("tag", pa.string())]
-    + [(name, pa.int64()) for name in ("partition", "offset", "n_bytes", "n_rows", "n_memory_bytes", "checksum")]
-)
 _MANIFEST, _DATA = ".stage", ".arrows"
 
 
@@ -43,7 +36,7 @@ class BlockFile:
         self.schema = schema
         self._is_from_before = is_from_before
         self._partition, self._offset, self._n_bytes, self._n_rows, self._n_memory_bytes, self._checksum = (
-            chunks[name].to_numpy() for name in _CHUNKS.names[1:]
+            chunks[name].to_numpy() for name in CHUNKS.names[1:]
         )
 
     def __len__(self) -> int:
@@ -136,7 +129,7 @@ class StageStore:
             file = BlockFile(self.path_of(name, tag), schema, chunks.filter(pc.equal(chunks["tag"], tag)), is_from_before)
             weakref.finalize(file, self._released.append, file.path)
             if is_from_before:
-                self._grow(file.n_bytes if file.path.exists() else 0)
+                self.grow(file.n_bytes if file.path.exists() else 0)
             blocks[tag] = Blocks(tag, schema, file)
         return FinishedStage(blocks, told)
 
@@ -172,7 +165,8 @@ class StageStore:
         """Return the file of one tag of a stage."""
         return self.folder / f"{name}.{tag}{_DATA}"
 
-    def _grow(self, n_bytes: int) -> None:
+    def grow(self, n_bytes: int) -> None:
+        """Note that so much was written."""
         self.n_bytes_now += n_bytes
         self.n_bytes_peak = max(self.n_bytes_peak, self.n_bytes_now)
         self.n_spilled_bytes += n_bytes
@@ -186,92 +180,6 @@ class FinishedStage:
         self.told = told
 
 
-class StageWriter:
-    """Takes what a stage gives, from several threads, and writes it, for each partition in the order in which it came."""
-
-    def __init__(self, store: StageStore, name: str, outputs: Mapping[str, pa.Schema]) -> None:
-        self._store = store
-        self._name = name
-        self._outputs = outputs
-        self._waiting: dict[tuple[str, int], list[pa.Table]] = {}
-        self._n_waiting_bytes = 0
-        self._adding, self._writing = threading.Lock(), threading.Lock()
-        self._ends = dict.fromkeys(outputs, 0)
-        self._tags = list(outputs)
-        self._chunks = array("q")  # there may be millions: the number of its tag, and what _CHUNKS says
-        self._is_closed = False
-        self._files: dict[str, int] = {}
-        self._options = {tag: _options(schema) for tag, schema in outputs.items()}
-        for tag in outputs:  # of a run that was killed in this stage
-            store.path_of(name, tag).unlink(missing_ok=True)
-
-    @property
-    def n_bytes(self) -> int:
-        """What was written."""
-        return sum(self._ends.values())
-
-    def add(self, emitted: Emitted) -> None:
-        """Take rows."""
-        if not emitted.table.schema.equals(self._outputs[emitted.tag]):
-            raise TypeError(f"{self._name}/{emitted.tag}: {emitted.table.schema} is not {self._outputs[emitted.tag]}")
-        found = list(pieces(emitted))
-        n_bytes = sum(table.nbytes + _BYTES_A_PIECE for _, table in found)
-        with self._adding:
-            for partition, table in found:
-                self._waiting.setdefault((emitted.tag, partition), []).append(table)
-            self._n_waiting_bytes += n_bytes
-            is_full = self._n_waiting_bytes > self._store.n_buffer_bytes
-        if is_full:
-            self._flush(self._store.n_buffer_bytes)
-
-    def finish(self, told: Mapping[str, Any] | None = None) -> FinishedStage:
-        """Write what is left, and make the stage known as finished."""
-        self._flush(-1)
-        self.close()
-        tags, *columns = np.array(self._chunks, np.int64).reshape(-1, len(_CHUNKS)).T
-        arrays = [pa.array(self._tags, pa.string()).take(pa.array(tags)), *(pa.array(column) for column in columns)]
-        return self._store.end_stage(self._name, pa.Table.from_arrays(arrays, schema=_CHUNKS), told or {}, self._outputs)
-
-    def close(self) -> None:
-        """Close the files."""
-        with self._writing:
-            self._is_closed = True
-            for descriptor in self._files.values():
-                os.close(descriptor)
-            self._files.clear()
-
-    def _flush(self, most_bytes: int) -> None:
-        with self._writing:
-            with self._adding:
-                if self._n_waiting_bytes <= most_bytes:  # another thread was faster
-                    return
-                waiting, self._waiting, self._n_waiting_bytes = self._waiting, {}, 0
-            for tag, partition in list(waiting) if not self._is_closed else ():
-                tables = waiting.pop((tag, partition))
-                for table in _chunks_of(tables):
-                    self._write(tag, partition, table)
-
-    def _write(self, tag: str, partition: int, table: pa.Table) -> None:
-        n_memory_bytes = table.nbytes
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema, options=self._options[tag]) as stream:
-            stream.write_table(table)
-        data = sink.getvalue()
-        try:
-            if tag not in self._files:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-                self._files[tag] = os.open(self._store.path_of(self._name, tag), flags, 0o600)
-            view = memoryview(data)
-            while len(view):
-                view = view[os.write(self._files[tag], view) :]
-        except OSError as error:
-            raise no_room(self._store.folder, error) from error
-        number, end = self._tags.index(tag), self._ends[tag]
-        self._chunks.extend((number, partition, end, data.size, table.num_rows, n_memory_bytes, zlib.crc32(data)))
-        self._ends[tag] += data.size
-        self._store._grow(data.size)
-
-
 def _read_at(descriptor: int, n_bytes: int, offset: int) -> bytes | bytearray:
     """Return bytes of a file; a system hands out two gigabytes at a time at most."""
     data = os.pread(descriptor, n_bytes, offset)
@@ -281,28 +189,6 @@ def _read_at(descriptor: int, n_bytes: int, offset: int) -> bytes | bytearray:
     while len(whole) < n_bytes and (more := os.pread(descriptor, n_bytes - len(whole), offset + len(whole))):
         whole += more
     return whole
-
-
-def _chunks_of(tables: list[pa.Table]) -> Iterator[pa.Table]:
-    """Put small tables together, up to the size of a chunk."""
-    together: list[pa.Table] = []
-    n_bytes = 0
-    for table in tables:
-        if together and n_bytes + table.nbytes > _CHUNK_BYTES:
-            yield pa.concat_tables(together).combine_chunks()
-            together, n_bytes = [], 0
-        together.append(table)
-        n_bytes += table.nbytes
-    if together:
-        yield pa.concat_tables(together).combine_chunks()
-
-
-def _options(schema: pa.Schema) -> Any:
-    """Return how chunks are written: texts are worth compressing, hashes are not."""
-    has_text = any(
-        pa.types.is_large_string(kind) or pa.types.is_string(kind) or pa.types.is_large_binary(kind) for kind in schema.types
-    )
-    return pa.ipc.IpcWriteOptions(compression="lz4" if has_text else None)
 
 
 def _read_manifest(path: Path) -> tuple[pa.Table, dict[str, Any]]:

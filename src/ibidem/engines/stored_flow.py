@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer
-from ibidem.engines.stages import BlockFile, FinishedStage, StageStore, StageWriter
+from ibidem.engines.stage_writing import StageWriter
+from ibidem.engines.stages import BlockFile, FinishedStage, StageStore
 from ibidem.memory import give_back_memory, used_memory
 from ibidem.progress import Progress, Step
 
@@ -45,7 +46,7 @@ class StoredFlow:
         self.n_partitions = n_partitions
         self.store = store
         self._workers = workers
-        self._n_task_bytes = n_task_bytes
+        self.n_task_bytes = n_task_bytes
         self._n_wanted_bytes = n_wanted_bytes
         self._n_most_bytes = n_most_bytes
         self._progress = progress
@@ -99,7 +100,7 @@ class StoredFlow:
         if isinstance(begun, FinishedStage):
             return begun.blocks
         begin = time.perf_counter()
-        runner = _Runner(begun, self._workers, self._n_task_bytes, self._n_wanted_bytes, self._n_most_bytes)
+        runner = _Runner(begun, self._workers, self.n_task_bytes, self._n_wanted_bytes, self._n_most_bytes)
         try:
             n_read = runner.run(tasks)
             finished = begun.finish()

@@ -20,6 +20,7 @@ _BLOCK_SCHEMA = "tag string, route int, n_rows long, n_before long, payload bina
 _NUMBERS = [("route", pa.int32()), ("n_rows", pa.int64()), ("n_before", pa.int64())]
 _BLOCK = pa.schema([("tag", pa.string()), *_NUMBERS, ("payload", pa.binary())])
 _MOST_BATCH_BYTES = 16 << 20
+_TASK_BYTES = 128 << 20  # little beside the memory of any worker
 
 
 class SparkFlow:
@@ -27,6 +28,7 @@ class SparkFlow:
 
     def __init__(self, spark: Any, folder: str, n_partitions: int) -> None:
         self.n_partitions = n_partitions
+        self.n_task_bytes = _TASK_BYTES
         self._spark = spark
         self._folder = folder
         self._routes = _routes(n_partitions)

@@ -1,0 +1,164 @@
+"""What stages give on its way to disk: it waits in memory until there is enough of it, and is written partition by partition.
+
+The more partitions there are, the smaller are the pieces of a table that go to each of them, and the more of them: their number
+grows with the square of a collection. So a table waits in one piece, put in order, and is cut as it is written.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ibidem.blocks import Emitted, Routed, routed, small
+from ibidem.errors import no_room
+
+if TYPE_CHECKING:
+    from ibidem.engines.stages import FinishedStage, StageStore
+
+CHUNKS = pa.schema(
+    [("tag", pa.string())]
+    + [(name, pa.int64()) for name in ("partition", "offset", "n_bytes", "n_rows", "n_memory_bytes", "checksum")]
+)
+_CHUNK_BYTES = 8 << 20
+_BYTES_A_ROUTE = 64  # what is noted of each partition that rows of a table wait for
+_BYTES_BESIDE = 1 << 16  # names and bounds of the columns of a chunk
+
+
+class StageWriter:
+    """Takes what a stage gives, from several threads, and writes it, for each partition in the order in which it came."""
+
+    def __init__(self, store: StageStore, name: str, outputs: Mapping[str, pa.Schema]) -> None:
+        self._store = store
+        self._name = name
+        self._outputs = outputs
+        self._waiting: dict[str, list[Routed]] = {}
+        self._n_waiting_bytes = 0
+        self._adding, self._writing = threading.Lock(), threading.Lock()
+        self._ends = dict.fromkeys(outputs, 0)
+        self._tags = list(outputs)
+        self._chunks = array("q")  # there may be millions: the number of its tag, and what CHUNKS says
+        self._is_closed = False
+        self._files: dict[str, int] = {}
+        self._has_text = {tag: _has_text(schema) for tag, schema in outputs.items()}
+        self._room = pa.allocate_buffer(0)  # chunks are put together there, one after the other
+        for tag in outputs:  # of a run that was killed in this stage
+            store.path_of(name, tag).unlink(missing_ok=True)
+
+    @property
+    def n_bytes(self) -> int:
+        """What was written."""
+        return sum(self._ends.values())
+
+    def add(self, emitted: Emitted) -> None:
+        """Take rows."""
+        if not emitted.table.schema.equals(self._outputs[emitted.tag]):
+            raise TypeError(f"{self._name}/{emitted.tag}: {emitted.table.schema} is not {self._outputs[emitted.tag]}")
+        parts = list(routed(emitted))
+        if not parts:
+            return
+        n_bytes = sum(part.table.nbytes + _BYTES_A_ROUTE * len(part.partitions) for part in parts)
+        with self._adding:
+            self._waiting.setdefault(emitted.tag, []).extend(parts)
+            self._n_waiting_bytes += n_bytes
+            is_full = self._n_waiting_bytes > self._store.n_buffer_bytes
+        if is_full:
+            self._flush(self._store.n_buffer_bytes)
+
+    def finish(self, told: Mapping[str, Any] | None = None) -> FinishedStage:
+        """Write what is left, and make the stage known as finished."""
+        self._flush(-1)
+        self.close()
+        tags, *columns = np.array(self._chunks, np.int64).reshape(-1, len(CHUNKS)).T
+        arrays = [pa.array(self._tags, pa.string()).take(pa.array(tags)), *(pa.array(column) for column in columns)]
+        return self._store.end_stage(self._name, pa.Table.from_arrays(arrays, schema=CHUNKS), told or {}, self._outputs)
+
+    def close(self) -> None:
+        """Close the files."""
+        with self._writing:
+            self._is_closed = True
+            for descriptor in self._files.values():
+                os.close(descriptor)
+            self._files.clear()
+
+    def _flush(self, most_bytes: int) -> None:
+        with self._writing:
+            with self._adding:
+                if self._n_waiting_bytes <= most_bytes:  # another thread was faster
+                    return
+                waiting, self._waiting, self._n_waiting_bytes = self._waiting, {}, 0
+            for tag in list(waiting) if not self._is_closed else ():
+                for partition, table in _chunks_of(waiting.pop(tag)):
+                    self._write(tag, partition, table)
+
+    def _write(self, tag: str, partition: int, table: pa.Table) -> None:
+        n_memory_bytes = table.nbytes
+        data = self._packed(table) if self._has_text[tag] else self._as_it_is(table, n_memory_bytes)
+        try:
+            if tag not in self._files:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+                self._files[tag] = os.open(self._store.path_of(self._name, tag), flags, 0o600)
+            left = data
+            while len(left):
+                left = left[os.write(self._files[tag], left) :]
+        except OSError as error:
+            raise no_room(self._store.folder, error) from error
+        number, end, n_bytes = self._tags.index(tag), self._ends[tag], len(data)
+        self._chunks.extend((number, partition, end, n_bytes, table.num_rows, n_memory_bytes, zlib.crc32(data)))
+        self._ends[tag] += n_bytes
+        self._store.grow(n_bytes)
+
+    def _packed(self, table: pa.Table) -> memoryview:
+        """Return a chunk as it is written where it holds text, which is worth packing."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
+            stream.write_table(table)
+        return memoryview(sink.getvalue())
+
+    def _as_it_is(self, table: pa.Table, n_memory_bytes: int) -> memoryview:
+        """Return a chunk as it is written otherwise, in memory that is used again: new memory costs more than to fill it."""
+        if self._room.size < n_memory_bytes + _BYTES_BESIDE:
+            self._room = pa.allocate_buffer(max(n_memory_bytes, _CHUNK_BYTES) + _BYTES_BESIDE)
+        sink = pa.FixedSizeBufferWriter(self._room)
+        with pa.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+        return memoryview(self._room)[: sink.tell()]
+
+
+def _chunks_of(parts: list[Routed]) -> Iterator[tuple[int, pa.Table]]:
+    """Yield what waits for each partition, put together to chunks."""
+    bytes_a_row = [part.table.nbytes / part.table.num_rows for part in parts]
+    partitions = np.concatenate([part.partitions for part in parts])
+    begins = np.concatenate([part.bounds[:-1] for part in parts])
+    counts = np.concatenate([np.diff(part.bounds) for part in parts])
+    numbers = np.repeat(np.arange(len(parts)), [len(part.partitions) for part in parts])
+    order = np.argsort(partitions, kind="stable")
+    together: list[pa.Table] = []
+    n_bytes, last = 0.0, -1
+    routes = (column[order].tolist() for column in (partitions, numbers, begins, counts))
+    for partition, number, begin, count in zip(*routes, strict=True):
+        more_bytes = count * bytes_a_row[number]
+        if together and (partition != last or n_bytes + more_bytes > _CHUNK_BYTES):
+            yield from ((last, chunk) for chunk in _joined(together))
+            together, n_bytes = [], 0.0
+        together.append(parts[number].table.slice(begin, count))
+        n_bytes += more_bytes
+        last = partition
+    yield from ((last, chunk) for chunk in _joined(together))
+
+
+def _joined(tables: list[pa.Table]) -> Iterator[pa.Table]:
+    """Put tables together; rows may be much larger than those beside them, and be too much for one chunk."""
+    table = pa.concat_tables(tables).combine_chunks()
+    return small(table, _CHUNK_BYTES) if table.nbytes > 2 * _CHUNK_BYTES else iter([table])
+
+
+def _has_text(schema: pa.Schema) -> bool:
+    of_text = (pa.types.is_large_string, pa.types.is_string, pa.types.is_large_binary)
+    return any(is_such(kind) for kind in schema.types for is_such in of_text)
