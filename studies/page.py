@@ -7,7 +7,6 @@ The text stands in page.md; tables, plots, verdicts and single cells are taken f
     {verdicts PAPER}                 the rows of one paper: what it claims, what came out, and the evidence
     {cell NAME.KEY | ROW | COLUMN}   a cell, by its row's first cell, a version after it aside, and its column
     {count VERDICT}                  how many rows have this verdict
-    {claims VERDICT}                 what has this verdict, in a row
     {studies}                        all studies, their commands and their times
 """
 
@@ -24,7 +23,7 @@ from evidence import EVIDENCE, markdown_table
 
 PAGE = EVIDENCE.parent / "evidence.md"
 TEMPLATE = Path(__file__).with_name("page.md")
-_MARK = re.compile(r"\{(table|plot|verdicts|cell|count|claims|studies)((?: [^{}]*)?)\}")
+_MARK = re.compile(r"\{(table|plot|verdicts|cell|count|studies)((?: [^{}]*)?)\}")
 
 
 class Evidence:
@@ -91,8 +90,6 @@ class Evidence:
                 return self.cell(name, row, column)
             if kind == "count":
                 return str(len(self.claims(told)))
-            if kind == "claims":
-                return "; ".join(self.claims(told))
             return self.list_studies()
 
         return _MARK.sub(put, template)

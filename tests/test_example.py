@@ -16,7 +16,7 @@ NO_REUSE = [
     "auenblatt/bruecken-glosse", "lanxi-daily/hekou-bianji", "tidewatch/tern-count", "erlenmuender-bote/kirschfest",
     "yeoulpo-ilbo/night-stars",
 ]  # fmt: skip
-PHENOMENA = {
+CATEGORIES = {
     "clipping", "collection-page", "correction", "forum-quote", "press-release", "quotation", "revised",
     "split-pages", "whole-copy",
 }  # fmt: skip
@@ -49,11 +49,11 @@ def is_footer(passage: ibidem.Passage) -> bool:
     return group(passage.a.id) == group(passage.b.id) in FOOTED and passage.n_sentences == 4 and passage.kind == "exact"
 
 
-def test_the_truth_names_every_phenomenon() -> None:
-    assert {truth["phenomenon"] for truth in TRUTH} == PHENOMENA
+def test_the_truth_names_every_category() -> None:
+    assert {truth["category"] for truth in TRUTH} == CATEGORIES
 
 
-@pytest.mark.parametrize("truth", TRUTH, ids=lambda t: f"{t['phenomenon']}: {t['a_id']} {t['b_id']}")
+@pytest.mark.parametrize("truth", TRUTH, ids=lambda t: f"{t['category']}: {t['a_id']} {t['b_id']}")
 def test_a_passage_of_the_truth_is_found(result: ibidem.Result, truth: dict[str, Any]) -> None:
     found = [p for p in result if (p.a.id, p.b.id) == (truth["a_id"], truth["b_id"])]
     best = max((min(covered(p, truth, "a"), covered(p, truth, "b")) for p in found), default=0.0)
@@ -95,7 +95,7 @@ def test_clusters_are_whole_copies_and_the_correction(result: ibidem.Result) -> 
     for row in result.documents.to_pylist():
         if row["cluster"] is not None:
             clusters.setdefault(row["cluster"], set()).add(row["id"])
-    copies = {frozenset((t["a_id"], t["b_id"])) for t in TRUTH if t["phenomenon"] in ("whole-copy", "correction")}
+    copies = {frozenset((t["a_id"], t["b_id"])) for t in TRUTH if t["category"] in ("whole-copy", "correction")}
     assert {frozenset(members) for members in clusters.values()} == copies
 
 

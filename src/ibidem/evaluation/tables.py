@@ -28,12 +28,11 @@ def evaluation_table(evaluation: Evaluation | CountEvaluation) -> str:
 
 
 def evaluation_record(evaluation: Evaluation | CountEvaluation) -> dict[str, Any]:
-    """Return the scores as plain values."""
+    """Return the scores as plain values, and what was left out of them."""
     return {
         "all": _record(evaluation.overall),
         "categories": {name: _record(group) for name, group in evaluation.categories.items()},
-        "n_ignored_truth": evaluation.n_ignored_truth,
-        "n_ignored_found": evaluation.n_ignored_found,
+        **{name: value for name, value in evaluation._asdict().items() if name.startswith("n_")},
     }
 
 
