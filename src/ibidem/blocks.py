@@ -46,7 +46,7 @@ Inputs = Mapping[str, Blocks | Sequence[Blocks]]
 class Flow(Protocol):
     """Runs mappers and reducers over `n_partitions` partitions. Stage names are unique in a run.
 
-    `n_task_bytes` is what one task may hold, for stages that can do with one task or with rounds of many.
+    `n_task_bytes` is what a task that runs alone may hold: there are stages that can do with one, or with rounds of many.
     """
 
     n_partitions: int

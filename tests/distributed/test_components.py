@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,21 @@ from ibidem.blocks import Blocks, Emitted, Mapper
 from ibidem.distributed import components
 from ibidem.distributed.components import EDGES, ROOTS, connect, home_of_nodes
 from ibidem.engines.spark.flow import SparkFlow
+from ibidem.engines.stage_writing import StageWriter
+from ibidem.engines.stages import StageStore
+from ibidem.engines.stored_flow import StoredFlow
+from ibidem.progress import Progress
 from tests.memory_flow import MemoryFlow
 
 Edges = Sequence[tuple[int, int]] | NDArray[np.uint64]
+BYTES_A_LINK = components._BYTES_A_LINK
 
 
 class ScatteredFlow(MemoryFlow):
     """Hands every block to a mapper of its own, as a cluster of many workers does; keeps the rows of each stage."""
 
-    def __init__(self, n_partitions: int, seed: int = 0, most_closed: int = 0) -> None:
-        super().__init__(n_partitions, seed, n_task_bytes=components._BYTES_A_LINK * most_closed)
+    def __init__(self, n_partitions: int, seed: int = 0, most_closed: int = -1) -> None:
+        super().__init__(n_partitions, seed, n_task_bytes=BYTES_A_LINK * most_closed)
         self.stored: dict[str, dict[str, Blocks]] = {}
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
@@ -97,10 +103,12 @@ def graphs(draw: st.DrawFn) -> list[tuple[int, int]]:
 def test_components_are_those_of_union_find(edges: list[tuple[int, int]], n_partitions: int, n_pieces: int, seed: int) -> None:
     roots = union_find(edges)
     blocks = blocks_of(edges, n_pieces, n_partitions)
-    for most_closed in (0, 10, 99):  # by rounds only; by rounds until little is open; at once
+    # By rounds only; by rounds until little is open; at once, of what mappers send by themselves or are asked for.
+    for most_closed, few in ((-1, 99), (10, 0), (99, 99), (99, 2)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(components, "_FIRST_CLOSE", 1)
             patch.setattr(components, "_SLOTS_AT_A_TIME", 7)
+            patch.setattr(components, "_FEW", few)
             flow = ScatteredFlow(n_partitions, seed, most_closed)
             assert found(flow, connect(flow, "c", blocks)) == roots
             assert flow.n_rounds <= (0 if most_closed == 99 else 14)
@@ -113,20 +121,20 @@ def test_mappers_that_run_full_and_several_stages_of_edges_change_nothing(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(components, "_MOST_ROWS", most_rows)
-        flow = MemoryFlow(n_partitions, n_task_bytes=0)
+        flow = MemoryFlow(n_partitions, n_task_bytes=-BYTES_A_LINK)
         given = [blocks_of(part, 9, n_partitions) for part in (edges[:cut], edges[cut:], [])]
         assert found(flow, connect(flow, "c", given)) == union_find(edges)
 
 
 @pytest.mark.parametrize("edges", [[], [(3, 3)], [(5, 5), (0, 0), (5, 5)]])
 @pytest.mark.parametrize("n_partitions", [1, 3])
-@pytest.mark.parametrize("most_closed", [0, 99])
+@pytest.mark.parametrize("most_closed", [-1, 99])
 def test_without_edges_between_two_nodes_there_is_no_component(edges: Edges, n_partitions: int, most_closed: int) -> None:
     flow = ScatteredFlow(n_partitions, most_closed=most_closed)
     assert found(flow, connect(flow, "c", blocks_of(edges, 2, n_partitions))) == {}
 
 
-@pytest.mark.parametrize("most_closed", [0, 99])
+@pytest.mark.parametrize("most_closed", [-1, 99])
 def test_the_extreme_numbers_are_nodes_too(most_closed: int) -> None:
     edges = [(0, 2**64 - 1), (2**64 - 1, 2**63), (1, 2**63 - 1)]
     for n_partitions in (1, 4):
@@ -143,7 +151,7 @@ def chain(n_nodes: int, order: str, seed: int) -> NDArray[np.uint64]:
 @pytest.mark.parametrize("order", ["counting", "shuffled"])
 @pytest.mark.parametrize("n_partitions", [2, 3, 7, 16, 64])
 # A round here is one stage; a round of the paper is two, and it takes 11 to 14 of those.
-@pytest.mark.parametrize(("most_closed", "most_rounds"), [(1 << 21, 0), (2000, 8), (0, 18)])
+@pytest.mark.parametrize(("most_closed", "most_rounds"), [(1 << 21, 0), (2000, 8), (-1, 18)])
 def test_a_long_chain_takes_few_rounds(order: str, n_partitions: int, most_closed: int, most_rounds: int) -> None:
     edges = chain(5000, order, seed=n_partitions)
     flow = ScatteredFlow(n_partitions, most_closed=most_closed)
@@ -168,6 +176,26 @@ def test_a_centre_of_many_leaves_burdens_no_partition(centre: int) -> None:
         assert n_rows.max() < 1.2 * n_nodes / n_partitions + n_mappers * n_partitions, stage
 
 
+@pytest.mark.parametrize(("before", "after"), [(1 << 20, -BYTES_A_LINK), (-BYTES_A_LINK, 1 << 20)])
+def test_a_run_that_goes_on_with_other_memory_asks_for_the_same_stages(tmp_path: Path, before: int, after: int) -> None:
+    edges = chain(3000, "shuffled", seed=3)
+
+    def connect_stored(n_task_bytes: int) -> tuple[dict[int, int], int]:
+        store = StageStore(tmp_path, 1 << 16)
+        begun = store.begin("edges", {"edges": EDGES})
+        if isinstance(begun, StageWriter):
+            begun.add(Emitted("edges", table_of(edges), 0))
+            begun = begun.finish()
+        flow = StoredFlow(store, 3, 2, n_task_bytes, Progress())
+        roots = flow.collect(connect(flow, "c", begun.blocks.pop("edges")))
+        found = dict(zip(roots["node"].to_pylist(), roots["root"].to_pylist(), strict=True))
+        return found, sum(1 for _ in tmp_path.glob("*.stage"))
+
+    first = connect_stored(before)
+    assert first[0] == dict.fromkeys(range(3000), 0)
+    assert connect_stored(after) == first
+
+
 class Numbers:
     """A source of rows that stand for edges."""
 
@@ -183,7 +211,7 @@ class Numbers:
         pass
 
 
-@pytest.mark.parametrize("n_task_bytes", [1 << 27, 0])
+@pytest.mark.parametrize("n_task_bytes", [1 << 27, -BYTES_A_LINK])
 @pytest.mark.parametrize("n_partitions", [5])
 def test_spark_gives_the_components_of_union_find(spark: Any, work: str, n_partitions: int, n_task_bytes: int) -> None:
     edges = np.random.default_rng(2).integers(0, 400, (300, 2)).astype(np.uint64)

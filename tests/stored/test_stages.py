@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from ibidem.blocks import Blocks, Emitted
+from ibidem.engines import stage_writing
 from ibidem.engines.stages import FinishedStage, StageStore
 from ibidem.errors import ResourceError
 
@@ -72,6 +73,55 @@ def test_what_each_thread_puts_in_comes_out_in_order(tmp_path: Path, n_buffer_by
             assert own == sorted(own)
             found[writer] += own
     assert all(sorted(numbers) == list(range(5 * n_times)) for numbers in found.values())
+
+
+MIXED = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("is_odd", pa.bool_()),
+        ("maybe", pa.int32()),
+        ("values", pa.list_(pa.uint64())),
+        ("name", pa.dictionary(pa.int32(), pa.large_string())),
+    ]
+)
+
+
+@pytest.mark.parametrize("with_text", [False, True])
+@pytest.mark.parametrize("chunk_bytes", [1, 300, 8 << 20])
+def test_columns_of_every_kind_come_back(
+    tmp_path: Path, with_text: bool, chunk_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of very different sizes, tables in several pieces and slices of larger ones, to all partitions and to one."""
+    monkeypatch.setattr(stage_writing, "_CHUNK_BYTES", chunk_bytes)
+    monkeypatch.setattr(stage_writing, "_ROUTES_AT_A_TIME", 3)
+    schema = pa.schema([*MIXED, *([("text", pa.large_string())] if with_text else [])])
+    chance = np.random.default_rng(5)
+    begun = StageStore(tmp_path, 5000).begin("mixed", {"rows": schema})
+    assert not isinstance(begun, FinishedStage)
+    expected: dict[int, list[pa.Table]] = {}
+    for turn in range(30):
+        numbers = np.arange(100 * turn, 100 * turn + chance.integers(1, 40))
+        columns: list[Any] = [
+            pa.array(numbers),
+            pa.array(numbers % 2 == 1),
+            pa.array([None if number % 3 == 0 else number for number in numbers.tolist()], pa.int32()),
+            pa.array([[n] * (5000 if n % 97 == 0 else n % 4) for n in numbers.tolist()], MIXED.field("values").type),
+            pa.array([f"name {number % 5}" for number in numbers.tolist()], pa.large_string()).dictionary_encode(),
+        ]
+        columns += [pa.array(["x" * (number % 50) for number in numbers.tolist()], pa.large_string())] if with_text else []
+        table = pa.Table.from_arrays(columns, schema=schema).slice(int(chance.integers(0, len(numbers))))
+        table = pa.concat_tables([table.slice(0, 7), table.slice(7)])
+        routes: Any = 2 if turn % 4 == 0 else chance.integers(0, 5, table.num_rows)
+        begun.add(Emitted("rows", table, routes))
+        for partition in range(5):
+            kept = np.broadcast_to(np.asarray(routes) == partition, table.num_rows)
+            expected.setdefault(partition, []).append(table.filter(pa.array(kept)))
+    file = begun.finish().blocks["rows"].handle
+    for partition, tables in expected.items():
+        found = file.read_table(file.by_partition[partition])
+        assert found.to_pylist() == pa.concat_tables(tables).to_pylist()
+    if chunk_bytes == 1:
+        assert len(file) == file.n_rows  # every row is a chunk of its own
 
 
 def test_rows_go_to_their_partitions_and_texts_come_back(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def _slot_of(node, nodes, parent):
 def unite_nodes(a, b, nodes, parent):
     """Join the components of a[i] and b[i], for each i; the smallest node is the root.
 
-    `nodes` and `parent` are the table: fewer than 2^31 slots, more than there are nodes; the parent of a free one is -1.
+    `nodes` and `parent` are the table: fewer than 2^32 slots, more than there are nodes; the parent of a free one is -1.
     """
     for i in range(len(a)):
         if a[i] == b[i]:

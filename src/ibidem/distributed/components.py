@@ -34,10 +34,12 @@ _LINKS = pa.schema([("label", pa.uint64()), ("smaller", pa.uint64())])
 _QUESTIONS = pa.schema([("label", pa.uint64()), ("asker", pa.int32()), ("least", pa.uint64())])
 _ANSWERS = pa.schema([("label", pa.uint64()), ("smaller", pa.uint64()), ("least", pa.uint64())])
 _COUNTS = pa.schema([(name, pa.int64()) for name in ("n_sent", "n_changed", "n_open", "n_few")])
+# What is decided by the memory of a run is decided once: one that goes on with another's stages may have another.
+_LIMITS = pa.schema([("most_closed", pa.int64())])
 
 _MOST_ROWS = 1 << 21  # edges that are contracted at a time: 32 MB, and about ten times as much while it is done
+_FEW = 1 << 16  # links of a mapper that are sent to the one partition that may close them, too
 _BYTES_A_LINK = 64  # that one task takes to close links: the links, a table of their nodes, and what is sent
-_MOST_CLOSED = 1 << 29  # as many as the table can be numbered for
 _SLOTS_AT_A_TIME = 1 << 20
 _FIRST_CLOSE = 4  # the round after which it may: most graphs are done soon, and closing takes four more
 
@@ -58,12 +60,16 @@ def connect(flow: Flow, name: str, edges: Blocks | Sequence[Blocks]) -> Blocks:
     enough for that from the beginning.
     """
     n_partitions = flow.n_partitions
-    most_closed = min(flow.n_task_bytes // _BYTES_A_LINK, _MOST_CLOSED)
-    outputs = {"links": _LINKS, "few": _LINKS, "counts": _COUNTS}
-    contracted = flow.map(f"{name}-contract", edges, partial(_contract, n_partitions, most_closed), outputs)
-    if _can_be_closed(_sums(flow, contracted["counts"]), most_closed):
-        few = {"links": contracted["few"]}
-        return flow.reduce(f"{name}-close", few, partial(_close, n_partitions), {"roots": ROOTS})["roots"]
+    contract = partial(_contract, n_partitions, flow.n_task_bytes // _BYTES_A_LINK)
+    outputs = {"links": _LINKS, "few": _LINKS, "counts": _COUNTS, "limits": _LIMITS}
+    contracted = flow.map(f"{name}-contract", edges, contract, outputs)
+    most_closed = max(flow.collect(contracted.pop("limits"))["most_closed"].to_pylist(), default=0)
+    _, _, n_links, n_few = _sums(flow, contracted["counts"])
+    if n_links <= most_closed:
+        links = contracted["few"]
+        if n_few < n_links:
+            links = flow.map(f"{name}-gather", contracted["links"], _gather, {"links": _LINKS})["links"]
+        return flow.reduce(f"{name}-close", {"links": links}, partial(_close, n_partitions), {"roots": ROOTS})["roots"]
 
     state: dict[str, Blocks | Sequence[Blocks]] = {"links": contracted["links"]}
     outputs = {"links": _LINKS, "questions": _QUESTIONS, "answers": _ANSWERS, "few": _LINKS, "counts": _COUNTS}
@@ -96,6 +102,7 @@ def home_of_nodes(nodes: NDArray[np.uint64], n_partitions: int) -> NDArray[np.in
 
 def _contract(n_partitions: int, most_closed: int, tables: Iterator[pa.Table]) -> Iterator[Emitted]:
     """Send the fewest links that connect what edges connect, of as many edges at a time as memory allows."""
+    yield Emitted("limits", pa.table([[most_closed]], schema=_LIMITS), 0)
     links = (np.empty(0, np.uint64), np.empty(0, np.uint64))
     waiting: list[tuple[Labels, Labels]] = []
     n_waiting = 0
@@ -106,15 +113,20 @@ def _contract(n_partitions: int, most_closed: int, tables: Iterator[pa.Table]) -
             links = _spanning([links, *waiting])
             waiting, n_waiting = [], 0
             if len(links[0]) > _MOST_ROWS:
-                yield from _send_contracted(*links, n_partitions, most_closed)
+                yield from _send_contracted(*links, n_partitions)
                 links = (links[0][:0], links[1][:0])
-    yield from _send_contracted(*_spanning([links, *waiting]), n_partitions, most_closed)
+    yield from _send_contracted(*_spanning([links, *waiting]), n_partitions)
 
 
-def _send_contracted(labels: Labels, smaller: Labels, n_partitions: int, most_closed: int) -> Iterator[Emitted]:
+def _send_contracted(labels: Labels, smaller: Labels, n_partitions: int) -> Iterator[Emitted]:
     links = pa.table([labels, smaller], schema=_LINKS)
     yield Emitted("links", links, route_by_hash(labels, n_partitions))
-    yield from _send_counts(0, 0, links, most_closed)
+    yield from _send_counts(0, 0, links, _FEW)
+
+
+def _gather(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    """Send all links to one partition."""
+    yield from (Emitted("links", table, 0) for table in tables)
 
 
 def _send_counts(n_sent: int, n_changed: int, links: pa.Table, most_few: int) -> Iterator[Emitted]:
@@ -139,8 +151,11 @@ def _close(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) ->
 
 def _join_open(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
     """Let the nodes of open links lead to the smallest label that these connect them with."""
-    labels, smaller = _spanning([_links(tables["links"])])
-    yield Emitted("links", pa.table([labels, smaller], schema=_LINKS), route_by_hash(labels, n_partitions))
+    links = tables["links"]
+    for labels, smaller in _components(map(_links, links.to_batches()), links.num_rows):
+        leads = labels != smaller
+        table = pa.table([labels[leads], smaller[leads]], schema=_LINKS)
+        yield Emitted("links", table, route_by_hash(labels[leads], n_partitions))
 
 
 def _shorten(n_partitions: int, most_few: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
@@ -236,7 +251,7 @@ def _connected(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
 def _components(edges: Iterable[tuple[Labels, Labels]], n_edges: int) -> Iterator[tuple[Labels, Labels]]:
     """Yield the nodes that edges lead to others, each once, and the smallest node of their component, some at a time."""
     n_slots = 5 * n_edges // 2 + 1  # a fifth is free if no two edges have a node in common
-    nodes, parent = np.empty(n_slots, np.uint64), np.full(n_slots, -1, np.int32)
+    nodes, parent = np.empty(n_slots, np.uint64), np.full(n_slots, -1, np.int32 if n_slots < 1 << 31 else np.int64)
     for a, b in edges:
         kernels.unite_nodes(a, b, nodes, parent)
     for begin in range(0, n_slots, _SLOTS_AT_A_TIME):
@@ -276,7 +291,7 @@ def _sums(flow: Flow, counts: Blocks) -> NDArray[np.int64]:
     return np.array([table[name].to_numpy().sum() for name in counts.schema.names], np.int64)
 
 
-def _links(table: pa.Table) -> tuple[Labels, Labels]:
+def _links(table: pa.Table | pa.RecordBatch) -> tuple[Labels, Labels]:
     return _numbers(table, "label"), _numbers(table, "smaller")
 
 

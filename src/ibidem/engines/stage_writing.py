@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ibidem.blocks import Emitted, Routed, routed, small
 from ibidem.errors import no_room
@@ -27,7 +28,9 @@ CHUNKS = pa.schema(
     + [(name, pa.int64()) for name in ("partition", "offset", "n_bytes", "n_rows", "n_memory_bytes", "checksum")]
 )
 _CHUNK_BYTES = 8 << 20
-_BYTES_A_ROUTE = 64  # what is noted of each partition that rows of a table wait for
+# What is noted of each table that waits, and of each partition that rows of it wait for.
+_BYTES_A_TABLE, _BYTES_A_ROUTE = 2 << 10, 100
+_ROUTES_AT_A_TIME = 1 << 14
 _BYTES_BESIDE = 1 << 16  # names and bounds of the columns of a chunk
 
 
@@ -38,7 +41,7 @@ class StageWriter:
         self._store = store
         self._name = name
         self._outputs = outputs
-        self._waiting: dict[str, list[Routed]] = {}
+        self._waiting: dict[str, list[Routed | None]] = {}
         self._n_waiting_bytes = 0
         self._adding, self._writing = threading.Lock(), threading.Lock()
         self._ends = dict.fromkeys(outputs, 0)
@@ -46,7 +49,7 @@ class StageWriter:
         self._chunks = array("q")  # there may be millions: the number of its tag, and what CHUNKS says
         self._is_closed = False
         self._files: dict[str, int] = {}
-        self._has_text = {tag: _has_text(schema) for tag, schema in outputs.items()}
+        self._has_text = {tag: any(map(_is_text, schema.types)) for tag, schema in outputs.items()}
         self._room = pa.allocate_buffer(0)  # chunks are put together there, one after the other
         for tag in outputs:  # of a run that was killed in this stage
             store.path_of(name, tag).unlink(missing_ok=True)
@@ -63,7 +66,7 @@ class StageWriter:
         parts = list(routed(emitted))
         if not parts:
             return
-        n_bytes = sum(part.table.nbytes + _BYTES_A_ROUTE * len(part.partitions) for part in parts)
+        n_bytes = sum(part.table.nbytes + _BYTES_A_TABLE + _BYTES_A_ROUTE * len(part.partitions) for part in parts)
         with self._adding:
             self._waiting.setdefault(emitted.tag, []).extend(parts)
             self._n_waiting_bytes += n_bytes
@@ -83,6 +86,7 @@ class StageWriter:
         """Close the files."""
         with self._writing:
             self._is_closed = True
+            self._room = pa.allocate_buffer(0)
             for descriptor in self._files.values():
                 os.close(descriptor)
             self._files.clear()
@@ -94,7 +98,7 @@ class StageWriter:
                     return
                 waiting, self._waiting, self._n_waiting_bytes = self._waiting, {}, 0
             for tag in list(waiting) if not self._is_closed else ():
-                for partition, table in _chunks_of(waiting.pop(tag)):
+                for partition, table in _chunks_of(waiting.pop(tag), self._outputs[tag]):
                     self._write(tag, partition, table)
 
     def _write(self, tag: str, partition: int, table: pa.Table) -> None:
@@ -123,42 +127,59 @@ class StageWriter:
 
     def _as_it_is(self, table: pa.Table, n_memory_bytes: int) -> memoryview:
         """Return a chunk as it is written otherwise, in memory that is used again: new memory costs more than to fill it."""
-        if self._room.size < n_memory_bytes + _BYTES_BESIDE:
-            self._room = pa.allocate_buffer(max(n_memory_bytes, _CHUNK_BYTES) + _BYTES_BESIDE)
-        sink = pa.FixedSizeBufferWriter(self._room)
+        room = self._room
+        if room.size < n_memory_bytes + _BYTES_BESIDE:
+            room = pa.allocate_buffer(max(n_memory_bytes, 2 * _CHUNK_BYTES) + _BYTES_BESIDE)
+            if n_memory_bytes <= 2 * _CHUNK_BYTES:  # one row may have any size
+                self._room = room
+        sink = pa.FixedSizeBufferWriter(room)
         with pa.ipc.new_stream(sink, table.schema) as stream:
             stream.write_table(table)
-        return memoryview(self._room)[: sink.tell()]
+        return memoryview(room)[: sink.tell()]
 
 
-def _chunks_of(parts: list[Routed]) -> Iterator[tuple[int, pa.Table]]:
-    """Yield what waits for each partition, put together to chunks."""
-    bytes_a_row = [part.table.nbytes / part.table.num_rows for part in parts]
-    partitions = np.concatenate([part.partitions for part in parts])
-    begins = np.concatenate([part.bounds[:-1] for part in parts])
-    counts = np.concatenate([np.diff(part.bounds) for part in parts])
-    numbers = np.repeat(np.arange(len(parts)), [len(part.partitions) for part in parts])
+def _chunks_of(parts: list[Routed | None], schema: pa.Schema) -> Iterator[tuple[int, pa.Table]]:
+    """Yield what waits for each partition, put together to chunks. Tables are let go of when their last rows were taken.
+
+    How large a slice of a table is can be told from its number of rows, unless these may be of any length.
+    """
+    is_even = all(pa.types.is_primitive(kind) for kind in schema.types)
+    known = [part for part in parts if part is not None]
+    bytes_a_row = [part.table.nbytes / part.table.num_rows for part in known]
+    n_left = [len(part.partitions) for part in known]
+    partitions = np.concatenate([part.partitions for part in known])
+    begins = np.concatenate([part.bounds[:-1] for part in known])
+    counts = np.concatenate([np.diff(part.bounds) for part in known])
+    numbers = np.repeat(np.arange(len(known)), n_left)
+    del known
     order = np.argsort(partitions, kind="stable")
+    routes = np.stack([partitions, numbers, begins, counts], axis=1)[order]
+    del partitions, numbers, begins, counts, order
     together: list[pa.Table] = []
     n_bytes, last = 0.0, -1
-    routes = (column[order].tolist() for column in (partitions, numbers, begins, counts))
-    for partition, number, begin, count in zip(*routes, strict=True):
-        more_bytes = count * bytes_a_row[number]
-        if together and (partition != last or n_bytes + more_bytes > _CHUNK_BYTES):
-            yield from ((last, chunk) for chunk in _joined(together))
-            together, n_bytes = [], 0.0
-        together.append(parts[number].table.slice(begin, count))
-        n_bytes += more_bytes
-        last = partition
-    yield from ((last, chunk) for chunk in _joined(together))
+    for partition, number, begin, count in (route for some in _portions(routes) for route in some):
+        part = parts[number]
+        assert part is not None
+        rows = part.table.slice(begin, count)
+        n_left[number] -= 1
+        if n_left[number] == 0:
+            parts[number] = None
+        more_bytes = count * bytes_a_row[number] if is_even else rows.nbytes
+        del part
+        for piece in small(rows, _CHUNK_BYTES) if more_bytes > _CHUNK_BYTES else (rows,):
+            if together and (partition != last or n_bytes + more_bytes > _CHUNK_BYTES):
+                yield last, pa.concat_tables(together).combine_chunks()
+                together, n_bytes = [], 0.0
+            together.append(piece)
+            n_bytes += more_bytes
+            last = partition
+    yield last, pa.concat_tables(together).combine_chunks()
 
 
-def _joined(tables: list[pa.Table]) -> Iterator[pa.Table]:
-    """Put tables together; rows may be much larger than those beside them, and be too much for one chunk."""
-    table = pa.concat_tables(tables).combine_chunks()
-    return small(table, _CHUNK_BYTES) if table.nbytes > 2 * _CHUNK_BYTES else iter([table])
+def _portions(routes: NDArray[np.int64]) -> Iterator[list[list[int]]]:
+    """Yield rows as lists, which take ten times as much memory, some at a time."""
+    yield from (routes[begin : begin + _ROUTES_AT_A_TIME].tolist() for begin in range(0, len(routes), _ROUTES_AT_A_TIME))
 
 
-def _has_text(schema: pa.Schema) -> bool:
-    of_text = (pa.types.is_large_string, pa.types.is_string, pa.types.is_large_binary)
-    return any(is_such(kind) for kind in schema.types for is_such in of_text)
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_large_string(kind) or pa.types.is_string(kind) or pa.types.is_large_binary(kind))
