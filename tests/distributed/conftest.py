@@ -15,6 +15,8 @@ from ibidem.engines.spark.session import check_pyspark, find_java
 from ibidem.errors import ResourceError
 
 N_WORKERS = 2
+# For a machine of few cores and runs of seconds: what Java would gain by compiling its code a second time comes too late.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 ROOT = Path(__file__).parents[2]
 
 
@@ -40,6 +42,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.driver.memory", "1g")
+            .config("spark.driver.extraJavaOptions", JAVA_OPTIONS)
             .config("spark.sql.shuffle.partitions", "4")
             .config("spark.default.parallelism", "4")
             .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))

@@ -18,6 +18,7 @@ import ibidem
 from ibidem.engines.spark.flow import SparkFlow
 from ibidem.engines.spark.session import own_session
 from tests.distributed.collections import random_records, skewed_records
+from tests.distributed.conftest import JAVA_OPTIONS
 from tests.distributed.parity import rows_of, written_rows
 
 
@@ -44,7 +45,8 @@ def main(folder: Path) -> None:
         "spark.master": "local-cluster[2,1,1024]",
         "spark.executor.memory": "700m",
         "spark.driver.memory": "700m",
-        "spark.executor.extraJavaOptions": "-Dname=lose-a-worker",
+        "spark.driver.extraJavaOptions": JAVA_OPTIONS,
+        "spark.executor.extraJavaOptions": f"-Dname=lose-a-worker {JAVA_OPTIONS}",
         "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[2]),
     }
     spark = own_session(settings, 2)
