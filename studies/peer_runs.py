@@ -125,6 +125,8 @@ def prepare_semhash() -> None:
 
     The model that the tool takes by itself must be downloaded from elsewhere than where packages come from.
     """
+    if SEMHASH_MODEL.exists():  # environments may be kept
+        return
     from model2vec.distill import distill_from_model
     from transformers import AutoModel, AutoTokenizer
 

@@ -49,7 +49,7 @@ def test_the_figures_of_other_tools_in_the_readme_are_those_of_the_study() -> No
     tables = {part["key"]: part for part in parts if part["kind"] == "table"}
 
     def cell(key: str, tool: str, column: str) -> str:
-        row = next(row for row in tables[key]["rows"] if row[0].lower() == tool)
+        row = next(row for row in tables[key]["rows"] if row[0].lower().replace(",", "") == tool)
         return str(row[tables[key]["columns"].index(column)])
 
     rows = (ROOT / "README.md").read_text("utf-8").split("| | whole documents: time |")[1].split("\n\n")[0].splitlines()[2:]
