@@ -281,7 +281,8 @@ def show_sequences(study: Study, oracles: dict[str, Oracle]) -> None:
     words += "paper's numbers there are too few spots here. A fifth of the sentences and more have none even so."
     study.judge("PDC-MR, table 2: signatures are comparable", [max(spread) < 0.05 for spread in spreads], words)
     one, three = compared["English", "2-shingles", 1].scores, compared["English", "2-shingles", 3].scores
-    changes = {of: tuple(compared[(*of, least)].scores.f1 for least in (1, 3)) for of in {key[:2]: 0 for key in compared}}
+    cases = dict.fromkeys(key[:2] for key in compared)
+    changes = {of: tuple(compared[(*of, least)].scores.f1 for least in (1, 3)) for of in cases}
     better = [at_one < at_three for at_one, at_three in changes.values()]
     worse = [f"{' '.join(of)} {low:.3f} and {high:.3f}" for of, (low, high) in changes.items() if low >= high]
     words = f"English, 2-shingles: F1 {one.f1:.3f} at γ = 1 and {three.f1:.3f} at γ = 3 (paper: .952 and .977); "

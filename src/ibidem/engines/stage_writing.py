@@ -41,7 +41,7 @@ class StageWriter:
         self._store = store
         self._name = name
         self._outputs = outputs
-        self._waiting: dict[str, list[Routed | None]] = {}
+        self._waiting: dict[str, list[Routed]] = {}
         self._n_waiting_bytes = 0
         self._adding, self._writing = threading.Lock(), threading.Lock()
         self._ends = dict.fromkeys(outputs, 0)
@@ -138,34 +138,31 @@ class StageWriter:
         return memoryview(room)[: sink.tell()]
 
 
-def _chunks_of(parts: list[Routed | None], schema: pa.Schema) -> Iterator[tuple[int, pa.Table]]:
+def _chunks_of(parts: list[Routed], schema: pa.Schema) -> Iterator[tuple[int, pa.Table]]:
     """Yield what waits for each partition, put together to chunks. Tables are let go of when their last rows were taken.
 
     How large a slice of a table is can be told from its number of rows, unless these may be of any length.
     """
     is_even = all(pa.types.is_primitive(kind) for kind in schema.types)
-    known = [part for part in parts if part is not None]
-    bytes_a_row = [part.table.nbytes / part.table.num_rows for part in known]
-    n_left = [len(part.partitions) for part in known]
-    partitions = np.concatenate([part.partitions for part in known])
-    begins = np.concatenate([part.bounds[:-1] for part in known])
-    counts = np.concatenate([np.diff(part.bounds) for part in known])
-    numbers = np.repeat(np.arange(len(known)), n_left)
-    del known
-    order = np.argsort(partitions, kind="stable")
-    routes = np.stack([partitions, numbers, begins, counts], axis=1)[order]
-    del partitions, numbers, begins, counts, order
+    bytes_a_row = sum(kind.bit_width for kind in schema.types) / 8 if is_even else 0.0
+    n_left = [len(part.partitions) for part in parts]
+    columns = [
+        np.concatenate([part.partitions for part in parts]),
+        np.repeat(np.arange(len(parts)), n_left),
+        np.concatenate([part.bounds[:-1] for part in parts]),
+        np.concatenate([np.diff(part.bounds) for part in parts]),
+    ]
+    routes = np.stack(columns, axis=1)[np.argsort(columns[0], kind="stable")]
+    tables = {number: part.table for number, part in enumerate(parts)}
+    del columns, parts
     together: list[pa.Table] = []
     n_bytes, last = 0.0, -1
     for partition, number, begin, count in (route for some in _portions(routes) for route in some):
-        part = parts[number]
-        assert part is not None
-        rows = part.table.slice(begin, count)
+        rows = tables[number].slice(begin, count)
         n_left[number] -= 1
         if n_left[number] == 0:
-            parts[number] = None
-        more_bytes = count * bytes_a_row[number] if is_even else rows.nbytes
-        del part
+            del tables[number]
+        more_bytes = count * bytes_a_row if is_even else rows.nbytes
         for piece in small(rows, _CHUNK_BYTES) if more_bytes > _CHUNK_BYTES else (rows,):
             if together and (partition != last or n_bytes + more_bytes > _CHUNK_BYTES):
                 yield last, pa.concat_tables(together).combine_chunks()
