@@ -158,7 +158,8 @@ def gather(
 
     kept: list[pa.RecordBatch] = []
     lengths: list[NDArray[np.int64]] = []
-    columns = {field.name: np.empty(1 << 16, field.type.to_pandas_dtype()) for field in SENTENCE_BATCH}
+    # Arrow's names for numbers are numpy's, too; to_pandas_dtype needs pandas in older versions of Arrow.
+    columns = {field.name: np.empty(1 << 16, str(field.type)) for field in SENTENCE_BATCH}
     n_documents = n_sentences = n_input = 0
     for stream in (batches, reference_batches):
         for batch, sentences, n_chars in map_parts(split, stream):

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.options import (
     check_local_folder,
     input_arguments,
@@ -53,15 +54,13 @@ def cluster(
         run_on_spark("cluster", inputs, references, output, config, spark_conf, progress, quiet, plan=plan)
         return
     check_local_folder(output)
-    import pyarrow as pa
-
+    prepare_arrow()
     from ibidem.api import cluster as cluster_in
     from ibidem.cli.display import look_at, open_display
     from ibidem.cli.occupying import output_occupied
     from ibidem.config import is_compared_in_full
     from ibidem.reports.cluster_summary import summarise_clusters
 
-    pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
     if not config.resemblance.verify and not quiet and (plan or not is_compared_in_full(config)):
         click.echo("ibidem: pairs are not verified; their similarity is an estimate, and some are no duplicates", err=True)
     with (

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.options import (
     check_local_folder,
     input_arguments,
@@ -61,8 +62,7 @@ def dedup(
         run_on_spark("dedup", inputs, references, output, config, spark_conf, progress, quiet)
         return
     check_local_folder(output)
-    import pyarrow as pa
-
+    prepare_arrow()
     from ibidem.api import dedup as dedup_in
     from ibidem.cleaned import check_cleaning
     from ibidem.cleaning import spool_stdin
@@ -71,7 +71,6 @@ def dedup(
     from ibidem.reports.cleaning_summary import summarise_cleaning
     from ibidem.spilling import temporary_folder
 
-    pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
     if not config.resemblance.verify and not quiet:
         click.echo("ibidem: pairs are not verified: documents may go that are no duplicates", err=True)
     with ExitStack() as stack:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.options import resolve_settings, setting_options
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def evaluate(
     """
     import json
 
+    prepare_arrow()
     from ibidem.evaluation.tables import evaluation_record, evaluation_table
 
     measure = measure or _measure_of(truth_path)

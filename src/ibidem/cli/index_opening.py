@@ -37,11 +37,8 @@ def index_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def open_index(folder: Path, settings: dict[str, Any], *, create: bool = False, progress: Progress | None = None) -> Index:
     """Open an index with these settings; `create` makes it if there is none."""
-    import pyarrow as pa
-
     from ibidem.index.index import Index
 
-    pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
     return Index(folder, create=create, progress=progress, **settings)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.options import run_options
 
 
@@ -40,6 +41,7 @@ def report(
     \b
     ibidem find articles/*.jsonl -o out && ibidem report out -o report.html
     """
+    prepare_arrow()
     from ibidem.cli.display import open_display
     from ibidem.quantities import size_of
     from ibidem.views.material import material_of_folder, read_run

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import click
 
+from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.index_opening import tell_of_compiling
 from ibidem.cli.interrupting import leave_alone
 from ibidem.errors import ResourceError, UsageError
@@ -82,6 +83,7 @@ def serve(
         raise ResourceError(
             f"ibidem serve needs {problem.name}, which is not installed", "Install it with: pip install 'ibidem[web]'"
         ) from None
+    prepare_arrow()
     from ibidem.web.security import Access, is_local
     from ibidem.web.served import open_served, warm_up
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.index_opening import (
     FIRST_SETTINGS,
     index_argument,
@@ -54,6 +55,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     strict = bool(settings.pop("strict", False))  # here: what was read before the record is answered and kept
     if sys.stdin is None:
         raise click.UsageError("standard input is closed; give documents as lines of JSON")
+    prepare_arrow()
     from ibidem.cli.index_answers import arrival_line
     from ibidem.documents.arriving import arriving_records
     from ibidem.model import Skipped

@@ -101,7 +101,7 @@ def connect(path: Path) -> sqlite3.Connection:
     may_write = os.access(path.parent, os.W_OK) and os.access(path, os.W_OK)
     uri = f"{path.absolute().as_uri()}?mode={'rw' if may_write else 'ro'}"
     with translated(path, "read"):
-        connection = sqlite3.connect(uri, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+        connection = sqlite3.connect(uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
         try:
             _check_format(connection, path)
             connection.execute("PRAGMA journal_mode = DELETE")

@@ -1,0 +1,72 @@
+"""What keeps ibidem running on every Python and on every version of its dependencies that pyproject.toml allows.
+
+`make test-versions` runs the suite on them; these tests find on any of them what would fail on another.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+NEWS = ROOT / "examples" / "newsroom" / "documents.jsonl"
+# Attributes that the oldest allowed pyarrow does not have, or has only beside pandas.
+NOT_EVERYWHERE = {"concat_batches", "to_pandas_dtype"}
+
+
+def nodes() -> Iterator[tuple[str, ast.AST]]:
+    """Yield every node of the package with its place."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            yield f"{path.name}:{getattr(node, 'lineno', 0)}", node
+
+
+def test_sqlite_connections_take_one_positional_argument() -> None:
+    """More of them are deprecated since Python 3.13."""
+    calls = {
+        place: len(node.args)
+        for place, node in nodes()
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "sqlite3.connect"
+    }
+    assert len(calls) > 5
+    assert {place for place, n_args in calls.items() if n_args != 1} == set()
+
+
+def test_attributes_that_some_versions_lack_are_not_used() -> None:
+    used = [(place, node.attr) for place, node in nodes() if isinstance(node, ast.Attribute)]
+    assert len(used) > 1000
+    assert [(place, name) for place, name in used if name in NOT_EVERYWHERE] == []
+
+
+@pytest.mark.skipif(not NEWS.exists(), reason="the example is not here")
+def test_no_command_loads_pandas(tmp_path: Path) -> None:
+    """It is no dependency, and would take a quarter of a second of every run where it happens to be installed."""
+    fake = tmp_path / "packages" / "pandas"
+    fake.mkdir(parents=True)
+    (fake / "__init__.py").write_text("raise SystemExit('pandas was loaded')", "utf-8")
+    paths = [str(fake.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    code = (
+        "import sys\nfrom ibidem.cli.main import main\ntry:\n    main()\nfinally:\n"
+        "    assert 'ibidem.model' in sys.modules\n    assert 'pandas' not in sys.modules"
+    )
+    for command in (
+        f"find {NEWS} -o found --report",
+        f"find {NEWS} -o parts --memory 300MB --format csv",
+        f"cluster {NEWS} -o clusters",
+        f"dedup {NEWS} -o cleaned",
+        f"index add news.idx {NEWS}",
+        f"index check news.idx {NEWS}",
+        f"index query news.idx {NEWS} -o answers",
+        "index info news.idx",
+        "report found -o page.html",
+    ):
+        run = [sys.executable, "-c", code, *command.split()]
+        answer = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert answer.returncode == 0, f"{command}: {answer.stderr}"
