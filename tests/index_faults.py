@@ -30,6 +30,7 @@ from typing import Any
 from ibidem.errors import IbidemError
 from ibidem.index import catalog_file
 from ibidem.index.index import Index
+from tests.forking import fork, forking_process
 
 NOBODY = 65534
 KINDS = ("add", "replace", "remove", "compact", "recount", "watch", "watch-replace")
@@ -395,7 +396,7 @@ def _serve() -> None:
     for line in sys.stdin:
         order = json.loads(line)
         reading, writing = os.pipe()
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             os.close(reading)
             os.write(writing, json.dumps(_child(order)).encode())
@@ -415,9 +416,8 @@ class Server:
     """Runs changes in a process that can be killed."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.index_faults"]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent.parent
+            **forking_process("-m", "tests.index_faults"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert self._line() == "ready\n"
 

@@ -33,6 +33,7 @@ from ibidem.index import catalog_file
 from ibidem.index.catalog import Catalog, Change, SegmentEntry, State
 from ibidem.index.files import sweep
 from ibidem.index.locking import WriterLock
+from tests.forking import forking_process
 
 SETTINGS = {"signature": "words", "min_similarity": 0.8, "nested": {"a": [1, None, "ü\0"]}}
 
@@ -574,10 +575,11 @@ KILLED_AGAIN_AND_AGAIN = (
     WRITE
     + """
 import random, signal, time
+from tests.forking import fork
 folder = Path(sys.argv[1])
 for attempt in range(15):
     reading_end, writing_end = os.pipe()
-    pid = os.fork()
+    pid = fork()
     if pid == 0:
         try:
             write(folder, 1)
@@ -597,10 +599,10 @@ for attempt in range(15):
 
 def test_a_writer_may_be_killed_at_any_time(tmp_path: Path) -> None:
     Catalog.create(tmp_path, {}).close()
-    # A process of its own forks the writers: it has no threads, and starts them quicker than anew.
-    command = [sys.executable, "-W", "ignore", "-c", KILLED_AGAIN_AND_AGAIN, str(tmp_path)]
+    # A process of its own forks the writers: it has one thread, and a fork is quicker than a new process.
+    process = forking_process("-c", KILLED_AGAIN_AND_AGAIN, str(tmp_path))
     generations = [0]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as driver:
+    with subprocess.Popen(**process, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdin is not None
         assert driver.stdout is not None
         for _ in driver.stdout:

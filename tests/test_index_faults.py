@@ -22,6 +22,7 @@ import pytest
 
 from ibidem.errors import IndexDamagedError, IndexLockedError, IndexStoreError
 from ibidem.index.index import Index
+from tests.forking import forking_process
 from tests.index_faults import (
     Fault,
     Server,
@@ -381,13 +382,14 @@ READERS = """
 import json, os, sys
 from pathlib import Path
 from ibidem.index.index import Index
+from tests.forking import fork
 from tests.test_index_faults import Looker
 folder, history, stop = Path(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3])
 with Index(folder, create=False) as index:
     Looker(history).look(index)  # loads what is needed, once for all
 pids = []
 for number in range(10):
-    pid = os.fork()
+    pid = fork()
     if pid == 0:
         looker, index = Looker(history), Index(folder, create=False)
         while not stop.exists():
@@ -453,12 +455,10 @@ class Looker:
 def test_ten_processes_never_see_half_a_commit(tmp_path: Path) -> None:
     steps, history = make_history()
     folder, stop = tmp_path / "index", tmp_path / "stop"
-    command = [sys.executable, "-c", READERS, str(folder), json.dumps(history), str(stop)]
+    process = forking_process("-c", READERS, str(folder), json.dumps(history), str(stop))
     with (
         Index(folder) as index,
-        subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parent.parent
-        ) as readers,
+        subprocess.Popen(**process, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as readers,
     ):
         try:
             assert readers.stdout is not None

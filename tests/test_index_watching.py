@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 from ibidem.errors import IndexSettingsError, IndexStoreError
 from ibidem.index import watching, writing
 from ibidem.index.index import Index
+from tests.forking import forking_process
 from tests.texts import text
 
 Record = dict[str, Any]
@@ -159,15 +161,25 @@ def test_documents_without_sentences_are_no_trouble(tmp_path: Path) -> None:
         assert index.query({"id": "q", "text": text(1)}).hits.num_rows == 0
 
 
+FORKED = """
+import os, sys
+from ibidem.errors import IndexStoreError
+from ibidem.index.index import Index
+from tests.forking import fork
+with Index(sys.argv[1]) as index:
+    child = fork()
+    if child == 0:
+        try:
+            index.query({"id": "q", "text": "A text."})
+        except IndexStoreError as error:
+            os._exit(40 + ("another process" in error.message))
+        os._exit(1)
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_child_process_has_to_open_the_index_itself(tmp_path: Path) -> None:
     with Index(tmp_path) as index:
         index.add(stream(3))
-        child = os.fork()
-        if child == 0:
-            try:
-                index.query(stream(2, "q"))
-            except IndexStoreError as error:
-                os._exit(40 + ("another process" in error.message))
-            os._exit(1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 41
+    assert subprocess.run(**forking_process("-c", FORKED, str(tmp_path))).returncode == 41

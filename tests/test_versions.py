@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -70,3 +71,16 @@ def test_no_command_loads_pandas(tmp_path: Path) -> None:
         run = [sys.executable, "-c", code, *command.split()]
         answer = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert answer.returncode == 0, f"{command}: {answer.stderr}"
+
+
+def test_only_processes_with_one_thread_fork() -> None:
+    """Other forks are deprecated since Python 3.12; `tests/forking.py` makes sure of it."""
+    folders = ("src", "tests", "benchmarks", "studies", "fuzz")
+    forking = re.compile(r"\bos\.fork(pty)?\(|get_context\(\"fork|set_start_method\(\"fork|ProcessPoolExecutor\(\)")
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for folder in folders
+        for path in (ROOT / folder).rglob("*.py")
+        if forking.search(path.read_text("utf-8"))
+    }
+    assert found == {"tests/forking.py"}
