@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ibidem.config import Config
 
@@ -37,12 +38,14 @@ def later_stages_compiled_aside(config: Config, comparing: bool = False) -> Iter
     nowhere = subprocess.DEVNULL
     # Not from the current folder: a folder of the user's named ibidem must not be taken for this package.
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
-    process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, env=environment)
+    # The pipe is never written to: it closes when this process ends, however that happens, and the other one ends too.
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, env=environment)
     try:
         yield True
     finally:
         process.terminate()
         process.wait()
+        process.stdin.close()  # type: ignore[union-attr]
 
 
 def is_index_compiled(searching: bool) -> bool:
@@ -98,7 +101,14 @@ def run_later_stages(config: Config, comparing: bool = False) -> int:
     return passages.num_rows  # type: ignore[no-any-return]
 
 
+def _end_with(pipe: BinaryIO) -> None:
+    """End this process when a pipe is closed."""
+    pipe.read()
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=_end_with, args=(sys.stdin.buffer,), daemon=True).start()
     signature, aligned = sys.argv[1:]
     if aligned == "compare":
         run_later_stages(Config(), comparing=True)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.interrupting import loading
 from ibidem.cli.options import (
     check_local_folder,
     input_arguments,
@@ -54,12 +55,13 @@ def cluster(
         run_on_spark("cluster", inputs, references, output, config, spark_conf, progress, quiet, plan=plan)
         return
     check_local_folder(output)
-    prepare_arrow()
-    from ibidem.api import cluster as cluster_in
-    from ibidem.cli.display import look_at, open_display
-    from ibidem.cli.occupying import output_occupied
-    from ibidem.config import is_compared_in_full
-    from ibidem.reports.cluster_summary import summarise_clusters
+    with loading():
+        prepare_arrow()
+        from ibidem.api import cluster as cluster_in
+        from ibidem.cli.display import look_at, open_display
+        from ibidem.cli.occupying import output_occupied
+        from ibidem.config import is_compared_in_full
+        from ibidem.reports.cluster_summary import summarise_clusters
 
     if not config.resemblance.verify and not quiet and (plan or not is_compared_in_full(config)):
         click.echo("ibidem: pairs are not verified; their similarity is an estimate, and some are no duplicates", err=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.interrupting import loading
 from ibidem.cli.options import (
     check_local_folder,
     given_settings,
@@ -76,8 +77,10 @@ def compare(
     settings = given_settings(config_file, flags)
     settings |= {} if pairs is None or form is None else {"format": form}
     config = Config.of(**settings)
-    prepare_arrow()
-    from ibidem.warmup import FIRST_RUN, later_stages_compiled_aside
+    with loading():
+        prepare_arrow()
+        import ibidem.api  # noqa: F401 (now, for a second process runs from here on)
+        from ibidem.warmup import FIRST_RUN, later_stages_compiled_aside
 
     with later_stages_compiled_aside(config, comparing=True) as is_first_run:
         if is_first_run and not quiet:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.interrupting import loading
 from ibidem.cli.options import (
     check_local_folder,
     input_arguments,
@@ -62,14 +63,15 @@ def dedup(
         run_on_spark("dedup", inputs, references, output, config, spark_conf, progress, quiet)
         return
     check_local_folder(output)
-    prepare_arrow()
-    from ibidem.api import dedup as dedup_in
-    from ibidem.cleaned import check_cleaning
-    from ibidem.cleaning import spool_stdin
-    from ibidem.cli.display import open_display
-    from ibidem.cli.occupying import folder_occupied
-    from ibidem.reports.cleaning_summary import summarise_cleaning
-    from ibidem.spilling import temporary_folder
+    with loading():
+        prepare_arrow()
+        from ibidem.api import dedup as dedup_in
+        from ibidem.cleaned import check_cleaning
+        from ibidem.cleaning import spool_stdin
+        from ibidem.cli.display import open_display
+        from ibidem.cli.occupying import folder_occupied
+        from ibidem.reports.cleaning_summary import summarise_cleaning
+        from ibidem.spilling import temporary_folder
 
     if not config.resemblance.verify and not quiet:
         click.echo("ibidem: pairs are not verified: documents may go that are no duplicates", err=True)

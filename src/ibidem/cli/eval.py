@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.interrupting import loading
 from ibidem.cli.options import resolve_settings, setting_options
 
 if TYPE_CHECKING:
@@ -98,8 +99,9 @@ def evaluate(
     """
     import json
 
-    prepare_arrow()
-    from ibidem.evaluation.tables import evaluation_record, evaluation_table
+    with loading():
+        prepare_arrow()
+        from ibidem.evaluation.tables import evaluation_record, evaluation_table
 
     measure = measure or _measure_of(truth_path)
     if pairs_path is not None and measure not in _OF_PAIRS:
@@ -156,10 +158,11 @@ def _evaluate(
     config: Config,
     n_samples: int,
 ) -> Evaluation | CountEvaluation:
-    from ibidem.api import sentence_places
-    from ibidem.evaluation import measures
-    from ibidem.evaluation.passages import evaluate_passages
-    from ibidem.evaluation.reading import read_pairs, read_table
+    with loading():
+        from ibidem.api import sentence_places
+        from ibidem.evaluation import measures
+        from ibidem.evaluation.passages import evaluate_passages
+        from ibidem.evaluation.reading import read_pairs, read_table
 
     columns, names = _MEASURES[measure]
     truth, found = (

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.interrupting import loading
 from ibidem.cli.options import (
     check_local_folder,
     input_arguments,
@@ -57,12 +58,13 @@ def find(
         run_on_spark("find", inputs, references, output, config, spark_conf, progress, quiet)
         return
     check_local_folder(output)
-    prepare_arrow()
-    from ibidem.api import find as find_in
-    from ibidem.cli.display import look_at, open_display
-    from ibidem.cli.occupying import output_occupied
-    from ibidem.reports.summary import summarise
-    from ibidem.warmup import FIRST_RUN, later_stages_compiled_aside
+    with loading():
+        prepare_arrow()
+        from ibidem.api import find as find_in
+        from ibidem.cli.display import look_at, open_display
+        from ibidem.cli.occupying import output_occupied
+        from ibidem.reports.summary import summarise
+        from ibidem.warmup import FIRST_RUN, later_stages_compiled_aside
 
     with output_occupied(output, config) as config, later_stages_compiled_aside(config) as is_first_run:
         if is_first_run and not quiet:

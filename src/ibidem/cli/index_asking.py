@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.index_opening import (
     NO_SEARCH_SETTINGS,
     index_argument,
+    load_index,
     max_places_option,
     open_index,
     tell_of_compiling,
@@ -68,7 +68,7 @@ def query(
         raise click.UsageError("--format text is for answers without -o")
     if form is not None and output is None and form not in ("text", "jsonl"):
         raise click.UsageError(f"--format {form} needs a folder: -o OUT")
-    prepare_arrow()
+    load_index()
     from ibidem.cli.display import open_display
 
     if output is None:
@@ -135,7 +135,7 @@ def check(
     ibidem index check news.idx draft.txt --exit-code -q --format jsonl > verdict.json || echo "seen before"
     """
     settings = given_settings(config_file, flags)
-    prepare_arrow()
+    load_index()
     from ibidem.cli.display import open_display
     from ibidem.cli.index_answers import list_verdict, verdict_line
 

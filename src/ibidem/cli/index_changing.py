@@ -9,10 +9,10 @@ from typing import Any, TextIO
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.index_opening import (
     FIRST_SETTINGS,
     index_argument,
+    load_index,
     memory_option,
     open_index,
     signature_option,
@@ -57,7 +57,7 @@ def add(
     if skipped is not None and (skipped.exists() or not skipped.absolute().parent.is_dir()):  # before the work, not after it
         problem = "there is such a file already" if skipped.exists() else f"there is no folder {skipped.parent}"
         raise click.UsageError(f"--skipped {skipped}: {problem}")
-    prepare_arrow()
+    load_index()
     from ibidem.cli.display import open_display
     from ibidem.documents import input_size
     from ibidem.quantities import size_of
@@ -107,7 +107,7 @@ def remove(folder: Path, ids: tuple[str, ...], id_file: TextIO | None, strict: b
     if not ids and id_file is None:
         raise click.UsageError("give ids, or a file of them with --from")
     wanted = list(dict.fromkeys([*ids, *(_ids_in(id_file) if id_file else ())]))
-    prepare_arrow()
+    load_index()
     from ibidem.reports.summary import many
 
     with open_index(folder, {}) as index:
@@ -143,7 +143,7 @@ def compact(folder: Path, recount: bool, memory: str | None, quiet: bool) -> Non
     \b
     ibidem index compact news.idx
     """
-    prepare_arrow()
+    load_index()
     from ibidem.quantities import size_of
     from ibidem.reports.summary import many
 

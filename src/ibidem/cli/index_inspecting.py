@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.index_opening import index_argument, open_index
+from ibidem.cli.index_opening import index_argument, load_index, open_index
 from ibidem.cli.options import given_settings, run_options, setting_options
 from ibidem.errors import IndexDamagedError
 
@@ -25,7 +24,7 @@ def verify(folder: Path, progress: str, quiet: bool) -> None:
     \b
     ibidem index verify news.idx
     """
-    prepare_arrow()
+    load_index()
     from ibidem.cli.display import open_display
     from ibidem.quantities import size_of
     from ibidem.reports.summary import many
@@ -59,7 +58,7 @@ def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None
     ibidem index info news.idx --signature-bits 32 --words-flexible 3 --format json
     """
     settings = given_settings(config_file, flags)
-    prepare_arrow()
+    load_index()
     from ibidem.config import Config
     from ibidem.index.inspecting import predict
 

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.interrupting import loading
+
 if TYPE_CHECKING:
     from ibidem.index.index import Index
     from ibidem.progress import Progress
@@ -33,6 +36,14 @@ max_places_option = click.option(
 def index_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add DIR."""
     return click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))(command)
+
+
+def load_index() -> None:
+    """Load what an index needs. Called before there is anything to undo: a signal ends the process at once meanwhile."""
+    with loading():
+        prepare_arrow()
+        import ibidem.index.index
+        import ibidem.warmup  # noqa: F401
 
 
 def open_index(folder: Path, settings: dict[str, Any], *, create: bool = False, progress: Progress | None = None) -> Index:

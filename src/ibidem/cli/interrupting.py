@@ -1,18 +1,32 @@
-"""Ctrl-C and SIGTERM: the run is unwound, so that nothing half done is left behind; what takes longer says that it waits."""
+"""Ctrl-C and SIGTERM: the run is unwound, so that nothing half done is left behind; what takes longer says that it waits.
+
+While libraries load there is nothing to unwind, and a signal ends the process at once. This module is loaded before all others
+and must stay small.
+"""
 
 from __future__ import annotations
 
+import _thread
 import os
+import select
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, NoReturn
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE_SECONDS = 1.0
+_LOOK_SECONDS = 0.02  # between looks whether an import has ended
+_IMPORTING = "<frozen importlib._bootstrap>"
+_INTERRUPTED = "ibidem: interrupted\n"
 _WAITING = "ibidem: interrupted; waiting for the work at hand (once more: end at once)\n"
 _received: list[int] = []
+_postponed: list[int] = []  # signals whose KeyboardInterrupt is still to be raised
 _left_alone = threading.Event()
+_loading: list[None] = []  # one entry for each `loading` block that is open
 
 
 def exit_code() -> int:
@@ -31,32 +45,82 @@ def leave_alone() -> None:
 
 
 @contextmanager
+def loading() -> Iterator[None]:
+    """Load libraries in a block where nothing has to be undone: a signal ends the process at once, whatever they do.
+
+    Libraries take seconds to load on a busy machine, and some catch or garble what a signal raises meanwhile.
+    """
+    _loading.append(None)
+    try:
+        yield
+    finally:
+        _loading.pop()
+
+
+@contextmanager
 def interruptible() -> Iterator[None]:
     """Let the first SIGINT, SIGTERM or SIGHUP raise KeyboardInterrupt in the main thread; a second one ends the process.
 
-    A kernel is not interrupted: where the run has not ended after PATIENCE_SECONDS, standard error is told that it waits. Off
-    the main thread signals are left as they are.
+    An import is not interrupted, outside of `loading` either: KeyboardInterrupt is raised when it has ended. Nor is a kernel:
+    where the run has not ended after PATIENCE_SECONDS, a line on standard error says that it waits. Off the main thread
+    signals are left as they are.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def interrupt(number: int, frame: object) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         note(number)
-        raise KeyboardInterrupt
+        if _loading:
+            if os.name == "posix":  # the thread that watches is about to end the process
+                threading.Event().wait(PATIENCE_SECONDS)
+            _leave(number)
+        if _is_importing(frame):
+            _postponed.append(number)
+        else:
+            raise KeyboardInterrupt
 
-    stop_telling = _tell_of_waiting()
+    _postponed.clear()
+    previous_hook = sys.unraisablehook
+    stop_watching = _watch_signals()
     previous = {number: signal.signal(number, interrupt) for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN}
+    sys.unraisablehook = _raising_again(previous_hook)
     try:
         yield
     finally:
-        stop_telling()
+        stop_watching()
+        sys.unraisablehook = previous_hook
         for number, handler in previous.items():
             # What is left is to end: another Ctrl-C does it without a word.
             signal.signal(number, signal.SIG_DFL if _received else handler)
 
 
-def _tell_of_waiting() -> Callable[[], None]:
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code.co_filename != _IMPORTING:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _raising_again(previous: Callable[[Any], object]) -> Callable[[Any], None]:
+    """Return a hook for what Python has to drop: raised in a callback or a finalizer, KeyboardInterrupt would be lost."""
+
+    def hook(dropped: Any) -> None:
+        if _received and issubclass(dropped.exc_type, KeyboardInterrupt):
+            _postponed.append(_received[-1])
+        else:
+            previous(dropped)
+
+    return hook
+
+
+def _leave(number: int) -> NoReturn:
+    """End the process at once."""
+    with suppress(OSError):
+        os.write(2, _INTERRUPTED.encode())
+    os._exit(128 + number)
+
+
+def _watch_signals() -> Callable[[], None]:
     """Watch signals from a thread of its own, for Python's handlers wait while the main thread is in a kernel."""
     if os.name != "posix":
         return lambda: None
@@ -64,19 +128,34 @@ def _tell_of_waiting() -> Callable[[], None]:
     os.set_blocking(writer, False)
     previous = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     done = threading.Event()
+    main_thread = threading.get_ident()
 
     def watch() -> None:
-        n_received = 0
-        while number := os.read(reader, 1):
-            if _left_alone.is_set():
+        n_received = n_raised_here = 0
+        while True:
+            if not select.select([reader], [], [], _LOOK_SECONDS if n_received else None)[0]:
+                frame = sys._current_frames().get(main_thread)
+                if _postponed and not done.is_set() and not _is_importing(frame):
+                    n_raised_here += 1
+                    _thread.interrupt_main(signal.Signals(_postponed.pop()))
+                del frame
                 continue
-            n_received += number[0] in SIGNALS
+            number = os.read(reader, 1)
+            if not number:
+                break
+            if _left_alone.is_set() or number[0] not in SIGNALS:
+                continue
+            if n_raised_here:  # it is written here, too
+                n_raised_here -= 1
+                continue
+            if _loading and not n_received:
+                _leave(number[0])
+            n_received += 1
             if n_received > 1:
                 os._exit(128 + number[0])
-            if n_received == 1 and number[0] in SIGNALS:
-                timer = threading.Timer(PATIENCE_SECONDS, tell)
-                timer.daemon = True
-                timer.start()
+            timer = threading.Timer(PATIENCE_SECONDS, tell)
+            timer.daemon = True
+            timer.start()
         os.close(reader)
 
     def tell() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.interrupting import loading
 from ibidem.cli.options import run_options
 
 
@@ -41,12 +42,13 @@ def report(
     \b
     ibidem find articles/*.jsonl -o out && ibidem report out -o report.html
     """
-    prepare_arrow()
-    from ibidem.cli.display import open_display
-    from ibidem.quantities import size_of
-    from ibidem.views.material import material_of_folder, read_run
-    from ibidem.views.opening import passing_views
-    from ibidem.views.reporting import check_report, write_report
+    with loading():
+        prepare_arrow()
+        from ibidem.cli.display import open_display
+        from ibidem.quantities import size_of
+        from ibidem.views.material import material_of_folder, read_run
+        from ibidem.views.opening import passing_views
+        from ibidem.views.reporting import check_report, write_report
 
     read_run(folder)
     output = output or folder / "report.html"

@@ -12,7 +12,7 @@ import click
 
 from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.index_opening import tell_of_compiling
-from ibidem.cli.interrupting import leave_alone
+from ibidem.cli.interrupting import leave_alone, loading
 from ibidem.errors import ResourceError, UsageError
 from ibidem.quantities import memory_bytes
 
@@ -76,16 +76,18 @@ def serve(
     if arrivals is not None and not arrivals.exists() and not quiet:
         click.echo(f"ibidem: there is no file {arrivals} yet; it is followed from when it is there", err=True)
     try:
-        from ibidem.web.running import address_of, bind, make_server
+        with loading():
+            from ibidem.web.running import address_of, bind, make_server
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] == "ibidem":
             raise
         raise ResourceError(
             f"ibidem serve needs {problem.name}, which is not installed", "Install it with: pip install 'ibidem[web]'"
         ) from None
-    prepare_arrow()
-    from ibidem.web.security import Access, is_local
-    from ibidem.web.served import open_served, warm_up
+    with loading():
+        prepare_arrow()
+        from ibidem.web.security import Access, is_local
+        from ibidem.web.served import open_served, warm_up
 
     if token is None and not is_local(host):
         raise UsageError(
@@ -109,10 +111,10 @@ def serve(
                 click.echo(f"ibidem: serving {folder} at {address}  (Ctrl-C ends)", err=True)
             if open_browser:
                 click.launch(address)
-            # Both are how a server is meant to end: the answers under way are given, and that is all.
-            leave_alone()
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            # Signals are how a server is meant to end: the answers under way are given, and that is all.
             with suppress(KeyboardInterrupt):
+                leave_alone()
+                signal.signal(signal.SIGTERM, signal.default_int_handler)
                 server.run([listening])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ibidem.cli.interrupting import loading
 from ibidem.config import Config
 
 
@@ -40,11 +41,14 @@ def run_on_spark(
     """Run a verb on Spark and write its tables."""
     if "-" in (*inputs, *references):
         raise click.UsageError("Spark cannot read standard input; store it in a file, or leave out --engine spark")
-    from ibidem import api
-    from ibidem.cli.display import open_display
-    from ibidem.distributed.engine import own_engine
-    from ibidem.distributed.output import check_spark_output
+    with loading():
+        from ibidem import api
+        from ibidem.cli.display import open_display
+        from ibidem.distributed.engine import own_engine
+        from ibidem.distributed.output import check_spark_output
+        from ibidem.engines.spark.session import check_pyspark
 
+        check_pyspark()  # it loads pandas and PySpark
     engine = own_engine(config.engine, spark_conf)
     if output is not None:
         check_spark_output(engine.spark, str(output), config.output.overwrite)  # before the work, not after it

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.interrupting import loading
 from ibidem.cli.options import resolve_settings, run_options, setting_options
 
 
@@ -59,11 +60,12 @@ def tune(
         raise click.UsageError(f"-o {output}: there is no folder {output.parent}")  # before the work, not after it
     if output is not None and output.exists() and not is_plan(output):
         raise click.UsageError(f"-o {output}: there is a file already, and it is no sampling plan")
-    prepare_arrow()
-    from ibidem.api import tune as tune_for
-    from ibidem.cli.display import open_display
-    from ibidem.reports.summary import skipped_lines
-    from ibidem.reports.tuning_table import tuning_table
+    with loading():
+        prepare_arrow()
+        from ibidem.api import tune as tune_for
+        from ibidem.cli.display import open_display
+        from ibidem.reports.summary import skipped_lines
+        from ibidem.reports.tuning_table import tuning_table
 
     with open_display(progress, quiet) as display:
         tuning = tune_for(

@@ -14,10 +14,10 @@ from typing import Any
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.index_opening import (
     FIRST_SETTINGS,
     index_argument,
+    load_index,
     max_places_option,
     memory_option,
     open_index,
@@ -55,7 +55,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     strict = bool(settings.pop("strict", False))  # here: what was read before the record is answered and kept
     if sys.stdin is None:
         raise click.UsageError("standard input is closed; give documents as lines of JSON")
-    prepare_arrow()
+    load_index()
     from ibidem.cli.index_answers import arrival_line
     from ibidem.documents.arriving import arriving_records
     from ibidem.model import Skipped

@@ -1,0 +1,114 @@
+"""The verbs of `ibidem`, loaded when they are called, so that `--help` answers at once; and how a run of one ends."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from ibidem.cli.interrupting import exit_code, loading
+from ibidem.cli.streams import leave_output, open_streams
+from ibidem.errors import IbidemError, ResourceError
+from ibidem.version import __version__
+
+_NO_MEMORY = ("not enough memory", "Allow less with --memory, so that the work is done in parts.")
+# Verb → module in this folder and the line that `ibidem --help` shows, kept here so that help loads no verb.
+VERBS = {
+    "find": "Find passages that stand in two documents, located to the character.",
+    "compare": "Align two texts closely, or many listed pairs, and show what differs.",
+    "cluster": "Find documents that are duplicates as wholes, and the clusters they form.",
+    "dedup": "Write a cleaned copy of a collection, without duplicates or repeated passages.",
+    "index": "Keep documents on disk, add to them, and look up what new ones share with them.",
+    "watch": "Answer documents as they arrive, and add them to an index.",
+    "report": "Write results as one page to look at and to send on.",
+    "serve": "Look at results, and check texts against an index, in the browser.",
+    "tune": "Measure how far shingles may be sampled for a wanted precision.",
+    "eval": "Measure what was found against a truth file: passages, pairs, clusters, verdicts.",
+}
+
+
+class Verbs(click.Group):
+    """A group whose verbs are modules of the same name."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the verbs."""
+        return list(VERBS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Load a verb."""
+        if name not in VERBS:
+            return None
+        with loading():
+            command: click.Command = getattr(import_module(f"ibidem.cli.{name}"), name)
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs without loading them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="ibidem")
+def ibidem() -> None:
+    """Find text that stands elsewhere too, and say where.
+
+    Exact, near and partial duplicates, located to the character in both documents.
+
+    \b
+    Exit codes: 0 done, 2 usage, 3 input (or skipped records with --strict),
+    4 index, 5 resources, 130 interrupted (143: by SIGTERM).
+    """
+
+
+def _leave_quietly() -> NoReturn:
+    """The reader of our output has gone: nothing to say, and nothing to flush at exit."""
+    leave_output()
+    sys.exit(0)
+
+
+def _lack(what: str, next_step: str = "") -> NoReturn:
+    """Something that the machine should have is not there."""
+    leave_output()
+    click.echo("\n".join(filter(None, (f"ibidem: {what}", next_step))), err=True)
+    sys.exit(ResourceError.exit_code)
+
+
+def run(signals: ExitStack) -> None:
+    """Run a verb, and end the process with its exit code. `signals` are closed as soon as the verb has ended."""
+    open_streams()
+    try:
+        with signals:
+            code = ibidem.main(standalone_mode=False)
+            sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except IbidemError as error:
+        from ibidem.documents.names import printable  # ids and names of files may hold anything
+
+        told = [f"ibidem: {error.message}", *([error.next_step] if error.next_step else [])]
+        click.echo("\n".join(map(printable, told)), err=True)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("ibidem: interrupted", err=True)
+        sys.exit(exit_code())
+    except BrokenPipeError:
+        _leave_quietly()
+    except SystemExit:
+        if "Pacify" in type(sys.stdout).__name__:  # click's sign that the reader has gone
+            _leave_quietly()
+        raise
+    except OSError as error:  # all others have been told of where they came up
+        where = f"cannot read or write {error.filename or 'standard output'}: {error.strerror}"
+        _lack(where if error.strerror else str(error))
+    except MemoryError:
+        _lack(*_NO_MEMORY)
+    except RuntimeError as error:
+        if "start new thread" not in str(error):
+            raise
+        _lack(*_NO_MEMORY)
