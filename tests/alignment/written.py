@@ -9,6 +9,9 @@ import unicodedata
 
 from hypothesis import strategies as st
 
+from ibidem.sentences.code_points import KIND_PAGES, load_code_points
+from ibidem.sentences.make_tables import kind_of
+
 PIECES = (
     "one", "Two", "harbour", "Überfähre", "e\u0301te\u0301", "cliche\u0301", "naı\u0308ve", "ﬁne", "Straße", "x", "B9", "2024",
     "гавань", "θάλασσα", "كِتَاب", "हिन्दी", "한국어", "각\u1112\u1161\u11ab", "漢", "字々", "カ", "か\u3099", "ー", "ภาษา", "น\u0e49ำ", "ລາວ",
@@ -30,14 +33,24 @@ _SINGLE = (
 
 
 def is_plain(text: str) -> bool:
-    """Tell whether a text has none of the characters that belong to two kinds: letters that are marks, signs and numbers."""
+    """Tell whether a text has none of the characters that belong to two kinds: letters that are marks, signs and numbers.
+
+    Nor has it characters that are newer than the tables, or than this Python: the twin goes by this Python's Unicode.
+    """
     for character in text:
+        if _kind_in_tables(character) != kind_of(character):
+            return False
         category, first = unicodedata.category(character), unicodedata.normalize("NFKD", character)[0]
         if category[0] in "SN" and 0x2E7F < ord(character) < 0xAC00:
             return False
         if category[0] == "L" and (unicodedata.category(first)[0] in "MZ" or _is_ignored(character)):
             return False
     return True
+
+
+def _kind_in_tables(character: str) -> int:
+    tables, page = load_code_points(), ord(character) >> 8
+    return int(tables[tables[KIND_PAGES + page] + (ord(character) & 255)])
 
 
 def _is_ignored(character: str) -> bool:

@@ -139,4 +139,4 @@ def _most_places(keys: NDArray[np.uint64]) -> int:
     kernels.count_meetings(keys, sizes)
     numbers = np.arange(MOST_PLACES + 1)
     meetings = np.cumsum(sizes * numbers * (numbers - 1) // 2)
-    return int(max(2, np.flatnonzero(meetings <= MEETINGS_A_MARK * len(keys)).max(initial=2)))
+    return max(2, int(np.flatnonzero(meetings <= MEETINGS_A_MARK * len(keys)).max(initial=2)))

@@ -145,6 +145,7 @@ class OutputFile:
     def __enter__(self) -> OutputFile:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._file = open(self._aside, "wb", buffering=_BUFFER_BYTES)
+        self._outlet = _Outlet(self._file)
         return self
 
     def __exit__(
@@ -155,7 +156,8 @@ class OutputFile:
                 self._finish()
                 os.replace(self._aside, self._path)
         finally:
-            # What is left half written may fail once more while it is closed.
+            # A compressor writes what it has left when it is closed, and again when it is collected: that must not fail again.
+            self._outlet.discard()
             with suppress(OSError, ValueError, pa.ArrowException):
                 self.begin_member()
             with suppress(OSError):
@@ -173,7 +175,7 @@ class OutputFile:
     def write_raw(self, data: bytes | memoryview) -> None:
         """Write bytes as they are, compressed as the input."""
         if self._sink is None:
-            self._sink = _compressor(self._file, self._like.compression)
+            self._sink = _compressor(self._outlet, self._like.compression) if self._like.compression else self._file
         self._sink.write(data)
 
     def write_stored(self, data: bytes | memoryview) -> None:
@@ -203,27 +205,39 @@ class OutputFile:
             ) from error
 
 
-class _LeftOpen:
-    """A file whose compressor may be closed without closing it."""
+class _Outlet:
+    """A file as its compressors see it: closing them leaves it open, and `discard` stops what they write."""
 
     closed = False
 
     def __init__(self, file: BinaryIO) -> None:
-        self.write, self.flush = file.write, file.flush
+        self._file = file
+        self._is_open = True
+
+    def write(self, data: Any) -> int:
+        """Write to the file; after `discard`, do nothing."""
+        return self._file.write(data) if self._is_open else len(data)
+
+    def flush(self) -> None:
+        """Flush the file; after `discard`, do nothing."""
+        if self._is_open:
+            self._file.flush()
+
+    def discard(self) -> None:
+        """Take whatever is still written for written."""
+        self._is_open = False
 
     def close(self) -> None:
         """Leave the file to its owner."""
 
 
-def _compressor(file: BinaryIO, compression: str | None) -> Any:
+def _compressor(file: Any, compression: str) -> Any:
     if compression == "gzip":
         # Without name and time: the same input gives the same bytes.
         return gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0)
     if compression == "bz2":
         return bz2.BZ2File(file, "wb")
-    if compression is None:
-        return file
-    return pa.CompressedOutputStream(pa.PythonFile(_LeftOpen(file), mode="w"), compression)
+    return pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), compression)
 
 
 def _as_it_was(error: UnicodeError) -> tuple[bytes, int]:

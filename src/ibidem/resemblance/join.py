@@ -191,7 +191,7 @@ def _pair_through_common(ranked: _Ranked, meetings: Meetings, limits: OverlapLim
     if len(meetings.document) == 0:
         none = np.empty(0, np.int32)
         return none, none, none
-    rank = np.full(int(max(meetings.document.max(), ranked.document.max())) + 1, -1, np.int64)
+    rank = np.full(max(int(meetings.document.max()), int(ranked.document.max())) + 1, -1, np.int64)
     rank[ranked.document] = np.arange(len(ranked.document))
     # Those that are gone share nothing with any that is left, so they led nobody.
     left = np.flatnonzero(rank[meetings.document] >= 0)
