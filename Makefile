@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test programs clean fuzz
+.PHONY: demo test test-versions programs clean fuzz
 
 demo: .venv/installed
 	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv --report
@@ -12,8 +12,14 @@ demo: .venv/installed
 # Tests run in their own order: those of Spark, few and long, would come last otherwise, with nothing left to run beside them.
 test: .venv/installed-dev programs
 	$(BIN)/ruff check src tests benchmarks studies fuzz
-	$(BIN)/mypy
+	@if $(BIN)/python -c "import sys; sys.exit(sys.version_info < (3, 11))"; then $(BIN)/mypy; \
+		else echo "Types are not checked on Python 3.10: the last numpy for it describes its arrays differently."; fi
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
+
+# The suite on every declared Python that is installed, and once with the oldest dependencies that pyproject.toml allows.
+# VERSIONS="3.12 oldest" chooses some, JOBS=2 bounds the processes.
+test-versions:
+	$(PYTHON) -m tests.versions $(VERSIONS)
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -15,6 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import QUICK_EXAMPLES
+from tests.oldest import constraints, oldest_versions, read_project
+from tests.versions import OLDEST_ON, declared_versions
+
 ROOT = Path(__file__).parent.parent
 NEWS = ROOT / "examples" / "newsroom" / "documents.jsonl"
 # Attributes that the oldest allowed pyarrow does not have, or has only beside pandas.
@@ -84,3 +88,36 @@ def test_only_processes_with_one_thread_fork() -> None:
         if forking.search(path.read_text("utf-8"))
     }
     assert found == {"tests/forking.py"}
+
+
+def test_the_declared_pythons_are_a_range_that_begins_where_the_package_says() -> None:
+    declared = declared_versions()
+    first = int(declared[0].partition(".")[2])
+    assert declared == [f"3.{minor}" for minor in range(first, first + len(declared))]
+    assert read_project()["requires-python"] == f">={declared[0]}"
+    assert set(OLDEST_ON) <= set(declared)
+
+
+def test_the_oldest_versions_are_the_lower_bounds() -> None:
+    given = ["a>=5.4", "b-c>=2; python_version < '3.11'", "d[e,f]>=1,<3"]
+    assert oldest_versions(given) == ["a==5.4", "b-c==2; python_version < '3.11'", "d==1"]
+    for requirement in ("a", "a==1", "a<2"):
+        with pytest.raises(ValueError, match=f"{requirement}: write it as NAME>=VERSION"):
+            oldest_versions([requirement])
+    names = {line.partition("==")[0] for line in constraints()}
+    assert names >= {"numba", "numpy", "pyarrow", "fastapi", "pytest", "hypothesis"}
+
+
+@pytest.mark.parametrize(("profile", "expected"), [("quick", QUICK_EXAMPLES), ("default", 50)])
+def test_the_quick_profile_bounds_tests_with_a_number_of_their_own(tmp_path: Path, profile: str, expected: int) -> None:
+    (tmp_path / "test_counted.py").write_text(
+        "from pathlib import Path\nfrom hypothesis import given, settings, strategies as st\n"
+        "@settings(max_examples=50, database=None)\n@given(st.integers())\ndef test_it(number):\n"
+        f"    with open({str(tmp_path / 'tried')!r}, 'a') as file:\n        file.write('.')\n",
+        "utf-8",
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": profile, "PYTHONPATH": os.pathsep.join(paths)}
+    subprocess.run([*command, "test_counted.py"], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert len((tmp_path / "tried").read_text()) == expected
