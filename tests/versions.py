@@ -2,8 +2,8 @@
 
 python -m tests.versions [3.12 oldest …]
 
-Each gets an environment of its own in build/versions. The package is installed as users install it, without extras, and every
-verb is tried; only then the packages for tests are added. Properties are tried on few examples unless HYPOTHESIS_PROFILE says
+Each gets an environment of its own in build/versions. The package is installed as users install it, without extras, and the main
+verbs are tried; only then the packages for tests are added. Properties are tried on few examples unless HYPOTHESIS_PROFILE says
 otherwise. Tests of Spark and of the browser are left to `make test`.
 """
 
@@ -74,7 +74,7 @@ def run_version(name: str, python: str, wheel: Path) -> str:
     with tempfile.TemporaryDirectory() as elsewhere:
         for command in SMOKE:
             _run([str(folder / "bin" / "ibidem"), *command.split()], Path(elsewhere), subprocess.DEVNULL)
-    print(f"{name}: every verb runs without extras", flush=True)
+    print(f"{name}: the main verbs run without extras", flush=True)
     _run([*install, *project_extra("web"), *packages_for_tests()])
     ignored = [word for path in NOT_HERE for word in ("--ignore", path)]
     jobs = os.environ.get("JOBS", "auto")
