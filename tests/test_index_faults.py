@@ -392,7 +392,7 @@ for number in range(10):
     pid = fork()
     if pid == 0:
         looker, index = Looker(history), Index(folder, create=False)
-        while not stop.exists():
+        while not stop.exists() or looker.n_looks < 6:
             if number % 2:
                 index.close()
                 index = Index(folder, create=False)
@@ -465,7 +465,6 @@ def test_ten_processes_never_see_half_a_commit(tmp_path: Path) -> None:
             assert readers.stdout.readline() == "ready\n", readers.communicate()[1]
             for step in steps:
                 step.run(index)
-            time.sleep(0.5)  # the slowest have looked a few times
         finally:
             stop.touch()
             output, problems = readers.communicate(timeout=120)
@@ -557,12 +556,10 @@ def test_of_two_writers_the_second_is_turned_away_until_the_first_is_killed(tmp_
         ) as first:
             assert first.stdout is not None
             assert first.stdout.readline() == "waiting\n"
-            started = time.monotonic()
             changes = Step("add", {"b": (7,)}), Step("remove", {}, ("a",)), Step("compact", {}), Step("watch", {"c": (8,)})
             for change in changes:
                 with pytest.raises(IndexLockedError, match=f"pid {first.pid}"):
                     change.run(index)
-            assert time.monotonic() - started < 5  # milliseconds, but on a busy machine
             assert len(index.query({"id": "?", "text": text((4, 5, 6))})) == 3  # who reads is not turned away
             first.kill()
             first.wait()

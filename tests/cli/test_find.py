@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from ibidem.cli.options import flag
 from ibidem.config import setting_fields
 from ibidem.version import __version__
 from tests.texts import documents, text
+from tests.waiting import LIMIT_SECONDS, wait_until_taken
 
 COMMAND = [sys.executable, "-m", "ibidem"]
 
@@ -349,19 +349,16 @@ def test_the_help_and_the_version(run: Run) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["find", "--help"], ["--version"]])
-def test_help_is_quick_and_loads_no_kernels(arguments: list[str]) -> None:
+def test_help_loads_no_kernels_and_little_else(arguments: list[str]) -> None:
     code = (
         "import sys\nfrom ibidem.cli.main import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
-        "print(sorted({'numba', 'numpy', 'pyarrow', 'rich'} & set(sys.modules)), file=sys.stderr)"
+        "print(sorted({'numba', 'numpy', 'pyarrow', 'rich'} & set(sys.modules)), len(sys.modules), file=sys.stderr)"
     )
-    times = []
-    for _ in range(2):  # the first one may have to compile Python files
-        begin = time.perf_counter()
-        answer = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-        times.append(time.perf_counter() - begin)
-    assert answer.stderr.strip() == "[]"
+    answer = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    heavy, _, n_modules = answer.stderr.rpartition(" ")
+    assert heavy == "[]"
+    assert int(n_modules) < 300  # pyarrow alone has more
     assert answer.stdout
-    assert min(times) < 1.0
 
 
 # As a process of its own.
@@ -426,10 +423,9 @@ def test_an_interrupted_run_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     ) as started:
         assert started.stdin is not None
         started.stdin.write(json.dumps(documents(text(1))[0]).encode() + b"\n")
-        started.stdin.flush()
-        time.sleep(1.5)  # it waits for more
+        wait_until_taken(started.stdin)
         started.send_signal(signal.SIGINT)
-        started.wait(30)
+        started.wait(LIMIT_SECONDS)
         assert started.stdout is not None
         assert started.stderr is not None
         assert (started.returncode, started.stdout.read()) == (130, b"")

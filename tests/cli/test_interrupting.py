@@ -8,10 +8,13 @@ import resource
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import LIMIT_SECONDS, wait_until_taken
 
 COMMAND = [sys.executable, "-m", "ibidem"]
 VERBS = {
@@ -21,16 +24,21 @@ VERBS = {
     "index": ["index", "add", "news.idx", "-"],
 }
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+# Work that is interrupted, and takes as long to end as standard input is open.
 KERNEL = """
-import os, sys, time
+import sys, threading
 from ibidem.cli import interrupting
-interrupting.PATIENCE_SECONDS = 0.2
-with interrupting.interruptible():
-    try:
-        sys.stdout.write("ready"); sys.stdout.flush()
-        time.sleep(30)
-    except KeyboardInterrupt:
-        time.sleep(float(sys.argv[1]))  # as long as a kernel may take
+interrupting.PATIENCE_SECONDS = float(sys.argv[1])
+try:
+    with interrupting.interruptible():
+        try:
+            print("working", flush=True)
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            print("ending", flush=True)
+            sys.stdin.read()
+except KeyboardInterrupt:
+    pass
 sys.exit(interrupting.exit_code())
 """
 
@@ -55,39 +63,44 @@ def test_an_interrupted_verb_leaves_nothing(verb: str, number: int, code: int, t
         assert started.stdin is not None
         assert started.stderr is not None
         started.stdin.write(line(1) + line(2))
-        started.stdin.flush()
-        time.sleep(1.5)  # it waits for more
+        wait_until_taken(started.stdin)
         started.send_signal(number)
-        assert started.wait(60) == code
+        assert started.wait(LIMIT_SECONDS) == code
         assert started.stderr.read().decode().splitlines()[-1] == "ibidem: interrupted"
     assert left_in(tmp_path) == ["tmp"]
 
 
-def interrupted(wait_seconds: float, n_signals: int) -> tuple[int, float, str]:
-    with subprocess.Popen(
-        [sys.executable, "-c", KERNEL, str(wait_seconds)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as started:
+@contextmanager
+def interrupted(patience_seconds: float) -> Iterator[subprocess.Popen[str]]:
+    """Yield a process that has been interrupted, and has not ended."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", KERNEL, str(patience_seconds)]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as started:
         assert started.stdout is not None
-        assert started.stderr is not None
-        assert started.stdout.read(5) == b"ready"
-        time.sleep(1)  # and is inside of its kernel by now
-        begin = time.monotonic()
-        for _ in range(n_signals):
-            started.send_signal(signal.SIGTERM)
-            time.sleep(0.5)
-        code = started.wait(60)
-        return code, time.monotonic() - begin, started.stderr.read().decode()
+        assert started.stdout.readline() == "working\n"
+        started.send_signal(signal.SIGTERM)
+        assert started.stdout.readline() == "ending\n"
+        yield started
 
 
 def test_a_run_that_takes_longer_to_end_says_that_it_waits() -> None:
-    assert interrupted(2, 1)[::2] == (143, "ibidem: interrupted; waiting for the work at hand (once more: end at once)\n")
-    assert interrupted(0, 1)[::2] == (143, "")
+    with interrupted(0.1) as started:
+        assert started.stderr is not None
+        assert started.stderr.readline() == "ibidem: interrupted; waiting for the work at hand (once more: end at once)\n"
+        assert started.communicate(timeout=LIMIT_SECONDS) == ("", "")  # it closes standard input
+        assert started.returncode == 143
+
+
+def test_a_run_that_ends_soon_says_nothing_of_waiting() -> None:
+    with interrupted(LIMIT_SECONDS) as started:
+        assert started.communicate(timeout=LIMIT_SECONDS) == ("", "")
+        assert started.returncode == 143
 
 
 def test_a_second_request_ends_at_once() -> None:
-    code, seconds, _ = interrupted(60, 2)
-    assert code in (143, -signal.SIGINT)  # by whoever hears of it first: the thread that watches, or Python itself
-    assert seconds < 30
+    with interrupted(LIMIT_SECONDS) as started:
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(LIMIT_SECONDS) == 143  # though standard input is open
 
 
 @pytest.mark.parametrize("form", ["parquet", "jsonl", "csv"])

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import LIMIT_SECONDS
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-LIMIT_SECONDS = 300  # for machines with much else to do; what is waited for takes less than a second
 # Runs the command line, and stops at the import that is named: it says so, and goes on when a byte comes in.
 STOPPING = """
 import os, sys

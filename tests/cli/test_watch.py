@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from ibidem.cli.options import flag
 from ibidem.config import setting_fields
 from tests.cli.test_find import COMMAND, Answer, Run, process, said
 from tests.texts import documents, text
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("compiled_index")
 PASSAGE = {"a_start", "a_end", "b_id", "b_start", "b_end", "n_sentences", "similarity", "kind", "direction"}
@@ -215,11 +215,7 @@ def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
 def test_documents_are_safe_after_a_while_though_nothing_comes(tmp_path: Path) -> None:
     with started(tmp_path, "--commit-every", "0.2s") as watch:
         watch.ask({"id": "a", "text": text(1)})
-        for _ in range(100):
-            with ibidem.Index(tmp_path / "news.idx", create=False) as index:
-                if len(index):
-                    break
-            time.sleep(0.1)
+        wait_until(lambda: ids_in(tmp_path / "news.idx"), "a commit")
         watch.process.send_signal(signal.SIGKILL)
         watch.process.wait(30)
     assert ids_in(tmp_path / "news.idx") == 1

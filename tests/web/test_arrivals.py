@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,6 +22,7 @@ from ibidem.web import adding, arrivals, shapes, streaming
 from ibidem.web.arrivals import ArrivalLog
 from ibidem.web.errors import ApiError
 from tests.texts import text
+from tests.waiting import wait_until
 from tests.web.conftest import RECORDS, AppMaker
 from tests.web.expecting import expect, expect_error, expect_safe
 
@@ -228,13 +228,12 @@ def test_there_are_only_so_many_listeners(client: httpx.Client, monkeypatch: pyt
     with client.stream("GET", stream) as first, client.stream("GET", stream) as second:
         assert (first.status_code, second.status_code) == (200, 200)
         expect_error(503, "busy", client.get(stream))
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:  # that they have gone is noticed a little later
+
+    def may_listen() -> bool:
         with client.stream("GET", stream) as third:
-            if third.status_code == 200:
-                return
-        time.sleep(0.05)
-    pytest.fail("nobody may listen any more")
+            return third.status_code == 200
+
+    wait_until(may_listen, "an end of the first two")  # it is noticed a little later
 
 
 def test_streams_end_with_the_server(client: httpx.Client) -> None:

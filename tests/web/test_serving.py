@@ -19,6 +19,7 @@ from ibidem.cli.serve import serve
 from ibidem.errors import IbidemError, InputError, NoIndexError, ResourceError, UsageError
 from ibidem.web.running import address_of, bind
 from tests.texts import text
+from tests.waiting import LIMIT_SECONDS
 
 TOKEN = "correct-horse-battery"
 
@@ -52,7 +53,7 @@ def test_it_serves_until_it_is_told_to_end(result: Path, index: Path, number: si
             with client.stream("GET", "/api/v1/arrivals/stream") as stream:
                 next(stream.iter_lines())
                 process.send_signal(number)
-                assert process.wait(10) == 0
+                assert process.wait(LIMIT_SECONDS) == 0
         assert process.stderr is not None
         assert process.stderr.read() == ""
 

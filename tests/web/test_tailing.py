@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from ibidem.web import shapes, tailing
 from ibidem.web.arrivals import ArrivalLog
 from ibidem.web.tailing import Tail
 from tests.texts import text
+from tests.waiting import wait_until
 from tests.web.conftest import RECORDS, AppMaker
 
 
@@ -162,10 +162,8 @@ def test_the_app_shows_a_stream_that_another_process_handles(app_over: AppMaker,
     client = app_over(result, arrivals=file)
     assert client.get("/api/v1/arrivals").json()["total"] == 0
     append(file, line("one", text=text(1)))
-    deadline = time.monotonic() + 10
-    while not (items := client.get("/api/v1/arrivals").json()["items"]) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert [item["id"] for item in items] == ["one"]
+    wait_until(lambda: client.get("/api/v1/arrivals").json()["items"])
+    assert [item["id"] for item in client.get("/api/v1/arrivals").json()["items"]] == ["one"]
 
 
 def test_a_file_that_cannot_be_read_does_not_end_the_following(
@@ -173,6 +171,5 @@ def test_a_file_that_cannot_be_read_does_not_end_the_following(
 ) -> None:
     tail = Tail(tmp_path, log)  # a folder
     tail.start(0.01)
-    time.sleep(0.1)
+    wait_until(lambda: "cannot be followed" in caplog.text)
     tail.stop()
-    assert "cannot be followed" in caplog.text
