@@ -14,8 +14,10 @@ from hypothesis import settings
 from ibidem import parts
 
 QUICK_EXAMPLES = 10
-_PROFILE = os.environ.get("HYPOTHESIS_PROFILE")
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "full")
 
+# How long an example takes says something of the machine, and of what else it has to do.
+settings.register_profile("full", deadline=None)
 settings.register_profile("quick", max_examples=QUICK_EXAMPLES, deadline=None)
 
 
@@ -26,9 +28,8 @@ def work_is_shared_however_little_there_is() -> None:
 
 
 def pytest_configure() -> None:
-    """Load the profile that the environment names, if it names one."""
-    if _PROFILE:
-        settings.load_profile(_PROFILE)
+    """Load the profile that the environment names."""
+    settings.load_profile(_PROFILE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

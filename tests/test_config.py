@@ -176,6 +176,7 @@ def configs(draw: st.DrawFn) -> Config:
     forms = {
         "bands": st.sampled_from([1, 16, 64]), "permutations": st.just(128), "sample_remainder": st.just(0),
         "filter_bits": st.sampled_from([0, 64, 128, 256]), "memory": st.sampled_from(["auto", "500MB", "1.5 GB"]),
+        "max_disk": st.sampled_from(["auto", "500MB", "1.5 GB"]),
         "keep": st.sampled_from(["longest", "a:b:max", "seen:min"]), "bits_per_word": st.integers(1, 16),
         "commit_every": st.sampled_from(["100", "0.5s", "1000, 10s"]),
     }  # fmt: skip

@@ -219,6 +219,11 @@ class EngineConfig:
         "Memory that a run may use, as 500MB or 4GB; what needs more is worked on part by part, and parts are stored on disk. "
         "auto: three quarters of what the machine has.",
     )
+    max_disk: str = _setting(
+        "auto",
+        "Disk that temporary files may take at a time, as 500MB or 4GB; a run that needs more ends with exit code 5. auto: "
+        "nine tenths of what is free, and at most 200 times the inputs, or 4 GB if that is more (Spark: no limit).",
+    )
     tmp_dir: str = _setting(
         "auto", "Folder for temporary files (on Spark: one that all workers reach); auto: in the output folder or the system's."
     )

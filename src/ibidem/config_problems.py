@@ -51,6 +51,8 @@ def problems_of(config: Config) -> Iterator[str]:
         yield f"permutations = {config.resemblance.permutations} cannot be grouped in {config.resemblance.bands} equal bands"
     if memory_bytes(config.engine.memory) is None:
         yield f"memory = {config.engine.memory!r} is neither auto nor a size like 500MB or 4GB"
+    if config.engine.max_disk != "auto" and not memory_bytes(config.engine.max_disk):
+        yield f"max_disk = {config.engine.max_disk!r} is neither auto nor a size like 500MB or 4GB"
     if config.engine.resume and config.engine.engine == "spark":
         yield "resume is for the local engine; Spark sees to lost workers by itself"
     if config.alignment.align and config.engine.engine == "spark":

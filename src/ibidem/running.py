@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Iterator
+from functools import cached_property
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -12,9 +14,11 @@ import pyarrow as pa
 from ibidem.checking import check_documents
 from ibidem.collection import Collection, gather
 from ibidem.config import Config, DocumentsConfig
+from ibidem.disk import DiskBudget, disk_budget
 from ibidem.documents import describe_inputs, input_size, read_batches
-from ibidem.documents.inputs import unknown_kinds_notice
+from ibidem.documents.inputs import FileSource, resolve_inputs, unknown_kinds_notice, without_iterators
 from ibidem.documents.records import UnreadTimes
+from ibidem.documents.streams import STDIN
 from ibidem.engines import LocalEngine
 from ibidem.progress import Progress
 from ibidem.reports import SkippedRecords
@@ -51,6 +55,19 @@ class Run:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._engine.__exit__(kind, error, trace)
 
+    @cached_property
+    def disk(self) -> DiskBudget:
+        """What the run may use of the disk for temporary files. Standard input that was stored to be read twice counts."""
+        budget = disk_budget(self.config.engine.max_disk, self._tmp_folder(), self._n_bytes())
+        for source in resolve_inputs(without_iterators(self.inputs)):
+            if isinstance(source, FileSource) and source.name == STDIN and source.stored is not None:
+                budget.take("standard input", source.n_bytes or 0)
+        return budget
+
+    def _tmp_folder(self) -> str:
+        """Return where temporary files go."""
+        return self.config.engine.tmp_folder or tempfile.gettempdir()
+
     def read_sentences(self, fields: DocumentsConfig, unique_ids: bool) -> Collection:
         """Read all documents, and split them into sentences."""
         with self.progress.stage("sentences", self._n_bytes()):
@@ -65,7 +82,9 @@ class Run:
             batches, reference = self._batches(fields)
             if max_documents:
                 batches = _first_rows(batches, max_documents)
-            documents = gather_shingles(batches, reference, self.config, self.map_parts, self.progress.add_documents)
+            on_batch = self.progress.add_documents
+            documents = gather_shingles(batches, reference, self.config, self.map_parts, on_batch, self.disk)
+            self.progress.use(**self.disk.used())
             check_documents(documents, self.against is not None, self.skipped, unique_ids)
         return documents
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ibidem.collection import MOST_SENTENCES, Documents, texts_of
 from ibidem.config import Config
+from ibidem.disk import DiskBudget
 from ibidem.errors import ResourceError
 from ibidem.memory import allowed_memory
 from ibidem.parts import MapParts
@@ -89,10 +90,11 @@ def gather_shingles(
     config: Config,
     map_parts: MapParts,
     on_batch: Callable[[int], None],
+    disk: DiskBudget | None = None,
 ) -> ShingledDocuments:
     """Shingle the texts of all batches as they arrive; `on_batch` is told of new documents.
 
-    What does not fit into the memory that the settings allow is put into a temporary file.
+    What does not fit into the memory that the settings allow is put into a temporary file, which counts on `disk`.
     """
     kind = what_to_keep(config)
 
@@ -104,7 +106,7 @@ def gather_shingles(
     sizes: list[NDArray[np.int64]] = []
     digests: list[NDArray[np.uint64]] = []
     max_bytes = allowed_memory(config.engine.memory) // 2  # as much again is needed to compare them
-    hashes = SpillingColumn(np.uint64, max_bytes, config.engine.tmp_folder)
+    hashes = SpillingColumn(np.uint64, max_bytes, config.engine.tmp_folder, disk, "shingles")
     n_documents = n_input = 0
     for stream in (batches, reference_batches):
         for batch, texts in map_parts(shingle, stream):

@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.disk import DiskBudget
 from ibidem.errors import no_room
 
 
@@ -27,13 +28,24 @@ def temporary_folder(parent: str | None) -> Iterator[Path]:
 
 
 class SpillingColumn:
-    """Grows by parts. Beyond `max_bytes` it lies in a file of `folder` that vanishes with the process, however that ends."""
+    """Grows by parts. Beyond `max_bytes` it lies in a file of `folder` that vanishes with the process, however that ends.
 
-    def __init__(self, dtype: Any, max_bytes: int = sys.maxsize, folder: str | None = None) -> None:
+    `disk` counts the bytes of the file, as `what`.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        max_bytes: int = sys.maxsize,
+        folder: str | None = None,
+        disk: DiskBudget | None = None,
+        what: str = "a column",
+    ) -> None:
         self._column = np.empty(1 << 12, dtype)
         self._length = 0
         self._max_bytes = max_bytes
         self._folder = folder
+        self._disk, self._what = disk or DiskBudget(), what
         self._file: IO[bytes] | None = None
 
     def append(self, part: NDArray[Any]) -> None:
@@ -45,6 +57,8 @@ class SpillingColumn:
                 self._column.resize(max(end, len(self._column) * 3 // 2), refcheck=False)
             self._column[self._length : end] = part
         else:
+            n_new = end if self._file is None else len(part)
+            self._disk.take(self._what, n_new * self._column.itemsize)
             try:
                 if self._file is None:
                     self._file = tempfile.TemporaryFile(dir=self._folder, prefix="ibidem-")  # noqa: SIM115 (lives on)

@@ -288,7 +288,7 @@ def test_the_folder_is_looked_at_before_the_inputs_are_read(run: Run, tmp_path: 
 def test_the_help_lists_every_setting(run: Run) -> None:
     answer = run("compare", "--help")
     assert (answer.code, answer.err) == (0, "")
-    without = ("html", "group_field", "align", "engine", "memory", "tmp_dir", "partitions", "resume", "work_dir")
+    without = ("html", "group_field", "align", "engine", "memory", "max_disk", "tmp_dir", "partitions", "resume", "work_dir")
     for stage, setting in setting_fields():
         if stage in ("documents", "sentences", "alignment", "engine", "output") and setting.name not in without:
             assert f"{flag(setting.name)} " in answer.out.replace("/", " ").replace("\n", " "), setting.name

@@ -168,9 +168,10 @@ def test_data_go_when_nobody_can_ask_for_them_and_the_next_stage_is_finished(tmp
     assert numbers_of(second) == list(range(50))
     assert numbers_of(third) == list(range(7))
     assert len(list(tmp_path.glob("*.stage"))) == 3  # that they were finished is known all the same
-    assert store.n_bytes_now == sum(data_bytes(tmp_path).values())
-    assert store.n_spilled_bytes > store.n_bytes_now
-    assert store.n_bytes_peak == store.n_spilled_bytes
+    n_manifest_bytes = sum(path.stat().st_size for path in tmp_path.glob("*.stage"))
+    assert store.disk.n_bytes_now == sum(data_bytes(tmp_path).values()) + n_manifest_bytes
+    assert store.disk.n_bytes_written > store.disk.n_bytes_now
+    assert store.disk.n_bytes_peak == store.disk.n_bytes_written
 
 
 def test_data_that_are_to_be_kept_stay(tmp_path: Path) -> None:

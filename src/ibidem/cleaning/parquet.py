@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.files import InputFile, OutputFile
+from ibidem.documents.parquet import Unfolded, rows_without_excess, stored_bytes
 from ibidem.documents.streams import READ_ERRORS
+from ibidem.documents.unfolding import UnfoldedError
 
 MAX_ROWS = 1 << 16
 # A larger row group is read and written in parts of about this size, so that memory does not grow with it.
@@ -21,23 +23,19 @@ MAX_GROUP_BYTES = 128 << 20
 
 def column_names(file: InputFile) -> list[str]:
     """Return the names of the columns."""
-    with _open(file) as table:
+    with stored_bytes(file) as stored, pq.ParquetFile(stored) as table:
         names: list[str] = table.schema_arrow.names
         return names
-
-
-def _open(file: InputFile) -> Any:
-    # Parquet is read from its end: what is compressed as a whole is held as a whole.
-    return pq.ParquetFile(pa.BufferReader(file.read()) if file.is_forward_only else file.path)
 
 
 def rewrite_parquet(file: InputFile, output: OutputFile, edits: Edits) -> None:
     """Copy all rows but those that go."""
     try:
-        table = _open(file)
+        stored = stored_bytes(file)
+        table = pq.ParquetFile(stored)
     except READ_ERRORS as error:
         raise edits.changed() from error
-    with table:
+    with stored, table:
         schema = table.schema_arrow
         if edits.text_field not in schema.names:
             raise edits.changed()
@@ -46,7 +44,7 @@ def rewrite_parquet(file: InputFile, output: OutputFile, edits: Edits) -> None:
                 schema = schema.append(field)
         position = 1
         with pq.ParquetWriter(_Sink(output), schema, **_settings(table)) as writer:
-            for batches in _groups(table, file):
+            for batches in _groups(table, stored, file, edits.text_field):
                 changed = []
                 for batch in batches:
                     changed.append(change_rows(batch, position, edits))
@@ -73,19 +71,27 @@ class _Sink:
         """Leave it to the owner."""
 
 
-def _groups(table: Any, file: InputFile) -> Iterator[list[Any]]:
-    """Yield the batches of each row group, or of each part of one; end where damage begins."""
+def _groups(table: Any, stored: Any, file: InputFile, text_field: str) -> Iterator[list[Any]]:
+    """Yield the batches of each row group, or of each part of one; end where damage begins, or where the reader has ended."""
+    unfolded = Unfolded(file)
     for number in range(table.num_row_groups):
         group = table.metadata.row_group(number)
         n_rows = max(1, min(MAX_ROWS, MAX_GROUP_BYTES // 8 * group.num_rows // max(1, group.total_byte_size)))
+        n_rows = min(n_rows, rows_without_excess(group, stored))
         batches: list[Any] = []
         n_bytes = 0
         for batch in _batches(table, number, n_rows, file):
+            batch = batch.slice(0, unfolded.take(batch, text_field))
             if batches and n_bytes + batch.nbytes > MAX_GROUP_BYTES:
                 yield batches
                 batches, n_bytes = [], 0
             batches.append(batch)
             n_bytes += batch.nbytes
+            try:
+                unfolded.check()
+            except UnfoldedError as error:
+                file.damage = error
+                break
         yield batches
         if file.damage is not None:
             return

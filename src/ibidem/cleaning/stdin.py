@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 from ibidem.cleaning.files import COPY_BYTES, compression_of, format_of_source
+from ibidem.disk import DiskBudget
 from ibidem.documents.inputs import HTML, JSON, JSONL, PARQUET, TEXT, WARC, FileSource
 from ibidem.documents.streams import COMPRESSIONS, STDIN, standard_input
 from ibidem.errors import ResourceError
@@ -14,15 +14,19 @@ from ibidem.errors import ResourceError
 _EXTENSIONS = {TEXT: ".txt", HTML: ".html", JSONL: ".jsonl", JSON: ".json", PARQUET: ".parquet", WARC: ".warc"}
 
 
-def spool_stdin(folder: Path) -> FileSource:
+def spool_stdin(folder: Path, disk: DiskBudget) -> FileSource:
     """Store standard input in a folder, as a file called `stdin` with the extensions of its format and compression.
+
+    More of it than `disk` allows is a ResourceError.
 
     The source that is returned is read instead of `-` and keeps this name; its copy is called `stdin` as the file is.
     """
     path = folder / "stdin.part"
     try:
         with open(path, "wb") as file:
-            shutil.copyfileobj(standard_input().buffer, file, COPY_BYTES)
+            while data := standard_input().buffer.read(COPY_BYTES):
+                disk.take("standard input", len(data))
+                file.write(data)
         kind = format_of_source(FileSource(str(path), STDIN, None))
         suffixes = {compression: suffix for suffix, compression in COMPRESSIONS.items()}
         stored = path.with_name("stdin" + _EXTENSIONS[kind] + suffixes.get(compression_of(path) or "", ""))

@@ -45,7 +45,7 @@ _PLAIN_WIDTH = 100
 )  # fmt: skip
 @setting_options(
     "documents", "sentences", "alignment", "engine", "output",
-    without=("html", "group_field", "align", "format", "engine", "memory", "tmp_dir", "partitions", "resume"),
+    without=("html", "group_field", "align", "format", "engine", "memory", "max_disk", "tmp_dir", "partitions", "resume"),
     also=("max_gap_sentences",),
 )  # fmt: skip
 @run_options

@@ -70,6 +70,7 @@ def dedup(
         from ibidem.cleaning import spool_stdin
         from ibidem.cli.display import open_display
         from ibidem.cli.occupying import folder_occupied
+        from ibidem.disk import disk_budget
         from ibidem.reports.cleaning_summary import summarise_cleaning
         from ibidem.spilling import temporary_folder
 
@@ -80,7 +81,7 @@ def dedup(
         paths: list[Any] = list(inputs)
         if "-" in paths:  # inputs are read twice: standard input is stored first
             folder = stack.enter_context(temporary_folder(config.engine.tmp_folder))
-            paths[paths.index("-")] = spool_stdin(folder)
+            paths[paths.index("-")] = spool_stdin(folder, disk_budget(config.engine.max_disk, folder, None))
         if output is not None and not dry_run:
             config = stack.enter_context(folder_occupied(output, config))
         check_cleaning(paths, None if dry_run else output, config)

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ibidem.config import Config
+from ibidem.disk import DiskBudget
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.sources import Scans, scan_inputs
 from ibidem.engines.spark.flow import SparkFlow
 from ibidem.engines.spark.session import SessionSettings, WorkFolder, spark_errors
 from ibidem.errors import NoDocumentsError
 from ibidem.progress import Progress
+from ibidem.quantities import memory_bytes
 
 _PARTITION_BYTES, _LARGE_PARTITION_BYTES = 32 << 20, 128 << 20
 _MANY_PARTITIONS = 2048
@@ -52,11 +54,18 @@ def start_run(
             scans = scan_inputs(spark, inputs, against, config, store, whole)
         n_partitions = engine.partitions or max(spark.sparkContext.defaultParallelism, _n_partitions(scans.n_bytes))
         layout = Layout(scans.n_records, scans.n_input, n_partitions)
-        run = SparkRun(spark, folder, SparkFlow(spark, folder, n_partitions), layout, scans, stack)
+        flow = SparkFlow(spark, folder, n_partitions, _disk_of(config.engine.max_disk))
+        run = SparkRun(spark, folder, flow, layout, scans, stack)
         try:
             yield run
         except NoDocumentsError as error:
             raise NoDocumentsError(error.message, scans.first_skipped(run.flow, strict=False).explain()) from error
+
+
+def _disk_of(max_disk: str) -> DiskBudget | None:
+    """Return the budget for stages, if there is a limit: to ask a shared file system after each of them takes a while."""
+    n_bytes = memory_bytes(max_disk)
+    return DiskBudget(n_bytes) if n_bytes else None
 
 
 def _n_partitions(n_bytes: int) -> int:

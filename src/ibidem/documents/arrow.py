@@ -21,7 +21,7 @@ def arrow_jobs(batch: Any, first_position: int, source: str, wanted: Wanted, n_b
     if wanted.config.text_field not in batch.schema.names:
         raise missing_column(source, batch.schema.names, wanted)
     _check_text_type(batch.schema.field(wanted.config.text_field).type, source, wanted)
-    ends = _n_bytes_up_to(batch.column(wanted.config.text_field))
+    ends = n_bytes_up_to(batch.column(wanted.config.text_field))
     start = 0
     while start < batch.num_rows:
         # By the texts themselves, not by their mean: a few of them may be as large as all others together.
@@ -33,7 +33,7 @@ def arrow_jobs(batch: Any, first_position: int, source: str, wanted: Wanted, n_b
         start = end
 
 
-def _n_bytes_up_to(texts: Any) -> Any:
+def n_bytes_up_to(texts: Any) -> Any:
     """Return for each row how many bytes the texts up to it have, itself included, when they are written out."""
     column = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     if pa.types.is_null(column.type):

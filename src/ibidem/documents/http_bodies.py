@@ -12,6 +12,8 @@ import zlib
 import pyarrow as pa
 
 from ibidem.documents.streams import MAX_RECORD_BYTES
+from ibidem.documents.unfolding import most_unfolded
+from ibidem.quantities import size_of
 
 _CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _GZIP_OR_ZLIB, _DEFLATE = 32 + zlib.MAX_WBITS, -zlib.MAX_WBITS
@@ -70,21 +72,25 @@ def _decompressed(data: bytes, name: str) -> bytes:
 def _inflated(data: bytes, window_bits: int) -> bytes:
     """Return what is there, also of a stream that was cut off."""
     inflater = zlib.decompressobj(window_bits)
-    found = _checked(inflater.decompress(data, MAX_RECORD_BYTES + 1))
+    found = _checked(inflater.decompress(data, _most(data) + 1), _most(data))
     return _streamed(data, "gzip") if inflater.unused_data.startswith(_GZIP_MAGIC) else found
 
 
 def _streamed(data: bytes, codec: str) -> bytes:
     pieces: list[bytes] = []
-    n_bytes = 0
+    n_bytes, most = 0, _most(data)
     with pa.CompressedInputStream(pa.BufferReader(data), codec) as stream:
-        while n_bytes <= MAX_RECORD_BYTES and (piece := stream.read(_READ_BYTES)):
+        while n_bytes <= most and (piece := stream.read(_READ_BYTES)):
             pieces.append(piece)
             n_bytes += len(piece)
-    return _checked(b"".join(pieces))
+    return _checked(b"".join(pieces), most)
 
 
-def _checked(body: bytes) -> bytes:
-    if len(body) > MAX_RECORD_BYTES:
-        raise BodyError(f"it unfolds to more than {MAX_RECORD_BYTES >> 20:,} MB")
+def _most(data: bytes) -> int:
+    return min(MAX_RECORD_BYTES, most_unfolded(len(data)))
+
+
+def _checked(body: bytes, most_bytes: int) -> bytes:
+    if len(body) > most_bytes:
+        raise BodyError(f"it unfolds to more than {size_of(most_bytes)}")
     return body

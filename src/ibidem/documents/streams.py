@@ -12,13 +12,14 @@ from typing import Any, BinaryIO, TextIO
 import pyarrow as pa
 
 from ibidem.documents.opening import open_file
+from ibidem.documents.unfolding import UnfoldedError, most_unfolded
 from ibidem.errors import UsageError
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 BOM = codecs.BOM_UTF8
 STDIN = "-"
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
-# A line, row, page or text that is longer is left out: it may be a file that unfolds to a thousand times its size.
+# A line, row, page or text that is longer is left out.
 MAX_RECORD_BYTES = 1 << 30
 _READ_BYTES = 1 << 15
 # Before a damaged place, bytes are taken in ever smaller steps, compressed and decompressed: all that can be unfolded is.
@@ -133,6 +134,11 @@ class ByteStream:
         return f"{reason.rstrip('.')}, after {self._n_unfolded:,} bytes of decompressed text"
 
     @property
+    def n_stored_bytes(self) -> int:
+        """Size of the file; of a stream, what was read of it so far."""
+        return self._as_it_was[0] if self._as_it_was is not None else self._raw.n_bytes
+
+    @property
     def is_forward_only(self) -> bool:
         """Whether the decompressed bytes can only be read from the beginning on."""
         return self._source is not self._raw or not self._is_file
@@ -166,7 +172,10 @@ class ByteStream:
         return self._raw.read(n_bytes) if self._source is self._raw else self._decompress(n_bytes)
 
     def _decompress(self, n_bytes: int) -> bytes:
-        """Read in small pieces: what stands before a damaged place is handed out, the error comes with the next call."""
+        """Read in small pieces: what is before a damaged place is handed out, the error comes with the next call.
+
+        So does that of a file that unfolds too far.
+        """
         if self._error is not None:
             raise self._error
         pieces: list[bytes] = []
@@ -183,9 +192,16 @@ class ByteStream:
                 break
             if not piece:
                 break
+            most = most_unfolded(self.n_stored_bytes) - self._n_unfolded
+            if len(piece) > most:  # up to the same byte whenever it is read, and however much at a time
+                piece, self._error = piece[:most], UnfoldedError()
+                if not piece and not pieces:
+                    raise self._error
             pieces.append(piece)
             n_bytes -= len(piece)
             self._n_unfolded += len(piece)
+            if self._error is not None:
+                break
         return b"".join(pieces)
 
     def _be_careful(self) -> bool:

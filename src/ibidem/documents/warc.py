@@ -13,6 +13,7 @@ from ibidem.documents.http_bodies import BodyError, decode_body
 from ibidem.documents.records import Job, Outcome, Records, Wanted, check, strings, too_long, weighed
 from ibidem.documents.streams import MAX_RECORD_BYTES, READ_ERRORS, ByteStream
 from ibidem.documents.times import from_values
+from ibidem.documents.unfolding import UnfoldedError, most_unfolded
 
 with warnings.catch_warnings():
     # fastwarc 1.1 warns of its own old names when it is imported.
@@ -41,7 +42,7 @@ def read_warc(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Job]:
     """Yield a job for each handful of pages; their position is their number among the responses of the file."""
     file = ReadableStream(stream)
     pages: list[Page] = []
-    n_bytes = end = 0
+    n_bytes = n_decoded = end = 0
     position = 0
     try:
         # Bodies are decoded here: where fastwarc cannot do it, it does not get to the next record either.
@@ -53,6 +54,10 @@ def read_warc(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Job]:
                 continue
             pages.append(page)
             n_bytes += len(page.data)
+            n_decoded += len(page.data)
+            if n_decoded > most_unfolded(stream.n_stored_bytes):  # packed twice: as an archive, and page by page
+                del pages[-1]
+                raise UnfoldedError
             if n_bytes >= MAX_JOB_BYTES:
                 yield weighed(functools.partial(_to_documents, pages, source, wanted, stream.take_count()), n_bytes)
                 pages, n_bytes = [], 0

@@ -104,6 +104,7 @@ class StageWriter:
     def _write(self, tag: str, partition: int, table: pa.Table) -> None:
         n_memory_bytes = table.nbytes
         data = self._packed(table) if self._has_text[tag] else self._as_it_is(table, n_memory_bytes)
+        self._store.disk.take(self._name, len(data))
         try:
             if tag not in self._files:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
@@ -116,7 +117,6 @@ class StageWriter:
         number, end, n_bytes = self._tags.index(tag), self._ends[tag], len(data)
         self._chunks.extend((number, partition, end, n_bytes, table.num_rows, n_memory_bytes, zlib.crc32(data)))
         self._ends[tag] += n_bytes
-        self._store.grow(n_bytes)
 
     def _packed(self, table: pa.Table) -> memoryview:
         """Return a chunk as it is written where it holds text, which is worth packing."""

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks
+from ibidem.disk import DiskBudget
 from ibidem.engines.stage_writing import CHUNKS, StageWriter
 from ibidem.errors import ResourceError, no_room
 
@@ -98,14 +99,16 @@ class BlockFile:
 class StageStore:
     """The stages of one run in a folder. `n_buffer_bytes` is what may wait in memory before it is written.
 
+    `disk` counts what is written; a stage that needs more than it allows is a ResourceError and stays unfinished.
+
     Calls must come in the same order in every run with the same inputs and settings; stages that an earlier run has
     finished are found again.
     """
 
-    def __init__(self, folder: Path, n_buffer_bytes: int) -> None:
+    def __init__(self, folder: Path, n_buffer_bytes: int, disk: DiskBudget | None = None) -> None:
         self.folder = folder
         self.n_buffer_bytes = n_buffer_bytes
-        self.n_spilled_bytes = self.n_bytes_now = self.n_bytes_peak = 0
+        self.disk = disk or DiskBudget()
         self._number = 0
         self._released: list[Path] = []
         self._kept: set[Path] = set()
@@ -118,6 +121,7 @@ class StageStore:
         manifest = self.folder / f"{name}{_MANIFEST}"
         if manifest.exists():
             table, told = _read_manifest(manifest)
+            self.disk.take(name, manifest.stat().st_size)
             return self._finished(name, table, told, outputs, is_from_before=True)
         return StageWriter(self, name, outputs)
 
@@ -129,7 +133,7 @@ class StageStore:
             file = BlockFile(self.path_of(name, tag), schema, chunks.filter(pc.equal(chunks["tag"], tag)), is_from_before)
             weakref.finalize(file, self._released.append, file.path)
             if is_from_before:
-                self.grow(file.n_bytes if file.path.exists() else 0)
+                self.disk.take(name, file.n_bytes if file.path.exists() else 0)
             blocks[tag] = Blocks(tag, schema, file)
         return FinishedStage(blocks, told)
 
@@ -147,6 +151,7 @@ class StageStore:
         try:
             with pa.OSFile(str(aside), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)
+            self.disk.take(name, aside.stat().st_size)
             os.replace(aside, manifest)
         except OSError as error:
             raise no_room(self.folder, error) from error
@@ -158,18 +163,12 @@ class StageStore:
         while self._released:
             path = self._released.pop()
             if path not in self._kept and path.exists():
-                self.n_bytes_now -= path.stat().st_size
+                self.disk.give_back(path.name.partition(".")[0], path.stat().st_size)
                 path.unlink()
 
     def path_of(self, name: str, tag: str) -> Path:
         """Return the file of one tag of a stage."""
         return self.folder / f"{name}.{tag}{_DATA}"
-
-    def grow(self, n_bytes: int) -> None:
-        """Note that so much was written."""
-        self.n_bytes_now += n_bytes
-        self.n_bytes_peak = max(self.n_bytes_peak, self.n_bytes_now)
-        self.n_spilled_bytes += n_bytes
 
 
 class FinishedStage:

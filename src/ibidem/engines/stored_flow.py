@@ -107,8 +107,8 @@ class StoredFlow:
         finally:
             begun.close()
         give_back_memory()
-        self._progress.add_step(Step(stage, time.perf_counter() - begin, n_read, begun.n_bytes, self.store.n_bytes_now))
-        self._progress.use(spilled_bytes=self.store.n_spilled_bytes, spilled_bytes_peak=self.store.n_bytes_peak)
+        self._progress.add_step(Step(stage, time.perf_counter() - begin, n_read, begun.n_bytes, self.store.disk.n_bytes_now))
+        self._progress.use(**self.store.disk.used())
         return finished.blocks
 
 

@@ -55,8 +55,10 @@ def _lines(result: Result | StoredResult, folder: Path | None) -> Iterator[str]:
 def stored_lines(resources: Mapping[str, int]) -> Iterator[str]:
     """Say how much a run that outgrew its memory has stored."""
     if resources.get("spilled_bytes"):
-        parts, most, total = (resources[name] for name in ("partitions", "spilled_bytes_peak", "spilled_bytes"))
-        yield f"worked on in {many(parts, 'part')}: at most {size_of(most)} of temporary files, {size_of(total)} written in all"
+        most, total = (size_of(resources[name]) for name in ("spilled_bytes_peak", "spilled_bytes"))
+        parts = f"worked on in {many(resources['partitions'], 'part')}: " if "partitions" in resources else ""
+        allowed = f" ({size_of(resources['max_disk_bytes'])} allowed)" if "max_disk_bytes" in resources else ""
+        yield f"{parts}at most {most} of temporary files{allowed}, {total} written in all"
 
 
 def many(count: int, noun: str) -> str:

@@ -65,7 +65,7 @@ class StoredRun(Run):
         memory = allowed_memory(self.config.engine.memory)
         give_back_memory()
         free = max(memory - used_memory(), memory // 4)
-        store = StageStore(self.work.stages, free // _BUFFER_SHARE)
+        store = StageStore(self.work.stages, free // _BUFFER_SHARE, self.disk)
         n_bytes = self._n_bytes()
         home_bytes = free // (_HOMES_IN_MEMORY * workers)
         if self.config.engine.partitions and n_bytes:
@@ -107,12 +107,17 @@ class StoredRun(Run):
         self.progress.tell(f"the work is stored in parts in {self.work.stages}{room}, and removed in the end")
         if n_bytes is not None and free < _DISK_A_BYTE * n_bytes:
             self.progress.tell(f"there are only {size_of(free)} free; another folder can be named with --tmp-dir")
+        elif n_bytes is not None and self.disk.most_bytes < _DISK_A_BYTE * n_bytes:
+            self.progress.tell(f"--max-disk allows {size_of(self.disk.most_bytes)} of temporary files: it may not be enough")
         if memory < 2 * used_memory():
             used = size_of(used_memory())
             self.progress.tell(f"the program itself takes {used} of memory: {size_of(memory)} may not be enough")
         n_parts = self.config.engine.partitions
         if n_parts > _MANY_PARTS and n_bytes is not None and n_bytes // n_parts < _LEAST_HOME_BYTES:
             self.progress.tell(f"{n_parts} parts of so little text take longer than fewer would")
+
+    def _tmp_folder(self) -> str:
+        return str(self.work.stages)
 
     def live_on(self) -> WorkFolder:
         """Return the work folder for a result that will remove it."""

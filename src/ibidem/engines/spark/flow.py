@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
-from ibidem.engines.spark.session import SessionSettings, escaped
+from ibidem.disk import DiskBudget
+from ibidem.engines.spark.session import SessionSettings, escaped, list_sizes
 
 _BLOCK_SCHEMA = "tag string, route int, n_rows long, n_before long, payload binary"
 _NUMBERS = [("route", pa.int32()), ("n_rows", pa.int64()), ("n_before", pa.int64())]
@@ -24,13 +25,17 @@ _TASK_BYTES = 128 << 20  # little beside the memory of any worker
 
 
 class SparkFlow:
-    """A flow on a Spark session. `folder` is where stages are kept while the run lasts; all workers must reach it."""
+    """A flow on a Spark session. `folder` is where stages are kept while the run lasts; all workers must reach it.
 
-    def __init__(self, spark: Any, folder: str, n_partitions: int) -> None:
+    `disk`, where it is given, counts what each stage has written there.
+    """
+
+    def __init__(self, spark: Any, folder: str, n_partitions: int, disk: DiskBudget | None = None) -> None:
         self.n_partitions = n_partitions
         self.n_task_bytes = _TASK_BYTES
         self._spark = spark
         self._folder = folder
+        self._disk = disk
         self._routes = _routes(n_partitions)
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
@@ -109,6 +114,8 @@ class SparkFlow:
             writer.parquet(path)
         finally:
             context.setLocalProperty("spark.job.description", before)
+        if self._disk is not None:
+            self._disk.take(stage, sum(list_sizes(self._spark, path).values()))
         return {tag: Blocks(tag, schema, path) for tag, schema in outputs.items()}
 
 
