@@ -105,6 +105,29 @@ def bomb(n_bytes: int, beginning: bytes) -> Callable[[Path], object]:
     return write
 
 
+def packed_lines(n_lines: int) -> Callable[[Path], object]:
+    """Return what writes a small zst file of long lines."""
+
+    def write(path: Path) -> None:
+        with pa.CompressedOutputStream(str(path), "zstd") as file:
+            for number in range(n_lines):
+                file.write(lines({"id": f"bad-{number}", "text": "Words. " * 150_000}))
+
+    return write
+
+
+def one_text(n_rows: int) -> Callable[[Path], object]:
+    """Return what writes a small Parquet file with one long text in all rows, which is stored once."""
+    places = pa.array([0] * n_rows, pa.int32())
+
+    def write(path: Path) -> None:
+        text = pa.DictionaryArray.from_arrays(places, pa.array(["Words. " * 150_000], pa.large_string()))
+        ids = [f"bad-{number}" for number in range(n_rows)]
+        pq.write_table(pa.table({"id": ids, "text": text}), path, dictionary_pagesize_limit=1 << 30, compression="zstd")
+
+    return write
+
+
 def link(target: str) -> Callable[[Path], object]:
     """Return what makes a symbolic link."""
     return lambda path: path.symlink_to(target)
@@ -160,6 +183,8 @@ SECTIONS: dict[str, list[Case]] = {
             is_large=True,
         ),
         Case("1 MB of gzip that unfolds to a text of 1.2 GB", {"bad.txt.gz": bomb(1200 << 20, b"")}, is_large=True),
+        Case("50 kB of zst that unfold to 400 MB of lines", {"bad.jsonl.zst": packed_lines(400)}, is_large=True),
+        Case("50 kB of Parquet with one text of 1 MB in 20,000 rows", {"bad.parquet": one_text(20_000)}, is_large=True),
     ],
     "JSON lines": [
         Case("a broken line", {"bad.jsonl": lines(NUMBERED[0], b'{"id": "bad-2", "text": "two', NUMBERED[2])}),

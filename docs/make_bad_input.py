@@ -31,8 +31,9 @@ A run ends with 3 only if nothing is left to work on, if an input that was named
 `--strict`. Exit codes: 0 done, 2 usage, 3 input, 4 index, 5 resources, 130 interrupted.
 
 A record (a line, a row, a page, a text file) may be 1 GiB long; what is longer is left out without ever being in memory as a
-whole. In CSV, a row of many lines and more than 128 MB counts as a quotation that is not closed. Names of files are shown with
-`\\n`, `\\x1b` and the like for line breaks, control characters and bytes that are no UTF-8, and `dedup` calls their copies so.
+whole. A file may unfold to 1,000 times its size, a small one to 100 MB; the rest is left out. In CSV, a row of many lines and
+more than 128 MB counts as a quotation that is not closed. Names of files are shown with `\\n`, `\\x1b` and the like for line
+breaks, control characters and bytes that are no UTF-8, and `dedup` calls their copies so.
 This page is made by `python docs/make_bad_input.py`.
 """
 

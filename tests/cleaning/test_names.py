@@ -17,6 +17,7 @@ import pytest
 
 from ibidem.cleaning import DROPPED, Decision, Decisions, output_paths, rewrite, spool_stdin
 from ibidem.config import DocumentsConfig
+from ibidem.disk import DiskBudget
 from ibidem.documents.inputs import resolve_inputs
 from ibidem.errors import InputError, ResourceError, UsageError
 from tests.cleaning.oracle import COMPRESSIONS, clean, texts
@@ -148,7 +149,7 @@ def test_an_error_on_the_way_leaves_nothing(tmp_path: Path, suffix: str) -> None
 )
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, name: str) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
-    source = spool_stdin(tmp_path)
+    source = spool_stdin(tmp_path, DiskBudget())
     assert (source.name, source.path) == ("-", str(tmp_path / name))
     assert resolve_inputs(source.path)[0].format == source.format  # type: ignore[union-attr]
     assert resolve_inputs([source]) == [source]
@@ -161,7 +162,7 @@ def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content
 def test_standard_input_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"x")))
     with pytest.raises(ResourceError):
-        spool_stdin(tmp_path / "absent")
+        spool_stdin(tmp_path / "absent", DiskBudget())
 
 
 def test_decisions() -> None:

@@ -20,7 +20,7 @@ def arrow_jobs(batch: Any, first_position: int, source: str, wanted: Wanted, n_b
     """Yield jobs for the rows of a record batch or table, a few megabytes each."""
     if wanted.config.text_field not in batch.schema.names:
         raise missing_column(source, batch.schema.names, wanted)
-    _check_text_type(batch.schema.field(wanted.config.text_field).type, source, wanted)
+    check_text_type(batch.schema.field(wanted.config.text_field).type, source, wanted)
     ends = n_bytes_up_to(batch.column(wanted.config.text_field))
     start = 0
     while start < batch.num_rows:
@@ -84,7 +84,8 @@ def _value(value: Any) -> Any:
         return None
 
 
-def _check_text_type(kind: Any, source: str, wanted: Wanted) -> None:
+def check_text_type(kind: Any, source: str, wanted: Wanted) -> None:
+    """Raise UnfitTableError if a column of some type holds no texts."""
     value = kind.value_type if pa.types.is_dictionary(kind) else kind
     kinds = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
     if str(value) not in kinds:

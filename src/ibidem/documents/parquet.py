@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ibidem.documents.arrow import MAX_JOB_BYTES, arrow_jobs, n_bytes_up_to
+from ibidem.documents.arrow import MAX_JOB_BYTES, arrow_jobs, check_text_type, n_bytes_up_to
 from ibidem.documents.records import Job, Wanted, missing_column
 from ibidem.documents.streams import READ_ERRORS, ByteStream
 from ibidem.documents.unfolding import UnfoldedError, most_unfolded
@@ -28,6 +28,7 @@ def read_parquet(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Jo
         names = file.schema_arrow.names
         if wanted.config.text_field not in names:
             raise missing_column(source, names, wanted)
+        check_text_type(file.schema_arrow.field(wanted.config.text_field).type, source, wanted)
         columns = names if wanted.other_fields else [name for name in names if name in wanted.names]
         position, texts = 1, Unfolded(stream)
         for rows in _rows(file, stored, columns):
