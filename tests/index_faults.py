@@ -29,6 +29,7 @@ from typing import Any
 
 from ibidem.errors import IbidemError
 from ibidem.index import catalog_file
+from ibidem.index.folder import Place
 from ibidem.index.index import Index
 from tests.forking import fork, forking_process
 
@@ -261,15 +262,15 @@ class _CountedFile:
 
 def _inject(counter: _Counter) -> list[Any]:
     """Put a counter before every call of this process that changes the disk; return what has to stay alive."""
-    for name in ("fsync", "replace", "link", "pwrite", "unlink", "ftruncate"):
-        setattr(os, name, counter.wrap(getattr(os, name), name not in ("unlink", "ftruncate")))
-    opened = Path.open
+    for name in ("fsync", "replace", "link", "pwrite", "unlink", "ftruncate", "fchmod"):
+        setattr(os, name, counter.wrap(getattr(os, name), name not in ("unlink", "ftruncate", "fchmod")))
+    opened = Place.open
 
-    def open_counted(path: Path, mode: str = "r", *args: Any, **named: Any) -> Any:
-        file = opened(path, mode, *args, **named)
+    def open_counted(place: Place, mode: str = "rb") -> Any:
+        file = opened(place, mode)
         return _CountedFile(file, counter) if "w" in mode else file
 
-    Path.open = open_counted  # type: ignore[method-assign, assignment]
+    Place.open = open_counted  # type: ignore[method-assign]
     if counter.fault.kind == "interrupt":
 
         class Interrupted(sqlite3.Connection):

@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from ibidem.errors import IndexDamagedError, IndexStoreError, IndexWriteError
+from ibidem.errors import IndexChangedError, IndexDamagedError, IndexStoreError, IndexWriteError
 from ibidem.index import files
-from ibidem.index.files import check_arrays, map_arrays, new_name, sweep, write_arrays
+from ibidem.index.files import check_arrays, map_arrays, new_name, write_arrays
+from ibidem.index.folder import OpenFolder, Place
+from ibidem.index.sweeping import sweep
 
 NUMBERS = st.one_of(
     hnp.boolean_dtypes(),
@@ -100,7 +102,7 @@ def test_long_and_strided_arrays_come_back(tmp_path: Path) -> None:
 def test_a_mapped_file_may_be_deleted(tmp_path: Path) -> None:
     small_file(tmp_path / "segment-1.ibi")
     arrays, _ = map_arrays(tmp_path / "segment-1.ibi")
-    assert sweep(tmp_path, []) == ["segment-1.ibi"]
+    (tmp_path / "segment-1.ibi").unlink()
     assert arrays["serials"].tolist() == [0, 1, 2, 3, 4]
 
 
@@ -162,7 +164,7 @@ def test_a_file_out_of_reach_is_not_called_damaged(tmp_path: Path, monkeypatch: 
         raise OSError(errno.EMFILE, "Too many open files")
 
     small_file(tmp_path / "a.ibi")
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(Place, "open", refuse)
     with pytest.raises(IndexStoreError, match="Too many open files") as caught:
         map_arrays(tmp_path / "a.ibi")
     assert not isinstance(caught.value, IndexDamagedError)
@@ -204,7 +206,7 @@ def test_a_header_that_lies_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_failed_write_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, number: int, advice: str
 ) -> None:
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **options: object) -> None:
         raise OSError(number, os.strerror(number))
 
     def chunks(array: NDArray[Any]) -> Iterator[memoryview]:
@@ -273,13 +275,72 @@ def test_names_are_new() -> None:
         new_name("lock")
 
 
-def test_sweeping_deletes_what_nobody_names_and_nothing_else(tmp_path: Path) -> None:
-    swept = ["segment-0a.ibi", "segment-0c.ibi.tmp", "words-00.ibi", "catalog-11.ibi.tmp"]
-    stays = ["segment-0b.ibi", "words-01.ibi", "catalog.sqlite", "lock", "segment-0a.ibi.bak", "notes.ibi", "my-segment-1.ibi"]
-    for name in (*swept, *stays):
+MINE, OTHER = "1" * 32, "2" * 32
+
+
+def array_file(folder: Path, name: str, owner: str | None, is_committed: bool = False) -> None:
+    write_arrays(folder / name, {"a": np.arange(3)}, {} if owner is None else {"index": owner})
+    if is_committed:
+        (folder / name).chmod(0o444)
+
+
+def test_sweeping_deletes_what_no_commit_needs_and_nothing_else(tmp_path: Path) -> None:
+    named, dropped = f"segment-{1:016x}.ibi", [f"segment-{2:016x}.ibi", f"words-{3:016x}.ibi", f"segment-{4:016x}.ibi"]
+    array_file(tmp_path, named, MINE)
+    array_file(tmp_path, dropped[0], MINE, is_committed=True)
+    array_file(tmp_path, dropped[1], None)  # of an earlier version
+    array_file(tmp_path, f"words-{5:016x}.ibi", MINE)  # its writer was killed
+    swept = [*dropped[:2], f"words-{5:016x}.ibi", f"segment-{6:016x}.ibi.tmp", f"catalog-{7:016x}.ibi.tmp"]
+    array_file(tmp_path, dropped[2], OTHER, is_committed=True)
+    array_file(tmp_path, f"segment-{8:016x}.ibi", OTHER)
+    array_file(tmp_path, f"segment-{9:016x}.ibi", None)
+    strangers = ["catalog.sqlite", "lock", "segment-0a.ibi.bak", "notes.ibi", "notes.ibi.tmp", "segment-1.ibi"]
+    for name in (*swept[3:], *strangers, f"segment-{10:016x}.ibi"):  # the last one has no header
         (tmp_path / name).touch()
-    (tmp_path / "segment-folder.ibi").mkdir()
-    assert sweep(tmp_path, {"segment-0b.ibi", "words-01.ibi"}) == sorted(swept)
-    assert sorted(os.listdir(tmp_path)) == sorted([*stays, "segment-folder.ibi"])
-    with pytest.raises(IndexWriteError):
-        sweep(tmp_path / "nowhere", [])
+    (tmp_path / f"segment-{11:016x}.ibi").mkdir()
+    (tmp_path / f"segment-{12:016x}.ibi").symlink_to(tmp_path / named)
+    before = set(os.listdir(tmp_path))
+    folder = OpenFolder(tmp_path)
+    assert sweep(folder, MINE, {named}, dropped) == sorted(swept)
+    assert set(os.listdir(tmp_path)) == before - set(swept)
+    assert (tmp_path / named).stat().st_mode & 0o222 == 0
+    folder.close()
+    with pytest.raises(IndexStoreError, match="was closed"):
+        sweep(folder, MINE, {named}, dropped)
+
+
+def test_in_an_index_without_identity_only_temporary_files_are_swept(tmp_path: Path) -> None:
+    for name, owner in ((f"segment-{1:016x}.ibi", None), (f"segment-{2:016x}.ibi", OTHER)):
+        array_file(tmp_path, name, owner)
+    (tmp_path / f"words-{3:016x}.ibi.tmp").touch()
+    assert sweep(OpenFolder(tmp_path), None, (), ()) == [f"words-{3:016x}.ibi.tmp"]
+
+
+def test_files_of_a_later_commit_are_an_error_and_nothing_is_deleted(tmp_path: Path) -> None:
+    array_file(tmp_path, f"segment-{1:016x}.ibi", MINE, is_committed=True)
+    array_file(tmp_path, f"segment-{2:016x}.ibi", MINE)
+    with pytest.raises(IndexChangedError, match="the catalog is older than a file of this index") as caught:
+        sweep(OpenFolder(tmp_path), MINE, (), ())
+    assert "newer catalog.sqlite back" in caught.value.next_step
+    assert len(os.listdir(tmp_path)) == 2
+
+
+def test_a_folder_stays_the_same_whatever_its_path_leads_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to("a")
+    monkeypatch.chdir(tmp_path)
+    folder = OpenFolder(Path("link"))
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to("b")
+    monkeypatch.chdir(tmp_path / "b")
+    assert folder.is_in_place()
+    write_arrays(folder / "a.ibi", {"a": np.arange(3)}, {})
+    check_arrays(folder / "a.ibi")
+    assert (os.listdir(tmp_path / "a"), os.listdir(tmp_path / "b")) == (["a.ibi"], [])
+    (tmp_path / "a").rename(tmp_path / "c")
+    assert not folder.is_in_place()
+    (folder / "a.ibi").unlink()
+    assert os.listdir(tmp_path / "c") == []
+    (tmp_path / "b").rename(tmp_path / "a")
+    assert not folder.is_in_place()

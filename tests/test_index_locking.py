@@ -114,7 +114,7 @@ def test_there_must_be_a_folder(tmp_path: Path) -> None:
 def test_where_nothing_can_be_written_there_is_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int, advice: str
 ) -> None:
-    def refuse(*arguments: object) -> int:
+    def refuse(*arguments: object, **options: object) -> int:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(f"ibidem.locking.os.{call}", refuse)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ibidem.collection import NO_TIME
 from ibidem.index.files import check_arrays, write_arrays
+from ibidem.index.folder import Place
 from ibidem.index.index import Index
 from ibidem.index.merging import merge_segments
 from ibidem.index.segment import Segment, SegmentSettings
@@ -155,7 +156,7 @@ def test_a_segment_that_is_written_and_mapped_is_the_same(records: list[Record],
         path = Path(folder) / "segment-0.ibi"
         write_arrays(path, segment.arrays(), {})
         check_arrays(path)
-        mapped = read_segment(path)
+        mapped = read_segment(Place(path), None)
         assert_same(mapped, segment)
         assert_holds(mapped, records)
         everything = np.ones(mapped.n_documents, np.bool_)

@@ -13,7 +13,9 @@ IbidemError                      1
 │   ├── IndexSettingsError           it was made with other settings
 │   ├── IndexLockedError             another process is writing
 │   ├── IndexDamagedError            a file is damaged or missing
-│   ├── IndexWriteError              cannot write (disk full, read-only, ...)
+│   ├── IndexChangedError            it was moved, replaced or changed by somebody else while it was open
+│   ├── IndexWriteError              cannot write (read-only, no permission, ...)
+│   │   └── IndexSpaceError      5       no space left on the disk; also a ResourceError
 │   └── KnownIdError                 a document of that id is in it already
 └── ResourceError                5   memory, disk, missing programs
 """
@@ -92,6 +94,10 @@ class IndexDamagedError(IndexStoreError):
     """A file of the index is damaged or missing."""
 
 
+class IndexChangedError(IndexStoreError):
+    """The index was moved, replaced or changed by somebody else while it was open; nothing of it was deleted."""
+
+
 class IndexWriteError(IndexStoreError):
     """The index cannot be written: the disk is full, or read-only, or fails."""
 
@@ -102,6 +108,12 @@ class KnownIdError(IndexStoreError):
 
 class ResourceError(IbidemError):
     """Memory, disk or a program that is needed is missing."""
+
+    exit_code = 5
+
+
+class IndexSpaceError(IndexWriteError, ResourceError):
+    """The index cannot be written because no space is left on its disk."""
 
     exit_code = 5
 

@@ -27,16 +27,19 @@ class FileLock:
     """Holds a file inside a `with` block; whoever else asks is turned away at once, with a HeldByAnotherError.
 
     It excludes other processes and other threads of this one alike: each lock opens the file anew, and the lock belongs to
-    what was opened. What keeps the file from being opened or written is an OSError.
+    what was opened. What keeps the file from being opened or written is an OSError. With the descriptor of an open folder
+    (`dir_fd`), the file is the one of that name there, wherever the path leads.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, dir_fd: int | None = None) -> None:
         self.path = path
+        self._target: Path | str = path if dir_fd is None else path.name
+        self._dir_fd = dir_fd
         self._descriptor = -1
 
     def __enter__(self) -> FileLock:
         while True:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(self._target, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666, dir_fd=self._dir_fd)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if not self._is_the_file(descriptor):  # its last holder has removed it meanwhile
@@ -67,9 +70,13 @@ class FileLock:
         finally:
             os.close(descriptor)
 
+    def is_held(self) -> bool:
+        """Tell whether this still keeps others out: whoever deletes the file lets the next one lock a file of its own."""
+        return self._descriptor >= 0 and self._is_the_file(self._descriptor)
+
     def _is_the_file(self, descriptor: int) -> bool:
         try:
-            return os.path.samestat(os.fstat(descriptor), os.stat(self.path))
+            return os.path.samestat(os.fstat(descriptor), os.stat(self._target, dir_fd=self._dir_fd))
         except FileNotFoundError:
             return False
 

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ibidem.errors import IndexDamagedError, IndexSettingsError, IndexStoreError, KnownIdError
+from ibidem.errors import IndexChangedError, IndexDamagedError, IndexStoreError, NoIndexError
 from ibidem.index.catalog_file import (
     CATALOG_FILE,
     CHECKSUM,
@@ -30,15 +26,33 @@ from ibidem.index.catalog_file import (
     damaged,
     put_in_place,
     translated,
-    write_settings,
+)
+from ibidem.index.catalog_state import (
+    COMMIT,
+    IDENTITY,
+    REMOVED_AT,
+    Change,
+    Mark,
+    Rows,
+    SegmentEntry,
+    State,
+    Tombstones,
+    change_segments,
+    fix_settings,
+    give_identity,
+    new_identity,
+    note_dropped,
+    read_dropped,
+    read_rows,
+    refuse_known_ids,
+    serials_of,
+    write_state,
 )
 from ibidem.index.files import write_problem
+from ibidem.index.folder import OpenFolder, moved
 from ibidem.index.locking import LOCK_FILE
 
-_IDS_A_QUERY = 900  # SQLite before 3.32 takes 999 parameters
 _IDS_A_PAGE = 10_000
-_IDS_SHOWN = 3
-_ID_CHARS_SHOWN = 80
 # What a sound file can still get wrong, each with a query that says so.
 _CONTRADICTIONS = {
     "the number of documents is wrong": (
@@ -53,62 +67,26 @@ _CONTRADICTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class SegmentEntry:
-    """A segment file and how much is in it, removed documents included."""
-
-    name: str
-    n_documents: int
-    n_sentences: int
-    n_types: int
-    n_bytes: int
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """What the index consists of after one commit. `removed` are rising serials; `n_documents` counts those not removed."""
-
-    generation: int
-    segments: tuple[SegmentEntry, ...]
-    removed: NDArray[np.int64]
-    next_serial: int
-    vocabulary: str | None
-    vocabulary_version: int
-    n_documents: int
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """What one commit changes. Ids are removed before others are added, so that a document can be replaced.
-
-    `remove_ids` makes tombstones of the serials; `settle` lists tombstones whose sentences are gone for good.
-    New segments come after those that stay, in the order given. None leaves a value as it is. The first commit fixes the
-    settings; a later one that gives others is an `IndexSettingsError`.
-    """
-
-    add_segments: Sequence[SegmentEntry] = ()
-    drop_segments: Sequence[str] = ()
-    add_documents: Sequence[tuple[str, int]] = ()
-    remove_ids: Sequence[str] = ()
-    settle: Sequence[int] = ()
-    next_serial: int | None = None
-    vocabulary: str | None = None
-    vocabulary_version: int | None = None
-    settings: Mapping[str, Any] | None = None
-
-
 class Catalog:
     """The catalog of the index in `folder`, to be had from `create` or `open`; any thread may use it.
 
     All threads share one connection under a lock. Queries take microseconds, and a connection for each thread would be
     left open when its thread ends.
+
+    SQLite keeps the file open, but finds its journal by path. So before each transaction the path must still lead to the
+    folder and the file that were opened; if it does not, that is an `IndexChangedError`, and nothing is read or written.
     """
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
-        self.folder = folder
-        self._path = folder / CATALOG_FILE
+    def __init__(self, opened: OpenFolder, status: os.stat_result | None, connection: sqlite3.Connection) -> None:
+        self.opened = opened
+        self.folder = opened.path
+        self._path = opened.path / CATALOG_FILE
+        self._real_path = opened.real_path / CATALOG_FILE
         self._connection = connection
         self._mutex = threading.RLock()
+        self._status = status
+        self._seen = _times(status)
+        self._tombstones: Tombstones | None = None
         self.settings: dict[str, Any] = self._read_settings()
 
     @classmethod
@@ -127,23 +105,35 @@ class Catalog:
             if others:
                 message = f"{folder} is not empty and holds no index: there is {min(others)} in it"
                 raise IndexStoreError(message, "Give a new or an empty folder for the index.")
-            put_in_place(path, settings)
+            put_in_place(path, settings, {IDENTITY: new_identity()})
         return cls.open(folder)
 
     @classmethod
     def open(cls, folder: Path) -> Catalog:
         """Open the index in a folder, read-only where nothing may be written."""
-        connection = connect(folder / CATALOG_FILE)
         try:
-            return cls(folder, connection)
+            opened = OpenFolder(folder)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise NoIndexError(f"there is no index in {folder}", "Check the path, or make an index there first.") from error
+        except OSError as error:
+            raise IndexStoreError(f"{folder} cannot be read: {error.strerror}", "Check that you may read it.") from error
+        try:
+            status = _status_of(opened.real_path / CATALOG_FILE)  # before it is opened: a file put in its place shows
+            connection = connect(folder / CATALOG_FILE, opened.real_path / CATALOG_FILE)
+            try:
+                return cls(opened, status, connection)
+            except BaseException:
+                connection.close()
+                raise
         except BaseException:
-            connection.close()
+            opened.close()
             raise
 
     def close(self) -> None:
-        """Close the file. The catalog cannot be used any more."""
+        """Close the file and the folder. The catalog cannot be used any more."""
         with self._mutex:
             self._connection.close()
+            self.opened.close()
 
     def __enter__(self) -> Catalog:
         return self
@@ -152,42 +142,56 @@ class Catalog:
         self.close()
 
     def generation(self) -> int:
-        """Return the number of commits so far. It costs some microseconds: ask before every query."""
+        """Return the number of commits so far."""
+        return self.mark().generation
+
+    def mark(self) -> Mark:
+        """Return which commit was the last. It costs some microseconds: ask before every query."""
         with self._mutex, translated(self._path, "read"):
-            row = self._connection.execute("SELECT value FROM state WHERE name = 'generation'").fetchone()
-        if row is None or not isinstance(row[0], int):
+            self._check_in_place()
+            # All of it, as `state` reads it: from a damaged table a lookup may bring something else than a scan.
+            values = dict(self._connection.execute("SELECT name, value FROM state"))
+        if not isinstance(values.get("generation"), int):
             raise damaged(self._path, "its state is incomplete")
-        return row[0]
+        return Mark(values["generation"], values.get(COMMIT))
 
     def state(self) -> State:
         """Return what the index consists of, as some one commit left it."""
         with self._reading() as connection:
-            values = dict(connection.execute("SELECT name, value FROM state"))
-            fields = "name, n_documents, n_sentences, n_types, n_bytes"
-            segments = connection.execute(f"SELECT {fields} FROM segments ORDER BY position").fetchall()
-            serials = [serial for (serial,) in connection.execute("SELECT serial FROM removed ORDER BY serial")]
-            # None: no commit yet.
-            if values.get("generation") != 0 and values.get(CHECKSUM) != _checksum_of_state(connection):
-                raise damaged(self._path, "its checksum differs")
+            rows = self._rows(connection)
+            dropped = read_dropped(connection, rows.values)
+        values = rows.values
         try:
-            removed = np.array(serials, np.int64)
-            removed.flags.writeable = False
             return State(
                 int(values["generation"]),
-                tuple(SegmentEntry(str(name), *map(int, counts)) for name, *counts in segments),
-                removed,
+                tuple(SegmentEntry(str(name), *map(int, counts)) for name, *counts, _ in rows.segments),
+                rows.tombstones.serials,
                 int(values["next_serial"]),
                 None if values["vocabulary"] is None else str(values["vocabulary"]),
                 int(values["vocabulary_version"]),
                 int(values["n_documents"]),
+                rows.mark,
+                values.get(IDENTITY),
+                dropped,
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise damaged(self._path, f"its state makes no sense ({error})") from error
 
+    def _rows(self, connection: sqlite3.Connection) -> Rows:
+        """Read the state and see that it is what the last commit wrote. Tombstones are read only if they have changed."""
+        try:
+            rows = read_rows(connection, self._tombstones)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise damaged(self._path, f"its state makes no sense ({error})") from error
+        if not rows.is_sound:
+            raise damaged(self._path, "its checksum differs")
+        self._tombstones = rows.tombstones
+        return rows
+
     def serials_of(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the serials of those of the documents that are in the index."""
         with self._reading() as connection:
-            return _serials_of(connection, ids)
+            return serials_of(connection, ids)
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all documents in the order of their code points.
@@ -205,34 +209,63 @@ class Catalog:
             query = "SELECT id FROM documents WHERE id > ? ORDER BY id LIMIT ?"
             parameters = (page[-1], _IDS_A_PAGE)
 
-    def commit(self, change: Change) -> None:
+    def adopt(self) -> str:
+        """Return the identity of the index; one that an earlier version made gets its own now."""
+        with self._transaction("BEGIN IMMEDIATE", "write") as connection:
+            rows = self._rows(connection)
+            identity = rows.values.get(IDENTITY)
+            if identity is None:
+                identity = give_identity(connection, rows)
+            return str(identity)
+
+    def commit(self, change: Change, check: Callable[[], None] | None = None) -> None:
         """Make a change as a whole, on disk for good when this returns; when it raises, nothing has changed.
 
-        Adding an id that is there raises `KnownIdError`. Ids to be removed that are not there are passed over.
+        Adding an id that is there raises `KnownIdError`. Ids to be removed that are not there are passed over. `check` is
+        called when nobody else can commit any more, and may raise.
         """
+        name = change.commit or secrets.token_hex(8)
         with self._transaction("BEGIN IMMEDIATE", "write") as connection:
+            rows = self._rows(connection)
+            if change.after is not None and change.after != rows.mark:
+                message = f"another process has changed the index in {self.folder} while this one was writing to it"
+                raise IndexChangedError(message, "Nothing was changed here. Run it again.")
+            if check is not None:
+                check()
             if change.settings is not None:
-                _fix_settings(connection, change.settings)
-            removed = _serials_of(connection, change.remove_ids)
+                fix_settings(connection, change.settings)
+            removed = serials_of(connection, change.remove_ids)
             connection.executemany("INSERT INTO removed VALUES (?)", ((serial,) for serial in sorted(removed.values())))
             connection.executemany("DELETE FROM documents WHERE id = ?", ((doc_id,) for doc_id in sorted(removed)))
             # In the order of the table, which then grows page by page; serials may come from NumPy, unknown to SQLite.
             added = sorted((doc_id, int(serial)) for doc_id, serial in change.add_documents)
-            _refuse_known_ids(connection, [doc_id for doc_id, _ in added])
+            refuse_known_ids(connection, [doc_id for doc_id, _ in added])
             connection.executemany("INSERT INTO documents VALUES (?, ?)", added)
-            connection.executemany("DELETE FROM removed WHERE serial = ?", ((int(serial),) for serial in change.settle))
-            _change_segments(connection, change)
-            for name, value in (
-                ("next_serial", None if change.next_serial is None else int(change.next_serial)),
-                ("vocabulary", change.vocabulary),
-                ("vocabulary_version", None if change.vocabulary_version is None else int(change.vocabulary_version)),
-            ):
-                if value is not None:
-                    connection.execute("UPDATE state SET value = ? WHERE name = ?", (value, name))
-            difference = len(added) - len(removed)
-            connection.execute("UPDATE state SET value = value + ? WHERE name = 'n_documents'", (difference,))
-            connection.execute("UPDATE state SET value = value + 1 WHERE name = 'generation'")
-            connection.execute("UPDATE state SET value = ? WHERE name = ?", (_checksum_of_state(connection), CHECKSUM))
+            settled = [int(serial) for serial in change.settle]
+            connection.executemany("DELETE FROM removed WHERE serial = ?", ((serial,) for serial in settled))
+            change_segments(connection, change)
+            old = rows.values
+            dropped = [*change.drop_segments, *([old["vocabulary"]] if change.vocabulary and old["vocabulary"] else [])]
+            if dropped and old.get(IDENTITY) is not None:
+                note_dropped(connection, self.opened, dropped)
+            tombstones = rows.tombstones.changed(name, removed.values(), settled)
+            changed: dict[str, Any] = {
+                "next_serial": None if change.next_serial is None else int(change.next_serial),
+                "vocabulary": change.vocabulary,
+                "vocabulary_version": None if change.vocabulary_version is None else int(change.vocabulary_version),
+                "n_documents": old["n_documents"] + len(added) - len(removed),
+                "generation": old["generation"] + 1,
+                COMMIT: name,
+                REMOVED_AT: tombstones.at,
+            }
+            write_state(connection, {key: value for key, value in changed.items() if value is not None}, tombstones)
+        self._tombstones = tombstones
+
+    @contextmanager
+    def nobody_commits(self) -> Iterator[State]:
+        """Keep everybody from committing in a block, without writing anything; yields what the index consists of."""
+        with self._transaction("BEGIN IMMEDIATE", "write"):
+            yield self.state()
 
     def check_integrity(self) -> list[str]:
         """Read the whole catalog and return what is wrong with it, in words; an empty list if nothing is."""
@@ -241,11 +274,16 @@ class Catalog:
                 found = [str(problem) for (problem,) in connection.execute("PRAGMA integrity_check")]
                 if found != ["ok"]:
                     return [f"{CATALOG_FILE}: {problem}" for problem in found]
+                pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+                (n_bytes,) = connection.execute(pages).fetchone()
+                if (n_there := os.stat(self._real_path).st_size) != n_bytes:
+                    return [f"{CATALOG_FILE}: it has {n_there:,} bytes and should have {n_bytes:,}"]
                 contradictions = [
                     f"{CATALOG_FILE}: {what}"
                     for what, query in _CONTRADICTIONS.items()
                     if connection.execute(query).fetchone()[0]
                 ]
+            self._tombstones = None  # or they would not be read
             self.state()
         except IndexDamagedError as error:
             return [error.message]
@@ -268,81 +306,52 @@ class Catalog:
 
     @contextmanager
     def _transaction(self, begin: str, doing: Doing) -> Iterator[sqlite3.Connection]:
-        """Run a block in one transaction, undone if the block raises whatever it may be."""
+        """Run a block in one transaction, undone if the block raises whatever it may be; inside another, as a part of it."""
         with self._mutex, translated(self._path, doing):
+            if self._connection.in_transaction:
+                yield self._connection
+                return
+            self._check_in_place()
             try:
                 self._connection.execute(begin)  # inside: interrupted right after it, the transaction would stay open
                 yield self._connection
+                if doing == "write":
+                    self._check_in_place()
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:  # some errors undo it by themselves
                     with suppress(sqlite3.Error):
                         self._connection.execute("ROLLBACK")
                 raise
+            if doing == "write":
+                # Moved within that moment, the journal may be left behind: whoever opens the index next undoes the commit.
+                self._check_in_place()
 
     def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
         return self._transaction("BEGIN", "read")
 
+    def _check_in_place(self) -> None:
+        if not self.opened.is_in_place():
+            raise moved(self.folder, "the folder was moved or replaced")
+        status = _status_of(self._real_path)
+        if status is None or self._status is None or not os.path.samestat(status, self._status):
+            raise moved(self._path, "the file was replaced")
+        if self._seen != (seen := _times(status)) and not self._connection.in_transaction:
+            # SQLite tells a changed file by a counter in it, and a backup copied into the file may have the same count.
+            self._connection.execute("PRAGMA shrink_memory")
+            self._seen = seen
 
-def _fix_settings(connection: sqlite3.Connection, settings: Mapping[str, Any]) -> None:
-    if connection.execute("SELECT value FROM state WHERE name = 'generation'").fetchone() == (0,):
-        write_settings(connection, settings)
-        return
-    stored = {name: json.loads(value) for name, value in connection.execute("SELECT * FROM settings") if name != CHECKSUM}
-    refuse_other_settings(stored, settings)
-
-
-def refuse_other_settings(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Raise `IndexSettingsError` if an index that was new has got other settings since."""
-    names = sorted(name for name in {*stored, *settings} if stored.get(name) != settings.get(name))
-    if names:
-        message = f"the index was made with other settings meanwhile: {', '.join(names)}"
-        raise IndexSettingsError(message, "Open it again.")
-
-
-def _checksum_of_state(connection: sqlite3.Connection) -> int:
-    values = connection.execute("SELECT name, value FROM state WHERE name != ? ORDER BY name", (CHECKSUM,)).fetchall()
-    segments = connection.execute("SELECT * FROM segments ORDER BY position").fetchall()
-    return checksum(values, segments, connection.execute("SELECT COUNT(*), SUM(serial) FROM removed").fetchone())
+    def is_shared(self) -> bool:
+        """Tell whether the file has a second name: a copy made of hard links changes with this one."""
+        status = _status_of(self._real_path)
+        return status is not None and status.st_nlink > 1
 
 
-def _serials_of(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
-    serials: dict[str, int] = {}
-    # In the order of the table: neighbours lie on one page. What UTF-8 cannot write is no id of any document.
-    ordered = sorted(name for name in ids if name.isascii() or name.encode("utf-8", "ignore").decode() == name)
-    for start in range(0, len(ordered), _IDS_A_QUERY):
-        part = ordered[start : start + _IDS_A_QUERY]
-        places = ",".join("?" * len(part))
-        serials.update(connection.execute(f"SELECT id, serial FROM documents WHERE id IN ({places})", part))
-    return serials
+def _times(status: os.stat_result | None) -> tuple[int, ...]:
+    return () if status is None else (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
-def _refuse_known_ids(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
-    """Raise `KnownIdError` if an id of this sorted list is in the catalog or twice in the list."""
-    known = sorted({*_serials_of(connection, ids), *(a for a, b in pairwise(ids) if a == b)})
-    if known:
-        shown = ", ".join(
-            repr(doc_id if len(doc_id) <= _ID_CHARS_SHOWN else doc_id[:_ID_CHARS_SHOWN] + "…") for doc_id in known[:_IDS_SHOWN]
-        )
-        if len(known) == 1:
-            message = f"a document of the id {shown} is in the index already"
-        else:
-            more = ", …" if len(known) > _IDS_SHOWN else ""
-            message = f"documents of {len(known):,} ids are in the index already: {shown}{more}"
-        raise KnownIdError(message, "Leave them out, give them other ids, or ask for them to be replaced.")
-
-
-def _change_segments(connection: sqlite3.Connection, change: Change) -> None:
-    for name in change.drop_segments:
-        if connection.execute("DELETE FROM segments WHERE name = ?", (name,)).rowcount != 1:
-            # To go on would put the same sentences into the index twice.
-            message = f"the segment {name} is not in the index any more: it has changed since it was read"
-            raise IndexStoreError(message, "Run it again.")
-    (position,) = connection.execute("SELECT COALESCE(MAX(position) + 1, 0) FROM segments").fetchone()
-    connection.executemany(
-        "INSERT INTO segments (name, n_documents, n_sentences, n_types, n_bytes, position) VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            (entry.name, int(entry.n_documents), int(entry.n_sentences), int(entry.n_types), int(entry.n_bytes), number)
-            for number, entry in enumerate(change.add_segments, position)
-        ),
-    )
+def _status_of(path: Path) -> os.stat_result | None:
+    with suppress(OSError):
+        return os.stat(path)
+    return None

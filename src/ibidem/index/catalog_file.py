@@ -12,13 +12,22 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from ibidem.errors import IndexDamagedError, IndexLockedError, IndexStoreError, IndexWriteError, NoIndexError
-from ibidem.index.files import REPAIR_STEP, sync_folder, write_problem
+from ibidem.errors import (
+    IndexDamagedError,
+    IndexLockedError,
+    IndexSpaceError,
+    IndexStoreError,
+    IndexWriteError,
+    NoIndexError,
+)
+from ibidem.index.files import REPAIR_STEP, write_problem
+from ibidem.index.folder import sync_folder
 
 CATALOG_FILE = "catalog.sqlite"
 APPLICATION_ID = 0x49424944  # "IBID"
 FORMAT_VERSION = 1
 BUSY_SECONDS = 30.0
+_JOURNAL_BYTES = 64 << 10  # of a small commit
 CHECKSUM = "checksum"  # a row of `settings` over the other settings, and one of `state` over all that it names
 
 Doing = Literal["read", "write"]
@@ -39,6 +48,7 @@ CREATE TABLE segments (
 );
 CREATE TABLE documents (id TEXT PRIMARY KEY, serial INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE removed (serial INTEGER PRIMARY KEY);
+CREATE TABLE dropped (name TEXT PRIMARY KEY);
 CREATE TABLE state (name TEXT PRIMARY KEY, value);
 INSERT INTO state VALUES
     ('generation', 0), ('next_serial', 0), ('n_documents', 0), ('vocabulary', NULL), ('vocabulary_version', 0),
@@ -50,13 +60,17 @@ _OUT_OF_REACH = ("readonly", "is full", "disk i/o error", "unable to open", "per
 _DAMAGED = ("malformed", "not a database", "no such", "has no column", "could not decode", "unsupported file format")
 
 
-def put_in_place(path: Path, settings: Mapping[str, Any]) -> None:
-    """Write an empty catalog with these settings, unless one is there by then: of two who try it at once, one succeeds."""
+def put_in_place(path: Path, settings: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    """Write an empty catalog with these settings, unless one is there by then: of two who try it at once, one succeeds.
+
+    `state` is what its state says besides being empty.
+    """
     # A name that `sweep` deletes if this process is killed.
     temporary = path.with_name(f"catalog-{secrets.token_hex(8)}.ibi.tmp")
     try:
         with translated(path, "write"), closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
             connection.executescript(_SCHEMA)
+            connection.executemany("INSERT INTO state VALUES (?, ?)", state.items())
             write_settings(connection, settings)
             connection.execute("COMMIT")
         try:
@@ -90,16 +104,19 @@ def checksum(*parts: object) -> int:
     return zlib.crc32(repr(parts).encode())
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open a catalog, read-only where nothing may be written, and see that it is one that this version understands."""
+def connect(path: Path, real_path: Path) -> sqlite3.Connection:
+    """Open a catalog, read-only where nothing may be written, and see that it is one that this version understands.
+
+    Messages give its `path`; what is opened is the file at `real_path`, without links on the way.
+    """
     try:
-        path.stat()
+        real_path.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NoIndexError(f"there is no index in {path.parent}", "Check the path, or make an index there first.") from error
     except OSError as error:
         raise IndexStoreError(f"{path} cannot be read: {error.strerror}", "See that you may read it.") from error
-    may_write = os.access(path.parent, os.W_OK) and os.access(path, os.W_OK)
-    uri = f"{path.absolute().as_uri()}?mode={'rw' if may_write else 'ro'}"
+    may_write = os.access(real_path.parent, os.W_OK) and os.access(real_path, os.W_OK)
+    uri = f"{real_path.as_uri()}?mode={'rw' if may_write else 'ro'}"
     with translated(path, "read"):
         connection = sqlite3.connect(uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
         try:
@@ -159,10 +176,21 @@ def _meaning(path: Path, doing: Doing, error: sqlite3.Error) -> IndexStoreError:
     if any(part in words for part in _DAMAGED):
         return damaged(path, str(error))
     if doing == "write" and any(part in words for part in _OUT_OF_REACH):
-        step = "Free some space there" if "is full" in words else "See that you may write there and that the disk is in order"
-        return IndexWriteError(f"cannot write {path}: {error}", f"{step}, and run it again; the index is as it was before.")
+        is_full = "is full" in words or _is_disk_full(path.parent)
+        step = "Free some space there" if is_full else "See that you may write there and that the disk is in order"
+        kind = IndexSpaceError if is_full else IndexWriteError
+        return kind(f"cannot write {path}: {error}", f"{step}, and run it again; the index is as it was before.")
     if path.with_name(f"{path.name}-journal").exists():
         step = "A commit was broken off. Open the index once where you may write to its folder: that undoes the commit."
     else:
         step = "See that you may read it and that the disk is in order."
     return IndexStoreError(f"cannot {doing} {path}: {error}", step)
+
+
+def _is_disk_full(folder: Path) -> bool:
+    """Tell whether there is no space for a journal: then SQLite says only that it could not open or write it."""
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _JOURNAL_BYTES or (disk.f_files > 0 and disk.f_favail == 0)

@@ -1,10 +1,11 @@
 """Files of arrays that are written once, mapped by readers, and can be checked to the last bit.
 
     prefix   32 bytes: magic, format version, crc32 of what follows up to the first array, header length, file length
-    header   JSON: {"arrays": [{"name", "dtype", "length", "offset", "crc32"}, ...], "about": {...}}
+    header   JSON: {"arrays": [{"name", "dtype", "length", "offset", "crc32"}, ...], "about": {...}, "name": its own}
     arrays   little endian, each at a multiple of 64 bytes, zeros between; offsets count from the end of the padded header
 
 A file never changes once it has its name. It may vanish when no commit names it any more; who has it mapped keeps it.
+`about["index"]` is the identity of the index that wrote it; earlier versions did not write one.
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ import errno
 import json
 import mmap
 import os
-import re
 import secrets
 import struct
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.errors import IndexDamagedError, IndexStoreError, IndexWriteError
+from ibidem.errors import IndexDamagedError, IndexSpaceError, IndexStoreError, IndexWriteError
+from ibidem.index.folder import Place, sync_folder
 
 MAGIC = b"\x89ibidem\n"
 FORMAT_VERSION = 1
@@ -36,7 +37,7 @@ _PREFIX = struct.Struct("<8sIIQQ")
 _CRC_START_BYTES = 16  # magic and version are compared as they are; all else in prefix and header is under the crc32
 _ALIGNMENT_BYTES = 64
 _CHUNK_BYTES = 1 << 20
-_OURS = re.compile(rf"({'|'.join(KINDS)})-.*\.ibi|.*\.ibi\.tmp", re.DOTALL)
+_TEMPORARY = ".tmp"
 _NUMERIC_KINDS = "biufc"
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -71,32 +72,16 @@ def new_name(kind: str) -> str:
     return f"{kind}-{secrets.token_hex(8)}.ibi"
 
 
-def sweep(folder: Path, keep: Collection[str]) -> list[str]:
-    """Delete the array files and unfinished files that are not in `keep`; return their names. Other files stay."""
-    kept = set(keep)
-    deleted = []
-    try:
-        for name in sorted(os.listdir(folder)):
-            path = folder / name
-            if name not in kept and _OURS.fullmatch(name) and (path.is_file() or path.is_symlink()):
-                with suppress(FileNotFoundError):  # a creator that lost its race removes its own file
-                    path.unlink()
-                    deleted.append(name)
-    except OSError as error:
-        raise write_problem(folder, error) from error
-    return deleted
-
-
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> int:
+def write_arrays(path: Path | Place, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> int:
     """Write one-dimensional numeric arrays and what JSON can say about them to a new file; return its length in bytes.
 
     When this returns, the file is on disk for good. When it raises, nothing is left of it.
     """
-    prefix, starts_bytes, file_bytes = _lay_out(path.name, arrays, about)
-    temporary = path.with_name(path.name + ".tmp")
-    is_in_place = False
+    place = Place.of(path)
+    prefix, starts_bytes, file_bytes = _lay_out(place.name, arrays, about)
+    written = place.with_name(place.name + _TEMPORARY)
     try:
-        with temporary.open("wb") as file:
+        with written.open("wb") as file:
             file.write(prefix)
             position_bytes = len(prefix)
             for array, start_bytes in zip(arrays.values(), starts_bytes, strict=True):
@@ -106,14 +91,13 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[
                 position_bytes = start_bytes + array.nbytes
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-        is_in_place = True
-        sync_folder(path.parent)
+        written = written.rename(place.name)
+        sync_folder(place.parent)
     except BaseException as error:
         with suppress(OSError):
-            (path if is_in_place else temporary).unlink()
+            written.unlink()
         if isinstance(error, OSError):
-            raise write_problem(path, error) from error
+            raise write_problem(place.path, error) from error
         raise
     return file_bytes
 
@@ -160,9 +144,15 @@ def _chunks(array: NDArray[Any]) -> Iterator[memoryview]:
         yield part.view(np.uint8).data
 
 
-def map_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def read_about(path: Path | Place) -> dict[str, Any]:
+    """Return what a file says about its arrays."""
+    with _opened(path) as (file, path):
+        return _read_header(file, path).about
+
+
+def map_arrays(path: Path | Place) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Map a file into memory; return its arrays, read-only, and what is said about them. No array is looked at."""
-    with _opened(path) as file:
+    with _opened(path) as (file, path):
         header = _read_header(file, path)
         mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     if hasattr(mmap, "MADV_RANDOM"):
@@ -179,12 +169,12 @@ def map_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     return arrays, header.about
 
 
-def check_arrays(path: Path) -> None:
+def check_arrays(path: Path | Place) -> None:
     """Read a whole file and raise `IndexDamagedError` if a single bit of it is not as it was written.
 
     It is read piece by piece and not through a mapping, whose pages would count as memory of this process.
     """
-    with _opened(path) as file:
+    with _opened(path) as (file, path):
         header = _read_header(file, path)
         position_bytes = file.tell()
         for stored in header.arrays:
@@ -262,10 +252,13 @@ def _stored_array(entry: Mapping[str, Any], start_bytes: int) -> _StoredArray:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened(place: Path | Place) -> Iterator[tuple[IO[bytes], Path]]:
+    """Open a file; yield it with its path, for messages."""
+    place = Place.of(place)
+    path = place.path
     try:
-        with path.open("rb") as file:
-            yield file
+        with place.open() as file:
+            yield file, path
     except FileNotFoundError as error:
         raise _damaged(path, "is missing") from error
     except OSError as error:
@@ -279,23 +272,12 @@ def _damaged(path: Path, what: str, next_step: str = REPAIR_STEP) -> IndexDamage
     return IndexDamagedError(f"{path} {what}", next_step)
 
 
-def sync_folder(folder: Path) -> None:
-    """Put the names in a folder on disk for good: a file that was synced can still lose its name."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # some network file systems cannot do it, nor do they need it
-            raise
-    finally:
-        os.close(descriptor)
-
-
 def write_problem(path: Path, error: OSError) -> IndexWriteError:
     """Say what kept a file from being written, and what to do about it."""
     if error.errno in _NO_SPACE:
         step = "Free some space there, or raise the limit, and run it again; the index is as it was before."
-    elif error.errno in _NOT_ALLOWED:
+        return IndexSpaceError(f"cannot write {path}: {error.strerror or error}", step)
+    if error.errno in _NOT_ALLOWED:
         step = "See that you may write there and that the disk is not mounted read-only."
     else:
         step = "See that the folder and its disk are in order, and run it again; the index is as it was before."

@@ -19,7 +19,8 @@ from ibidem.documents import find_repeated_id, read_batches
 from ibidem.engines import LocalEngine
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.index.answers import QueryResult, answer
-from ibidem.index.catalog import Catalog, refuse_other_settings
+from ibidem.index.catalog import Catalog
+from ibidem.index.catalog_state import refuse_other_settings
 from ibidem.index.inspecting import describe, find_damage
 from ibidem.index.locking import WriterLock
 from ibidem.index.queries import Arrivals
@@ -47,6 +48,9 @@ class Index:
     line; some of them (`signature`, `min_similarity`, `lang`, …) are fixed when the index is made, and opening it with others
     is an `IndexSettingsError`. Any number of threads and processes may query; each query sees the last whole commit. One
     writer at a time: `add`, `remove`, `compact` and `watch` raise `IndexLockedError` while another one is at work.
+
+    An open index is the folder that its path led to; a link may be switched afterwards. When that folder or its catalog is
+    moved or replaced, every call raises `IndexChangedError`, and the index has to be opened again.
 
     >>> import ibidem, tempfile
     >>> text = "The harbour was closed on Monday. Two ferries stayed in port over night. The mayor asked all to stay at home."
@@ -79,7 +83,7 @@ class Index:
         except BaseException:
             self._catalog.close()
             raise
-        self._reader = SnapshotReader(self.path, self._catalog)
+        self._reader = SnapshotReader(self._catalog)
         self._settings = segment_settings(self.config)
         self.skipped = SkippedRecords(self.config.output.strict)
         self._process = os.getpid()
@@ -146,7 +150,7 @@ class Index:
         """Return the last commit, and which of the ids it has under which serials."""
         while True:
             snapshot, known = self._reader.current(), self._catalog.serials_of(ids)
-            if snapshot.state.generation == self._catalog.generation():
+            if snapshot.state.mark == self._catalog.mark():
                 return snapshot, known
 
     def check(self, documents: Any, **settings: Any) -> Any:
@@ -217,11 +221,11 @@ class Index:
 
     def verify(self) -> list[str]:
         """Read everything and return what is damaged, in words; an empty list if nothing is."""
-        return find_damage(self.path, self._catalog, self.progress)
+        return find_damage(self._catalog, self.progress)
 
     def info(self, **settings: Any) -> dict[str, Any]:
         """Return settings, counts and sizes, and what the bits search is predicted to find."""
-        return describe(self.path, self._current(), self._config_for(settings))
+        return describe(self._catalog.opened, self._current(), self._config_for(settings))
 
     def _config_for(self, settings: Mapping[str, Any]) -> Config:
         return with_stored(self._stored, self.config, settings) if settings else self.config
@@ -230,9 +234,9 @@ class Index:
     def _writer(self, config: Config) -> Iterator[Writer]:
         budget = _budget(config)
         most = min(max(budget // _MERGING_BYTES_A_SENTENCE, _FEWEST_SENTENCES), _MOST_SENTENCES)
-        with WriterLock(self.path):
+        with WriterLock(self._catalog.opened) as lock:
             self._check_usable()
-            writer = Writer(self.path, self._catalog, self._reader, self._settings, self._stored, most)
+            writer = Writer(lock, self._catalog, self._reader, self._settings, self._stored, most)
             try:
                 yield writer
             except BaseException:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,24 +10,27 @@ import numpy as np
 from ibidem.config import Config
 from ibidem.errors import IndexLockedError, IndexStoreError
 from ibidem.index import bits
-from ibidem.index.catalog import Catalog, State
+from ibidem.index.catalog import Catalog
+from ibidem.index.catalog_state import State
 from ibidem.index.files import check_arrays
+from ibidem.index.folder import OpenFolder
 from ibidem.index.settings import FIXED, to_store
-from ibidem.index.snapshot import Snapshot, kept_in, read_segment
+from ibidem.index.snapshot import Snapshot, kept_in, read_counts, read_segment
+from ibidem.index.sweeping import later_files
 from ibidem.progress import Progress
 
 _TYPICAL_WORDS = 10
 _TRIES = 20
 
 
-def describe(folder: Path, snapshot: Snapshot, config: Config) -> dict[str, Any]:
+def describe(folder: OpenFolder, snapshot: Snapshot, config: Config) -> dict[str, Any]:
     """Return settings, counts and sizes, and the predictions for the bits search."""
     state, stored = snapshot.state, to_store(config)
     n_sentences = sum(entry.n_sentences for entry in state.segments)
     n_bytes = 0
-    for path in folder.iterdir():
+    for name in folder.names():
         with suppress(FileNotFoundError):  # while a writer is at work, journals and merged files go
-            n_bytes += path.stat().st_size
+            n_bytes += (folder / name).status().st_size
     return {
         "path": str(folder),
         "generation": state.generation,
@@ -81,7 +83,7 @@ def _mean_words(snapshot: Snapshot) -> int:
     return max(1, round(float(np.concatenate(lengths).mean()))) if sum(map(len, lengths)) else _TYPICAL_WORDS
 
 
-def find_damage(folder: Path, catalog: Catalog, progress: Progress) -> list[str]:
+def find_damage(catalog: Catalog, progress: Progress) -> list[str]:
     """Read the catalog and every file; return what is wrong, in words."""
     problems = catalog.check_integrity()
     if problems:
@@ -89,17 +91,18 @@ def find_damage(folder: Path, catalog: Catalog, progress: Progress) -> list[str]
     for _ in range(_TRIES):
         state = catalog.state()
         try:
-            problems = _damage_of(folder, catalog, state, progress)
+            problems = _damage_of(catalog, state, progress)
         except IndexStoreError as error:
             problems = [error.message]
-        if not problems or catalog.generation() == state.generation:
+        if not problems or catalog.mark() == state.mark:
             return problems
         # A writer was at work meanwhile: files may have been merged away, ids may be those of a later commit.
     raise IndexLockedError("the index changes faster than it can be read", "Run it again when nothing is being written.")
 
 
-def _damage_of(folder: Path, catalog: Catalog, state: State, progress: Progress) -> list[str]:
+def _damage_of(catalog: Catalog, state: State, progress: Progress) -> list[str]:
     problems: list[str] = []
+    folder = catalog.opened
     names = [entry.name for entry in state.segments] + ([state.vocabulary] if state.vocabulary else [])
     with progress.stage("verify", sum(entry.n_bytes for entry in state.segments)):
         for name in names:
@@ -108,13 +111,17 @@ def _damage_of(folder: Path, catalog: Catalog, state: State, progress: Progress)
             except IndexStoreError as error:
                 problems.append(error.message)
             with suppress(FileNotFoundError):
-                progress.add_bytes((folder / name).stat().st_size)
+                progress.add_bytes((folder / name).status().st_size)
+    for name in later_files(folder, state.identity, state.named, state.dropped):
+        problems.append(f"{folder / name} is part of a commit that the catalog does not know: was the catalog restored?")
     if problems:
         return problems
+    if state.vocabulary is not None:
+        read_counts(folder / state.vocabulary, state.identity)
     serials: dict[str, int] = {}
     n_removed = 0
     for entry in state.segments:
-        segment = read_segment(folder / entry.name)
+        segment = read_segment(folder / entry.name, state.identity)
         kept = kept_in(segment, state.removed)
         n_removed += int((~kept).sum())
         names_here = segment.ids(np.flatnonzero(kept)).to_pylist()

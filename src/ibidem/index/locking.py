@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ibidem.errors import IndexLockedError, NoIndexError
+from ibidem.errors import IndexChangedError, IndexLockedError, NoIndexError
 from ibidem.index.files import write_problem
+from ibidem.index.folder import OpenFolder
 from ibidem.locking import FileLock, HeldByAnotherError
 
 LOCK_FILE = "lock"
@@ -14,8 +15,11 @@ LOCK_FILE = "lock"
 class WriterLock:
     """Holds the right to write to the index in `folder` inside a `with` block; whoever else asks is turned away at once."""
 
-    def __init__(self, folder: Path) -> None:
-        self._lock = FileLock(folder / LOCK_FILE)
+    def __init__(self, folder: Path | OpenFolder) -> None:
+        if isinstance(folder, OpenFolder):
+            self._lock = FileLock(folder.path / LOCK_FILE, folder.descriptor)
+        else:
+            self._lock = FileLock(folder / LOCK_FILE)
 
     def __enter__(self) -> WriterLock:
         folder = self._lock.path.parent
@@ -34,3 +38,9 @@ class WriterLock:
 
     def __exit__(self, *problem: object) -> None:
         self._lock.__exit__(*problem)
+
+    def check(self) -> None:
+        """Raise `IndexChangedError` if the lock file was deleted or replaced: another process may be writing by now."""
+        if not self._lock.is_held():
+            message = f"{self._lock.path} was deleted or replaced while this process was writing to the index"
+            raise IndexChangedError(message, "Run it again when no other process writes to the index; never delete that file.")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.errors import IndexDamagedError
-from ibidem.index.catalog import Catalog, State
-from ibidem.index.files import check_arrays, map_arrays
+from ibidem.index.catalog import Catalog
+from ibidem.index.catalog_state import State
+from ibidem.index.files import REPAIR_STEP, check_arrays, map_arrays
+from ibidem.index.folder import Place
 from ibidem.index.segment import Segment
 from ibidem.index.vocabulary import WordCounts
 
@@ -40,8 +43,8 @@ class Snapshot:
 class SnapshotReader:
     """Opens what the catalog names, and keeps open what is still there; any thread may ask."""
 
-    def __init__(self, folder: Path, catalog: Catalog) -> None:
-        self._folder = folder
+    def __init__(self, catalog: Catalog) -> None:
+        self._folder = catalog.opened
         self._catalog = catalog
         self._mutex = threading.Lock()
         self._current: Snapshot | None = None
@@ -50,55 +53,87 @@ class SnapshotReader:
     def current(self) -> Snapshot:
         """Return the index as the last commit left it."""
         with self._mutex:
-            if self._current is None or self._current.state.generation != self._catalog.generation():
+            if self._current is None or self._current.state.mark != self._catalog.mark():
                 self._current = self._load()
             return self._current
 
     def _load(self) -> Snapshot:
-        opened = {part.name: part.segment for part in self._current.parts} if self._current else {}
+        opened = {part.name: part for part in self._current.parts} if self._current else {}
         for attempt in range(_TRIES):
             state = self._catalog.state()
             try:
                 return self._open(state, opened)
             except IndexDamagedError:
                 # A file that is gone may have been merged away since the catalog was read; then there is a later commit.
-                if attempt == _TRIES - 1 or self._catalog.generation() == state.generation:
+                if attempt == _TRIES - 1 or self._catalog.mark() == state.mark:
                     raise
         raise AssertionError("the loop returns or raises")
 
-    def _open(self, state: State, opened: dict[str, Segment]) -> Snapshot:
+    def _open(self, state: State, opened: dict[str, OpenSegment]) -> Snapshot:
         checks = sum(entry.n_bytes for entry in state.segments) <= _MOST_CHECKED_BYTES
         if state.vocabulary != self._counts[0]:
             counts = WordCounts.empty()
             if state.vocabulary is not None:
-                check_arrays(self._folder / state.vocabulary)
-                counts = WordCounts.stored(*map_arrays(self._folder / state.vocabulary))
+                counts = read_counts(self._folder / state.vocabulary, state.identity)
             self._counts = (state.vocabulary, counts)
         parts = []
         for entry in state.segments:
-            if entry.name not in opened:
+            part = opened.get(entry.name)
+            if part is None:
                 if checks:
                     check_arrays(self._folder / entry.name)
-                opened[entry.name] = read_segment(self._folder / entry.name)
-            parts.append(OpenSegment(entry.name, opened[entry.name], kept_in(opened[entry.name], state.removed)))
+                segment = read_segment(self._folder / entry.name, state.identity)
+                part = OpenSegment(entry.name, segment, kept_in(segment, state.removed))
+            elif not self._is_kept_as_before(part.segment, state.removed):
+                part = OpenSegment(entry.name, part.segment, kept_in(part.segment, state.removed))
+            parts.append(part)
         parts.sort(key=lambda part: int(part.segment.serials[0]))
         return Snapshot(state, tuple(parts), self._counts[1])
 
+    def _is_kept_as_before(self, segment: Segment, removed: NDArray[np.int64]) -> bool:
+        """Tell whether no document of a segment was removed since: there may be many tombstones, and most commits add none."""
+        assert self._current is not None
+        before = self._current.state.removed
+        return before is removed or np.array_equal(_removed_near(segment, before), _removed_near(segment, removed))
 
-def read_segment(path: Path) -> Segment:
-    """Map the segment of a file."""
-    arrays, _ = map_arrays(path)
+
+def read_counts(place: Place, identity: str | None) -> WordCounts:
+    """Check and map the counts of words of a file, which must be of the index of that identity."""
+    check_arrays(place)
+    arrays, about = map_arrays(place)
+    _refuse_stranger(place, about, identity)
+    return WordCounts.stored(arrays, about)
+
+
+def read_segment(place: Place, identity: str | None) -> Segment:
+    """Map the segment of a file, which must be of the index of that identity."""
+    arrays, about = map_arrays(place)
+    _refuse_stranger(place, about, identity)
     try:
         return Segment.stored(arrays)
     except KeyError as error:
-        raise IndexDamagedError(f"{path} has no column {error}", "Update ibidem, or build the index anew.") from error
+        raise IndexDamagedError(f"{place} has no column {error}", "Update ibidem, or build the index again.") from error
+
+
+def _refuse_stranger(place: Place, about: Mapping[str, Any], identity: str | None) -> None:
+    if about.get("index") not in (None, identity):  # earlier versions wrote no identity
+        raise IndexDamagedError(f"{place} belongs to another index", REPAIR_STEP)
 
 
 def kept_in(segment: Segment, removed: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which documents of a segment are not removed."""
+    """Tell which documents of a segment are not removed; the serials of removed ones rise."""
     kept = np.ones(segment.n_documents, np.bool_)
+    removed = _removed_near(segment, removed)
     if len(removed) and len(kept):  # serials rise: a few removed ones are found without a look at all
         place = np.minimum(np.searchsorted(segment.serials, removed), len(kept) - 1)
         kept[place[segment.serials[place] == removed]] = False
     kept.flags.writeable = False
     return kept
+
+
+def _removed_near(segment: Segment, removed: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the removed serials that a segment may have, from its first to its last one."""
+    if not len(segment.serials):
+        return removed[:0]
+    begin, end = np.searchsorted(removed, [segment.serials[0], segment.serials[-1] + 1])
+    return removed[begin:end]

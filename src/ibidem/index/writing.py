@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.errors import IndexLockedError, IndexWriteError, KnownIdError
+from ibidem.errors import IndexChangedError, IndexLockedError, IndexStoreError, IndexWriteError, KnownIdError
 from ibidem.index import segment_kernels as kernels
-from ibidem.index.catalog import Catalog, Change, SegmentEntry
+from ibidem.index.catalog import Catalog
+from ibidem.index.catalog_file import CATALOG_FILE
+from ibidem.index.catalog_state import Change, SegmentEntry
 from ibidem.index.columns import frozen
-from ibidem.index.files import check_arrays, new_name, sweep, write_arrays
+from ibidem.index.files import check_arrays, new_name, write_arrays
+from ibidem.index.locking import WriterLock
 from ibidem.index.merging import merge_segments
 from ibidem.index.queries import Arrivals
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
+from ibidem.index.sweeping import sweep
 from ibidem.index.tiers import due_merge, groups_to_compact
 from ibidem.index.vocabulary import WordCounts
 
@@ -30,7 +35,7 @@ _NONE = np.empty(0, np.int64)
 
 
 class Writer:
-    """Changes an index; to be used while holding its `WriterLock`.
+    """Changes an index; to be used while holding its `lock`.
 
     Documents get serials (`claim`), become segments (`build`) that `wait` in memory or are written at once, and are there for
     all once `commit` returns; `parts` shows them to their writer before. Nothing that was committed is touched in place.
@@ -38,17 +43,21 @@ class Writer:
 
     def __init__(
         self,
-        folder: Path,
+        lock: WriterLock,
         catalog: Catalog,
         reader: SnapshotReader,
         settings: SegmentSettings,
         stored: Mapping[str, Any],
         max_sentences: int,
     ) -> None:
-        self._folder, self._catalog, self._reader, self._stored = folder, catalog, reader, stored
+        self._lock, self._catalog, self._reader, self._stored = lock, catalog, reader, stored
         self._settings, self._max_sentences = settings, max_sentences
+        self._folder = catalog.opened
+        self._commits: set[str] = set()  # that were tried here: one that was broken off may have been made after all
+        self._identity = catalog.adopt()
         self._begin(reader.current())
         self.sweep()
+        self._refuse_shared()
 
     def _begin(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -67,7 +76,7 @@ class Writer:
 
     def parts(self) -> list[tuple[Segment, NDArray[np.bool_]]]:
         """Return everything that is there, what waits for its commit included."""
-        removed = np.array(self._removed_serials, np.int64)
+        removed = np.array(sorted(self._removed_serials), np.int64)
         disk = [(part.segment, frozen(part.kept & kept_in(part.segment, removed))) for part in self._snapshot.parts]
         return disk + [(segment, kept_in(segment, removed)) for segment in self._waiting]
 
@@ -144,8 +153,8 @@ class Writer:
 
         When it was broken off (a full disk, an interrupt), it may be called again: nothing gets in twice.
         """
-        if self._catalog.generation() != self._snapshot.state.generation:
-            self._begin(self._reader.current())  # broken off when all was in: nobody but this writer makes commits
+        if (mark := self._catalog.mark()) != self._snapshot.state.mark and mark.commit in self._commits:
+            self._begin(self._reader.current())  # broken off when all was in
         written = list(self._written)
         if self._waiting:
             whole = self._merge(self._waiting) if len(self._waiting) > 1 or self._removed_serials else self._waiting[0]
@@ -155,7 +164,7 @@ class Writer:
         if not (written or self._replaced):
             return 0
         vocabulary = self._store_counts(self.counts) if self.counts is not self._snapshot.counts else None
-        self._catalog.commit(
+        self._commit(
             Change(
                 add_segments=written,
                 add_documents=list(self._new.items()),
@@ -174,17 +183,24 @@ class Writer:
         """Remove documents; return those of the ids that were there. A commit of its own."""
         there = sorted(self._catalog.serials_of(list(ids)))
         if there:
-            self._catalog.commit(Change(remove_ids=there))
+            self._commit(Change(remove_ids=there))
             self._begin(self._reader.current())
             self._tidy()
         return there
 
     def compact(self) -> None:
         """Merge everything into as few segments as memory allows, and drop what was removed."""
+        self.free_removed()
         parts = self._snapshot.parts
         for run in groups_to_compact([part.segment.n_sentences for part in parts], self._max_sentences):
             if len(parts[run]) > 1 or not parts[run.start].kept.all():
                 self._replace(parts[run])
+
+    def free_removed(self) -> None:
+        """Drop the segments whose documents are all removed. It needs hardly any space, and so comes before what needs more."""
+        parts = [part for part in self._snapshot.parts if not part.kept.any()]
+        if parts:
+            self._drop(parts, [])
 
     def recount(self) -> None:
         """Count anew in how many documents each word stands, and bring all segments up to it. One commit."""
@@ -197,7 +213,7 @@ class Writer:
             segment = merge_segments([part.segment], [part.kept], counts, self._settings)
             if segment.n_documents:
                 entries.append(self._store(segment, counts.version))
-        self._catalog.commit(
+        self._commit(
             Change(
                 add_segments=entries,
                 drop_segments=[part.name for part in parts],
@@ -213,7 +229,8 @@ class Writer:
 
         What cannot be written now (the disk is full) is no failure of the change, which is on disk: a later commit tidies up.
         """
-        with suppress(IndexWriteError, IndexLockedError):
+        with suppress(IndexWriteError, IndexLockedError, IndexChangedError):
+            self.free_removed()
             self._merge_due()
 
     def _merge_due(self) -> None:
@@ -231,33 +248,67 @@ class Writer:
         for part in parts:
             check_arrays(self._folder / part.name)  # or damage would get good checksums
         segment = merge_segments([part.segment for part in parts], [part.kept for part in parts], self.counts, self._settings)
+        self._drop(parts, [self._store(segment)] if segment.n_documents else [])
+
+    def _drop(self, parts: Sequence[OpenSegment], entries: Sequence[SegmentEntry]) -> None:
+        """Put segments in the place of others, for good without the removed documents of these. One commit."""
         gone = np.concatenate([part.segment.serials[~part.kept] for part in parts])
-        entries = [self._store(segment)] if segment.n_documents else []
-        self._catalog.commit(Change(add_segments=entries, drop_segments=[part.name for part in parts], settle=gone.tolist()))
+        self._commit(Change(add_segments=entries, drop_segments=[part.name for part in parts], settle=gone.tolist()))
         self._finish_replacing()
 
     def _finish_replacing(self) -> None:
         self._begin(self._reader.current())
         self.sweep()
 
+    def _commit(self, change: Change) -> None:
+        """Commit a change to what this writer has read, and to nothing else; see before that all of its files are there."""
+        change = replace(change, after=self._snapshot.state.mark, commit=secrets.token_hex(8))
+        assert change.commit is not None
+        self._commits.add(change.commit)
+        names = [entry.name for entry in change.add_segments] + ([change.vocabulary] if change.vocabulary else [])
+
+        def check() -> None:
+            self._lock.check()
+            self._refuse_shared()
+            for name in names:
+                try:
+                    (self._folder / name).status()
+                except FileNotFoundError as error:
+                    message = f"{self._folder / name} was deleted before it was committed"
+                    raise IndexChangedError(message, "Run it again when no other process writes to the index.") from error
+
+        self._catalog.commit(change, check)
+        for name in names:
+            with suppress(OSError):  # the next writer does it
+                (self._folder / name).mark_committed()
+
+    def _refuse_shared(self) -> None:
+        """Raise if the catalog is that of a second folder too. Its files would not be: a commit would damage that index."""
+        if self._catalog.is_shared():
+            path = self._folder.path / CATALOG_FILE
+            message = f"{path} has hard links: a copy of this index, made by `cp -al` or a backup, changes along with it"
+            step = f"Give this index a file of its own first: cp {path} {path}.new && mv {path}.new {path}"
+            raise IndexStoreError(message, step)
+
     def sweep(self) -> None:
-        """Delete the files that no commit names. Readers that have them open keep them until they close."""
-        state = self._catalog.state()
-        sweep(self._folder, {entry.name for entry in state.segments} | ({state.vocabulary} if state.vocabulary else set()))
+        """Delete the files that no commit needs. Readers that have them open keep them until they close."""
+        with self._catalog.nobody_commits() as state:
+            self._lock.check()
+            sweep(self._folder, state.identity, state.named, state.dropped)
 
     def _merge(self, segments: Sequence[Segment]) -> Segment:
-        removed = np.array(self._removed_serials, np.int64)
+        removed = np.array(sorted(self._removed_serials), np.int64)
         return merge_segments(segments, [kept_in(segment, removed) for segment in segments], self.counts, self._settings)
 
     def _store(self, segment: Segment, version: int | None = None) -> SegmentEntry:
         name = new_name("segment")
-        about = {"word_counts": self.counts.version if version is None else version}
+        about = {"index": self._identity, "word_counts": self.counts.version if version is None else version}
         n_bytes = write_arrays(self._folder / name, segment.arrays(), about)
         return SegmentEntry(name, segment.n_documents, segment.n_sentences, segment.n_types, n_bytes)
 
     def _store_counts(self, counts: WordCounts) -> str:
         name = new_name("words")
-        about = {"n_documents": counts.n_documents, "version": counts.version}
+        about = {"index": self._identity, "n_documents": counts.n_documents, "version": counts.version}
         write_arrays(self._folder / name, counts.arrays(), about)
         return name
 

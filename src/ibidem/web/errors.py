@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from ibidem.errors import (
     IbidemError,
     IndexLockedError,
+    IndexSpaceError,
     IndexStoreError,
     IndexWriteError,
     InputError,
@@ -28,6 +29,7 @@ _CODES = {400: "invalid", 401: "unauthorised", 403: "forbidden", 404: "not_found
 _OF_OURS: dict[type[IbidemError], tuple[int, str]] = {
     IndexLockedError: (409, "locked"),
     KnownIdError: (409, "known_id"),
+    IndexSpaceError: (503, "unavailable"),
     IndexWriteError: (403, "read_only"),
     IndexStoreError: (503, "unavailable"),
     InputError: (422, "invalid"),

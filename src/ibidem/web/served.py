@@ -76,7 +76,7 @@ def open_served(
             assert index is not None
             views = IndexViews(index)
         stack.callback(views.close)
-        beside = index_path or path
+        beside = Path(os.path.realpath(index_path or path))  # once: a link may be switched while the log is open
         has_arrivals = index is not None or arrivals is not None
         keeps_log = has_arrivals and may_write and os.access(beside, os.W_OK)
         log = ArrivalLog(beside / ARRIVALS_FILE if keeps_log else None)

@@ -1,0 +1,146 @@
+"""The folder of an index, opened once: every file is named within that folder, whatever its path leads to later.
+
+A path is looked up anew each time it is used. While a process has an index open, a symbolic link can be switched, folders can
+be renamed, or the process can change its directory; files that were written, opened and deleted by path would then be those of
+another index.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from ibidem.errors import IndexChangedError, IndexStoreError
+
+_COMMITTED_MODE = 0o444
+
+
+class OpenFolder:
+    """A folder that stays the same one until it is closed. `path` is what the user called it, `real_path` where it was."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a folder; one that cannot be opened is an OSError."""
+        self.path = path
+        self.real_path = Path(os.path.realpath(path))
+        self._descriptor = os.open(self.real_path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._status = os.fstat(self._descriptor)
+
+    def __truediv__(self, name: str) -> Place:
+        return Place(self.path / name, self)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @property
+    def descriptor(self) -> int:
+        """The open folder, as `dir_fd` takes it."""
+        if self._descriptor < 0:
+            raise IndexStoreError(f"the index in {self.path} was closed", "Open it again.")
+        return self._descriptor
+
+    def close(self) -> None:
+        """Close the folder. Its number may be given to another one, so it is forgotten."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def names(self) -> list[str]:
+        """Return the names of what is in the folder, in order."""
+        return sorted(os.listdir(self.descriptor))
+
+    def is_in_place(self) -> bool:
+        """Tell whether the path still leads to this folder."""
+        try:
+            return os.path.samestat(os.stat(self.real_path), self._status)
+        except OSError:
+            return False
+
+
+@dataclass(frozen=True)
+class Place:
+    """A name in an open folder, or a plain path where there is no such folder. `path` is for messages."""
+
+    path: Path
+    folder: OpenFolder | None = None
+
+    @classmethod
+    def of(cls, path: Path | Place) -> Place:
+        """Return the place of a path."""
+        return path if isinstance(path, Place) else cls(path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.path.name
+
+    def with_name(self, name: str) -> Place:
+        """Return the place of another name in the same folder."""
+        return Place(self.path.with_name(name), self.folder)
+
+    @property
+    def _handle(self) -> int | None:
+        return None if self.folder is None else self.folder.descriptor
+
+    @property
+    def _target(self) -> str:
+        return str(self.path) if self.folder is None else self.name
+
+    def status(self) -> os.stat_result:
+        """Return what the system knows of the file; of a symbolic link, not of what it leads to."""
+        return os.stat(self._target, dir_fd=self._handle, follow_symlinks=False)
+
+    def open(self, mode: str = "rb") -> IO[Any]:
+        """Open the file; `wb` makes a new one."""
+        return open(self._target, mode, opener=lambda name, flags: os.open(name, flags, 0o666, dir_fd=self._handle))
+
+    def rename(self, name: str) -> Place:
+        """Give the file another name in its folder; return its new place."""
+        other = self.with_name(name)
+        os.replace(self._target, other._target, src_dir_fd=self._handle, dst_dir_fd=self._handle)
+        return other
+
+    def unlink(self) -> None:
+        """Delete the file."""
+        os.unlink(self._target, dir_fd=self._handle)
+
+    @property
+    def parent(self) -> Path | int:
+        """The folder, as a path or as it is open."""
+        return self.path.parent if self.folder is None else self.folder.descriptor
+
+    def is_committed(self) -> bool:
+        """Tell whether the file has been marked as part of a commit: nobody may write to it."""
+        return not self.status().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
+
+    def mark_committed(self) -> None:
+        """Mark the file as part of a commit, for ever: a sweep can then tell it from one whose commit never came."""
+        descriptor = os.open(self._target, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._handle)
+        try:
+            os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) & _COMMITTED_MODE)
+        finally:
+            os.close(descriptor)
+
+
+def sync_folder(folder: Path | int) -> None:
+    """Put the names in a folder on disk for good: a file that was synced can still lose its name."""
+    descriptor = folder if isinstance(folder, int) else os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some network file systems cannot do it, nor do they need it
+            raise
+    finally:
+        if not isinstance(folder, int):
+            os.close(descriptor)
+
+
+def moved(path: Path, what: str) -> IndexChangedError:
+    """Return the error for an index that is not at its path any more."""
+    return IndexChangedError(f"{path}: {what} since the index was opened", "Open it again; restart `ibidem serve` or `watch`.")

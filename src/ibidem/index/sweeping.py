@@ -1,0 +1,94 @@
+"""Which files of an index may be deleted: those of which it is known that no commit needs them, and no others.
+
+    temporary      segment-….ibi.tmp and the like: their writer was killed
+    dropped        the catalog lists them: a commit has put others in their place
+    uncommitted    of this index by the identity in their header, and not yet marked as part of a commit: theirs never came
+
+Everything else stays: files of other indexes, files that cannot be read, and those of earlier versions, which have no
+identity, unless this catalog dropped them. A file of this index that is part of a commit but unknown to the catalog shows that
+the catalog is older than the folder. That is an error, since a newer catalog would need the file.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Collection
+from contextlib import suppress
+
+from ibidem.errors import IndexChangedError, IndexStoreError
+from ibidem.index.files import KINDS, read_about, write_problem
+from ibidem.index.folder import OpenFolder, Place
+
+_FILE = re.compile(rf"({'|'.join(KINDS)})-[0-9a-f]{{16}}\.ibi")
+_TEMPORARY = re.compile(rf"({'|'.join(KINDS)}|catalog)-[0-9a-f]{{16}}\.ibi\.tmp")
+
+_UNREADABLE = "?"  # no identity is that
+
+
+def sweep(folder: OpenFolder, identity: str | None, named: Collection[str], dropped: Collection[str]) -> list[str]:
+    """Delete the files that no commit needs; return their names. Those of a later commit are an `IndexChangedError`.
+
+    To be called while no other process can commit.
+    """
+    try:
+        swept, later = _sort_out(folder, identity, named, dropped)
+        refuse_later(folder, later)
+        for name in swept:
+            with suppress(FileNotFoundError):  # a creator that lost its race removes its own file
+                (folder / name).unlink()
+        for name in named:
+            with suppress(OSError):  # it may belong to another user; then its commit is known by the catalog alone
+                if not (folder / name).is_committed():
+                    (folder / name).mark_committed()
+    except OSError as error:
+        raise write_problem(folder.path, error) from error
+    return swept
+
+
+def later_files(folder: OpenFolder, identity: str | None, named: Collection[str], dropped: Collection[str]) -> list[str]:
+    """Return the files of this index that are part of a commit which its catalog does not know."""
+    return _sort_out(folder, identity, named, dropped)[1]
+
+
+def refuse_later(folder: OpenFolder, later: Collection[str]) -> None:
+    """Raise if there are files of a later commit: to go on would delete documents that were committed."""
+    if later:
+        several = f"{len(later):,} files" if len(later) > 1 else "a file"
+        message = f"{folder}: the catalog is older than {several} of this index, such as {min(later)}; was it restored?"
+        step = (
+            "Put the newer catalog.sqlite back, or restore the whole folder from the backup. "
+            "To continue from the older state, move these files out of the folder."
+        )
+        raise IndexChangedError(message, step)
+
+
+def _sort_out(
+    folder: OpenFolder, identity: str | None, named: Collection[str], dropped: Collection[str]
+) -> tuple[list[str], list[str]]:
+    """Return the files to delete, and those of a later commit."""
+    swept: list[str] = []
+    later: list[str] = []
+    for name in folder.names():
+        place = folder / name
+        is_temporary = bool(_TEMPORARY.fullmatch(name))
+        if name in named or not (is_temporary or _FILE.fullmatch(name)):
+            continue
+        with suppress(FileNotFoundError):  # a creator that lost its race removes its own file
+            if not stat.S_ISREG(place.status().st_mode):
+                continue
+            owner = None if is_temporary else _owner(place)
+            if is_temporary or (name in dropped and owner in (None, identity)):
+                swept.append(name)
+            elif owner is not None and owner == identity:
+                (later if place.is_committed() else swept).append(name)
+    return swept, later
+
+
+def _owner(place: Place) -> str | None:
+    """Return the identity of the index that wrote a file; None if it says none, or something else if it cannot be read."""
+    try:
+        owner = read_about(place).get("index")
+    except IndexStoreError:
+        return _UNREADABLE
+    return None if owner is None else str(owner)
