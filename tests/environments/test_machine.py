@@ -1,0 +1,75 @@
+"""The machine finds nothing lost, and finds a loss as soon as one of the guards is taken away."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+import pytest
+
+from ibidem.index import sweeping
+from ibidem.index.catalog import Catalog
+from ibidem.index.catalog_state import Change
+from ibidem.index.folder import OpenFolder, Place
+from ibidem.index.locking import WriterLock
+from ibidem.index.writing import Writer
+from tests.environments.machine import Environment, run
+from tests.environments.world import LostError
+
+# Steps for a longer run than that of every day; `python -m tests.environments.machine` makes as many as are wanted.
+N_RUNS = int(os.environ.get("IBIDEM_ENVIRONMENT_RUNS", "12"))
+
+
+def test_nothing_is_ever_lost() -> None:
+    before = sum(Environment.n_steps.values())
+    run(N_RUNS, 1)
+    assert sum(Environment.n_steps.values()) - before > 10 * N_RUNS
+    assert Environment.errors["IndexChangedError"] > 0
+
+
+def by_path(patch: pytest.MonkeyPatch) -> None:
+    """Files are named by path, as they once were, and nobody looks where it leads."""
+    patch.setattr(OpenFolder, "is_in_place", lambda folder: True)
+    patch.setattr(Catalog, "_check_in_place", lambda catalog: None)
+    patch.setattr(Place, "_handle", property(lambda place: None))
+    patch.setattr(Place, "_target", property(lambda place: str(place.path)))
+    patch.setattr(OpenFolder, "names", lambda folder: sorted(os.listdir(folder.path)))
+    init = WriterLock.__init__
+    patch.setattr(WriterLock, "__init__", lambda lock, folder: init(lock, getattr(folder, "path", folder)))
+
+
+def without_identity(patch: pytest.MonkeyPatch) -> None:
+    """A sweep deletes every file that the catalog does not name."""
+
+    def sort_out(
+        folder: OpenFolder, identity: str | None, named: Collection[str], dropped: Collection[str]
+    ) -> tuple[list[str], list[str]]:
+        return [name for name in folder.names() if name not in named and name.endswith((".ibi", ".tmp"))], []
+
+    patch.setattr(sweeping, "_sort_out", sort_out)
+
+
+def without_lock(patch: pytest.MonkeyPatch) -> None:
+    """Nobody looks whether the lock is still held, nor whose commit was the last."""
+    patch.setattr(WriterLock, "check", lambda lock: None)
+    commit = Catalog.commit
+    patch.setattr(Catalog, "commit", lambda catalog, change, check=None: commit(catalog, _free(change)))
+
+
+def _free(change: Change) -> Change:
+    return replace(change, after=None)
+
+
+def with_hard_links(patch: pytest.MonkeyPatch) -> None:
+    """A copy of hard links is written to."""
+    patch.setattr(Writer, "_refuse_shared", lambda writer: None)
+
+
+@pytest.mark.parametrize("take_away", [by_path, without_identity, without_lock, with_hard_links])
+def test_without_a_guard_something_is_lost(
+    take_away: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_away(monkeypatch)
+    with pytest.raises(LostError):
+        run(300, 1, shrink=False)
