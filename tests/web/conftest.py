@@ -15,6 +15,7 @@ import pytest
 
 import ibidem
 from ibidem.views.opening import open_views
+from ibidem.web.admission import Admission, Limits
 from ibidem.web.app import make_app
 from ibidem.web.running import Server, address_of, bind
 from ibidem.web.security import Access
@@ -77,11 +78,13 @@ def opened() -> Iterator[Callable[..., Served]]:
 
 
 @contextmanager
-def running(served: Served, access: Access) -> Iterator[str]:
+def running(
+    served: Served, access: Access, limits: Limits | None = None, verbose: bool = False
+) -> Iterator[str]:
     """Run the app in a thread, on a port of its own; yield its address. It ends in time, whatever is still open."""
-    streams = Streams(served.log)
+    streams, admission = Streams(served.log), Admission(limits)
     with bind("127.0.0.1", 0) as listening:
-        server = Server(make_app(served, access, streams), streams)
+        server = Server(make_app(served, access, streams, admission), streams, admission, access, verbose)
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         try:

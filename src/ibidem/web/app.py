@@ -8,13 +8,14 @@ from typing import Any
 
 import anyio.to_thread
 from fastapi import APIRouter, FastAPI
-from starlette.middleware.gzip import GZipMiddleware
 
 from ibidem.version import __version__
 from ibidem.web import shapes
+from ibidem.web.admission import Admission
 from ibidem.web.errors import handle_errors
 from ibidem.web.export_routes import export_routes
 from ibidem.web.index_routes import index_routes
+from ibidem.web.packing import Packing
 from ibidem.web.page_routes import page_routes
 from ibidem.web.result_routes import result_routes
 from ibidem.web.security import Access, Guard
@@ -24,7 +25,6 @@ from ibidem.web.streaming import Streams
 API = "/api/v1"
 # Enough for short requests not to wait behind a few long ones, and few enough not to fight for Python's lock.
 _THREADS = 8
-_LEAST_PACKED_BYTES = 2000
 _DESCRIPTION = """What `ibidem serve` answers: the passages that documents share, and what a new text shares with an index.
 
 Times are ISO 8601 in UTC, offsets count characters (code points) of a text, half open, shares lie between 0 and 1, and what is
@@ -33,8 +33,13 @@ addresses with `.csv` or `.json`. Every error has the shape `Error`."""
 _ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": shapes.Error, "description": "What went wrong."}}
 
 
-def make_app(served: Served, access: Access, streams: Streams | None = None) -> FastAPI:
-    """Return the app over what is served. Streams end when `streams` is stopped, at the latest with the app."""
+def make_app(
+    served: Served, access: Access, streams: Streams | None = None, admission: Admission | None = None
+) -> FastAPI:
+    """Return the app over what is served. Streams end when `streams` is stopped, at the latest with the app.
+
+    `admission` learns which connections send requests that may pass.
+    """
     streams = streams or Streams(served.log)
 
     @asynccontextmanager
@@ -60,6 +65,7 @@ def make_app(served: Served, access: Access, streams: Streams | None = None) -> 
     app.include_router(api)
     app.include_router(page_routes(served))
     handle_errors(app)
-    app.add_middleware(GZipMiddleware, minimum_size=_LEAST_PACKED_BYTES, compresslevel=2)
-    app.add_middleware(Guard, access=access)  # the last one added stands first
+    app.add_middleware(Packing)
+    # The last one added is the first to be asked.
+    app.add_middleware(Guard, access=access, admission=Admission() if admission is None else admission)
     return app

@@ -122,7 +122,7 @@ def _clause(problem: Mapping[str, Any]) -> str:
         "float_type": "must be a number",
         "float_parsing": "must be a number",
         "finite_number": "must be a finite number",
-        "string_unicode": "holds half a character",
+        "string_unicode": "contains half a character",
         "string_too_long": f"must have at most {context.get('max_length')} characters",
         "string_too_short": "must not be empty",
         "greater_than_equal": f"must be at least {context.get('ge')}",

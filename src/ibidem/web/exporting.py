@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
-from starlette.responses import StreamingResponse
-
-from ibidem.web.answers import to_json
+from ibidem.web.answers import GeneratedAnswer, to_json
 from ibidem.web.errors import ApiError
 
 Rows = Callable[[], Iterator[dict[str, Any]]]
@@ -61,15 +59,15 @@ class Exports:
     def __init__(self) -> None:
         self._n_running = 0
 
-    def send(self, name: str, form: str, columns: Sequence[str], rows: Rows) -> StreamingResponse:
+    def send(self, name: str, form: str, columns: Sequence[str], rows: Rows) -> GeneratedAnswer:
         """Return the response that sends a table; `form` is csv or json."""
         if self._n_running >= MOST_AT_ONCE:
             raise ApiError(503, "busy", f"{MOST_AT_ONCE} tables are being sent already", "Try again when one is through.")
         headers = {"Content-Disposition": f'attachment; filename="ibidem-{name}.{form}"'}
         media_type = "text/csv; charset=utf-8; header=present" if form == "csv" else "application/json"
-        return StreamingResponse(self._counted(form, columns, rows), headers=headers, media_type=media_type)
+        return GeneratedAnswer(self._counted(form, columns, rows), headers=headers, media_type=media_type)
 
-    def _counted(self, form: str, columns: Sequence[str], rows: Rows) -> Iterator[str]:
+    def _counted(self, form: str, columns: Sequence[str], rows: Rows) -> Generator[str, None, None]:
         self._n_running += 1
         try:
             yield from csv_chunks(rows(), columns) if form == "csv" else json_chunks(rows())

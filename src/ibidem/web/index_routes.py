@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
 import anyio.to_thread
 from fastapi import APIRouter, Header, Query, Request
-from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
 from starlette.responses import StreamingResponse
 
 from ibidem.documents.html import decode_html, extract_text
@@ -17,7 +14,8 @@ from ibidem.documents.times import parse_time
 from ibidem.index.index import Index
 from ibidem.model import Document
 from ibidem.web import shapes
-from ibidem.web.answers import JsonAnswer
+from ibidem.web.answers import GeneratedAnswer, JsonAnswer
+from ibidem.web.bodies import Body, accepted_codec, described, object_of, read_body, text_of
 from ibidem.web.checking import check_text
 from ibidem.web.errors import ApiError, invalid
 from ibidem.web.parameters import ArrivalParameters, UploadParameters
@@ -26,14 +24,7 @@ from ibidem.web.streaming import Streams
 
 # A check is nothing but work: more at a time than there are cores would only make everybody wait.
 _CHECKS_AT_ONCE = 2
-_CHECK_BODIES = {
-    "required": True,
-    "content": {
-        "application/json": {"schema": shapes.CheckBody.model_json_schema()},
-        "text/plain": {"schema": {"type": "string"}},
-        "text/html": {"schema": {"type": "string"}},
-    },
-}
+_MOST_WAITING = 32
 
 
 def index_routes(served: Served, streams: Streams) -> APIRouter:
@@ -41,9 +32,12 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
     routes = APIRouter(tags=["index"])
     at_once: list[anyio.CapacityLimiter] = []
 
-    async def run(work: Callable[[], Any]) -> Any:
+    async def run(work: Callable[[], JsonAnswer]) -> JsonAnswer:
+        """Work in a thread, the writing of the answer included: what takes a second must not keep others waiting."""
         if not at_once:  # made here: it belongs to the running loop
             at_once.append(anyio.CapacityLimiter(_CHECKS_AT_ONCE))
+        if at_once[0].statistics().tasks_waiting >= _MOST_WAITING:
+            raise ApiError(503, "busy", f"{_MOST_WAITING} texts are waiting already", "Send it again in a while.")
         return await anyio.to_thread.run_sync(work, limiter=at_once[0])
 
     @routes.get("/index", response_model=shapes.IndexInfo)
@@ -54,34 +48,42 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
         counts = {"n_documents": about.pop("documents"), "n_sentences": about.pop("sentences")}
         return JsonAnswer({**counts, "may_add": served.adder is not None, **about})
 
-    @routes.post("/check", response_model=shapes.Check, openapi_extra={"requestBody": _CHECK_BODIES})
+    @routes.post("/check", response_model=shapes.Check, openapi_extra=described(shapes.CheckBody, "text/plain", "text/html"))
     async def check(request: Request, parameters: Annotated[UploadParameters, Query()]) -> JsonAnswer:
         """Check a text against the index: what of it is known, and where it stands. Nothing is written.
 
         The text comes as JSON, or as it is (text/plain, text/html; `name` is the name of the file then). Of HTML the text is
         taken out, and offsets count in that.
         """
-        index = _index_of(served)
-        body = await _read_check(request, index.config.documents.main_content, run)
-        _check_fields(body)
-        name = parameters.name or None
-        sides_of = served.views.sides_by_id
-        return JsonAnswer(await run(partial(check_text, index, body.text, body.id, name, body.time, body.group, sides_of)))
+        index, sides_of = _index_of(served), served.views.sides_by_id
+        sent = await read_body(request)
 
-    @routes.post("/arrivals", response_model=shapes.Arrival)
-    async def add(body: shapes.ArrivalBody) -> JsonAnswer:
+        def work() -> JsonAnswer:
+            body = _check_of(sent, index.config.documents.main_content)
+            _check_fields(body)
+            return JsonAnswer(check_text(index, body.text, body.id, parameters.name or None, body.time, body.group, sides_of))
+
+        return await run(work)
+
+    @routes.post("/arrivals", response_model=shapes.Arrival, openapi_extra=described(shapes.ArrivalBody))
+    async def add(request: Request) -> JsonAnswer:
         """Check a document and add it to the index. An id that is there already is a conflict (409)."""
-        _index_of(served)
-        if served.adder is None:
-            raise ApiError(
-                403,
-                "read_only",
-                "documents cannot be added here",
-                "Start ibidem serve without --read-only, as a user who may write to the index.",
-            )
-        _check_fields(body)
-        document = Document(body.id, body.text, body.time, body.group)
-        return JsonAnswer(await run(partial(served.adder.add, document)))
+        sent = await read_body(request)
+
+        def work() -> JsonAnswer:
+            body = object_of(shapes.ArrivalBody, sent)
+            _index_of(served)
+            if served.adder is None:
+                raise ApiError(
+                    403,
+                    "read_only",
+                    "documents cannot be added here",
+                    "Start ibidem serve without --read-only, as a user who may write to the index.",
+                )
+            _check_fields(body)
+            return JsonAnswer(served.adder.add(Document(body.id, body.text, body.time, body.group)))
+
+        return await run(work)
 
     @routes.get("/arrivals", response_model=shapes.ArrivalPage)
     def arrivals(parameters: Annotated[ArrivalParameters, Query()]) -> JsonAnswer:
@@ -101,7 +103,7 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
         if last_event_id and last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 19:
             after = int(last_event_id)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(streams.open(after), media_type="text/event-stream", headers=headers)
+        return GeneratedAnswer(streams.open(after), media_type="text/event-stream", headers=headers)
 
     return routes
 
@@ -112,60 +114,19 @@ def _index_of(served: Served) -> Index:
     return served.index
 
 
-async def _read_check(
-    request: Request, main_content: bool, run: Callable[[Callable[[], Any]], Awaitable[Any]]
-) -> shapes.CheckBody:
-    """Return the body of a request as a text to check."""
-    content_type = request.headers.get("content-type", "")
-    media_type, _, options = content_type.partition(";")
-    media_type = media_type.strip().lower()
-    if media_type not in ("application/json", "text/plain", "text/html"):
+def _check_of(body: Body, main_content: bool) -> shapes.CheckBody:
+    """Return a body as a text to check."""
+    if body.media_type == "application/json":
+        return object_of(shapes.CheckBody, body)
+    if body.media_type == "text/html":
+        text = extract_text(decode_html(body.data, accepted_codec(body.charset)), main_content)
+    elif body.media_type == "text/plain":
+        text = text_of(body)
+    else:
         raise ApiError(
             415, "invalid", "the body must be JSON, plain text or HTML", "Send it as application/json, text/plain or text/html."
         )
-    data = await request.body()
-    if media_type == "application/json":
-        return _from_json(data)
-    charset = _charset(options)
-    if media_type == "text/html":
-        text = await run(lambda: extract_text(decode_html(data, charset), main_content))
-    else:
-        text = _decode(data, charset or "utf-8")
     return shapes.CheckBody.model_construct(text=text, id=None, time=None, group=None)
-
-
-def _from_json(data: bytes) -> shapes.CheckBody:
-    try:
-        return shapes.CheckBody.model_validate_json(data)
-    except ValidationError as problem:
-        errors = problem.errors(include_url=False)
-        raise RequestValidationError([{**error, "loc": ("body", *error["loc"])} for error in errors]) from None
-
-
-def _charset(options: str) -> str | None:
-    for option in options.split(";"):
-        name, _, value = option.partition("=")
-        if name.strip().lower() == "charset":
-            charset = value.strip().strip("\"'")
-            try:
-                "".encode(charset)
-            except (LookupError, ValueError):
-                raise invalid(f"the charset {charset!r} is not known") from None
-            return charset
-    return None
-
-
-def _decode(data: bytes, charset: str) -> str:
-    try:
-        text = data.decode(charset).removeprefix("\ufeff")
-        text.encode("utf-8")  # some encodings can say half a character
-        return text
-    except UnicodeError:
-        next_step = (
-            "Save it as UTF-8 text; PDF and Word files cannot be read. Programs name another encoding in the header: "
-            "Content-Type: text/plain; charset=latin-1."
-        )
-        raise invalid(f"this is no text in {charset.upper()}", next_step) from None
 
 
 def _check_fields(body: shapes.CheckBody) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi import Path as PathParameter
+from starlette.concurrency import run_in_threadpool
 
 from ibidem.views.queries import DocumentQuery, FamilyQuery, PairQuery
 from ibidem.web import shapes
 from ibidem.web.answers import JsonAnswer
+from ibidem.web.bodies import described, object_of, read_body
 from ibidem.web.errors import ApiError, invalid, not_found
 from ibidem.web.parameters import DocumentParameters, FamilyParameters, Paging, PairFilters, PairParameters
 from ibidem.web.served import Served
@@ -59,13 +61,19 @@ def result_routes(served: Served) -> APIRouter:
         """Show a pair: its passages, and both texts as far as they are at hand."""
         return found("pair", pair, views.pair(pair))
 
-    @routes.put("/pairs/{pair}/verdict", response_model=shapes.Pair)
-    def verdict(pair: Number, body: shapes.VerdictBody) -> JsonAnswer:
+    @routes.put("/pairs/{pair}/verdict", response_model=shapes.Pair, openapi_extra=described(shapes.VerdictBody))
+    async def verdict(pair: Number, request: Request) -> JsonAnswer:
         """Store what was decided about a pair; null takes a verdict back."""
-        if not served.may_write and views.pair(pair) is not None:
-            next_step = "Start without --read-only, in a folder that may be written."
-            raise ApiError(403, "read_only", "verdicts cannot be kept here", next_step)
-        return found("pair", pair, views.set_verdict(pair, body.verdict, body.note))
+        sent = await read_body(request)
+
+        def work() -> JsonAnswer:
+            body = object_of(shapes.VerdictBody, sent)
+            if not served.may_write and views.pair(pair) is not None:
+                next_step = "Start without --read-only, in a folder that may be written."
+                raise ApiError(403, "read_only", "verdicts cannot be kept here", next_step)
+            return found("pair", pair, views.set_verdict(pair, body.verdict, body.note))
+
+        return await run_in_threadpool(work)
 
     @routes.get("/documents", response_model=shapes.DocumentPage)
     def documents(parameters: Annotated[DocumentParameters, Query()]) -> JsonAnswer:

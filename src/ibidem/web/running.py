@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import socket
+from functools import partial
+from typing import Any, cast
+from urllib.parse import unquote
 
 import uvicorn
 from fastapi import FastAPI
 
 from ibidem.errors import ResourceError
+from ibidem.web.admission import Admission, limits_of_process
 from ibidem.web.app import make_app
 from ibidem.web.page_routes import page_files
+from ibidem.web.protocol import LimitedProtocol
 from ibidem.web.security import Access
 from ibidem.web.served import Served
 from ibidem.web.streaming import Streams
@@ -20,17 +26,24 @@ _LONGEST_FAREWELL_SECONDS = 3
 class Server(uvicorn.Server):
     """A server that ends its streams first: it would wait for them in vain."""
 
-    def __init__(self, app: FastAPI, streams: Streams, verbose: bool = False) -> None:
+    def __init__(self, app: FastAPI, streams: Streams, admission: Admission, access: Access, verbose: bool = False) -> None:
+        protocol = partial(LimitedProtocol, admission=admission, patience=access.patience)
         super().__init__(
             uvicorn.Config(
                 app,
-                log_level="info" if verbose else "warning",
+                # What strangers send that is not HTTP is worth a line only to those who want to see every request.
+                log_level="info" if verbose else "error",
                 access_log=verbose,
                 server_header=False,
                 timeout_graceful_shutdown=_LONGEST_FAREWELL_SECONDS,
+                backlog=admission.limits.queue,
+                http=cast(Any, protocol),
+                loop="asyncio",
                 ws="none",
             )
         )
+        # After the configuration, which sets up logging.
+        logging.getLogger("uvicorn.access").addFilter(WithoutSecrets(access.token))
         self._streams = streams
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -39,11 +52,31 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+class WithoutSecrets(logging.Filter):
+    """Leaves out of the lines about requests what may be a token: all after the question mark, and a path that contains it."""
+
+    def __init__(self, token: str | None) -> None:
+        super().__init__()
+        self._token = token
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change a line, and let it pass."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(self._without(value) if isinstance(value, str) else value for value in record.args)
+        return True
+
+    def _without(self, value: str) -> str:
+        path, mark, _ = value.partition("?")
+        if self._token is not None and self._token in unquote(path):
+            path = "/…"
+        return path + ("?…" if mark else "")
+
+
 def make_server(served: Served, access: Access, verbose: bool = False) -> Server:
     """Return the server of what is served; it is to be run on a socket from `bind`."""
     page_files()  # now, and not when the first one asks
-    streams = Streams(served.log)
-    return Server(make_app(served, access, streams), streams, verbose)
+    streams, admission = Streams(served.log), Admission(limits_of_process())
+    return Server(make_app(served, access, streams, admission), streams, admission, access, verbose)
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -7,23 +7,26 @@ of this machine may send requests there. So the Host header has to be a name of 
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ibidem.web.admission import Admission
 from ibidem.web.errors import ApiError, as_api_error, error_answer
+from ibidem.web.incoming import Incoming, Patience
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
+SAFE_HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -32,16 +35,21 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _READING_METHODS = {"GET", "HEAD", "OPTIONS"}
-_LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
+_LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+# Nothing but a name and a port: no user, no path, no blank, no dot at the end.
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]*[a-z0-9_-])(?::([0-9]{1,5}))?", re.ASCII)
+_ORIGIN = re.compile(r"https?://(.+)", re.ASCII)
+_OWN_SITES = (None, "same-origin", "none")
 
 
 @dataclass(frozen=True)
 class Access:
-    """What the app lets through: with a token, only who knows it; bodies of so many bytes."""
+    """What the app lets through: with a token, only who knows it; bodies of so many bytes, and none that come too slowly."""
 
     host: str = "127.0.0.1"
     token: str | None = None
     max_upload_bytes: int = 10_000_000
+    patience: Patience = field(default_factory=Patience)
 
 
 def is_local(host: str) -> bool:
@@ -57,14 +65,17 @@ def is_local(host: str) -> bool:
 class Guard:
     """Sends the headers of safety with everything, and answers what goes wrong on the way, an error of our own included."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        self._app, self._access = app, access
+    def __init__(self, app: ASGIApp, access: Access, admission: Admission) -> None:
+        self._app, self._access, self._admission = app, access, admission
+        self._bodies = Incoming(access.max_upload_bytes, access.patience)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, if it may pass."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # Some versions of uvicorn claim that sending fails when the client is gone. It does not, and streams would never end.
+        scope["asgi"] = {**scope.get("asgi", {}), "spec_version": "2.3"}
         is_begun = False
 
         async def send_safely(message: Message) -> None:
@@ -72,27 +83,40 @@ class Guard:
             if message["type"] == "http.response.start":
                 is_begun = True
                 headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in SAFE_HEADERS.items():
                     headers[name] = value
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
+        body = self._bodies.body(Headers(scope=scope).get("content-length", ""))
+
+        async def receive_some() -> Message:
+            return await body.next(receive, is_begun)
+
         try:
             if early := self._check(scope):
                 await early(scope, receive, send_safely)
-            else:
-                await self._app(scope, _limited(scope, receive, self._access.max_upload_bytes), send_safely)
+                return
+            self._admission.know(scope.get("client"))
+            body.check_announced()
+            await self._app(scope, receive_some, send_safely)
+        except ClientDisconnect:
+            return  # nobody is there to be answered
         except Exception as problem:
             answer = error_answer(as_api_error(problem))
             if is_begun:  # too late for an error: a body that breaks off must not look like a whole one
                 raise
             await answer(scope, receive, send_safely)
+        finally:
+            body.release()
 
     def _check(self, scope: Scope) -> Response | None:
         """Raise for a request that is refused; return the answer to one that is answered here."""
         headers, token = Headers(scope=scope), self._access.token
+        if not scope.get("raw_path", b"/").startswith(b"/"):  # an address with a host of its own, which nobody would check
+            raise ApiError(400, "invalid", "a request names a path of this server and nothing else")
         if token is None:
-            self._check_host(headers.get("host", ""))
+            self._check_host(headers.getlist("host"))
         elif not self._is_known(scope, headers, token):
             if scope["method"] == "GET" and (answer := self._let_in(scope, token)):
                 return answer
@@ -108,12 +132,8 @@ class Guard:
         _check_origin(scope, headers)
         return None
 
-    def _check_host(self, host: str) -> None:
-        try:
-            name = urlsplit(f"//{host}").hostname
-        except ValueError:
-            name = None
-        if name not in _LOCAL_NAMES and name != self._access.host.strip("[]").lower():
+    def _check_host(self, hosts: list[str]) -> None:
+        if len(hosts) != 1 or name_of(hosts[0]) not in {*_LOCAL_NAMES, _as_name(self._access.host)}:
             raise ApiError(
                 403,
                 "forbidden",
@@ -158,33 +178,31 @@ def _cookie_name(scope: Scope) -> str:
     return f"ibidem_{server[1] if server else ''}"
 
 
-def _check_origin(scope: Scope, headers: Mapping[str, str]) -> None:
-    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-    is_reading = scope["method"] in _READING_METHODS
-    if not is_reading:
-        is_foreign = site == "cross-site" or (origin is not None and origin.partition("://")[2] != headers.get("host", ""))
+def name_of(host: str) -> str | None:
+    """Return the name in a Host header, in small letters and without its port; None if it is anything but name and port."""
+    found = _HOST.fullmatch(host.lower())
+    return found[1] if found and int(found[2] or 0) < 1 << 16 else None
+
+
+def _as_name(host: str) -> str:
+    """Return the address that the server listens on as a Host header names it."""
+    host = host.strip("[]").lower()
+    return f"[{host}]" if ":" in host else host
+
+
+def _check_origin(scope: Scope, headers: Headers) -> None:
+    """Raise for what another page asks for. A name of this machine with another port is another page, too."""
+    origins, site = headers.getlist("origin"), headers.get("sec-fetch-site")
+    if scope["method"] not in _READING_METHODS:
+        is_own_origin = not origins or (len(origins) == 1 and _host_of(origins[0]) in headers.getlist("host"))
+        is_foreign = site not in _OWN_SITES or not is_own_origin
     else:  # a link may lead here; a script of another page has no business with the API
-        is_foreign = site == "cross-site" and scope["path"].startswith("/api/") and headers.get("sec-fetch-mode") != "navigate"
+        is_script = scope["path"].startswith("/api/") and headers.get("sec-fetch-mode") != "navigate"
+        is_foreign = is_script and site not in _OWN_SITES
     if is_foreign:
         raise ApiError(403, "forbidden", "this request comes from another web page, which may not make it")
 
 
-def _limited(scope: Scope, receive: Receive, max_bytes: int) -> Receive:
-    """Return a `receive` that raises once more than `max_bytes` of a body have come, whatever was announced."""
-    megabytes = f"{max_bytes / 1e6:g} MB"
-    next_step = "Send a smaller text, or start ibidem serve with a larger --max-upload."
-    too_large = ApiError(413, "too_large", f"the body is larger than {megabytes}", next_step, {"Connection": "close"})
-    announced = Headers(scope=scope).get("content-length", "")
-    if announced.isdecimal() and int(announced) > max_bytes:
-        raise too_large
-    n_bytes = 0
-
-    async def receive_some() -> Message:
-        nonlocal n_bytes
-        message = await receive()
-        n_bytes += len(message.get("body", b""))
-        if n_bytes > max_bytes:
-            raise too_large
-        return message
-
-    return receive_some
+def _host_of(origin: str) -> str | None:
+    found = _ORIGIN.fullmatch(origin)
+    return found[1] if found and name_of(found[1]) is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -28,11 +28,10 @@ class Streams:
         self._n_listeners = 0
         self._is_stopped = False
 
-    def open(self, after: int | None) -> AsyncIterator[str]:
+    def open(self, after: int | None) -> AsyncGenerator[str, None]:
         """Return the events after that number, and all to come; without a number, those to come."""
         if self._n_listeners >= MOST_LISTENERS:
             raise ApiError(503, "busy", f"there are {MOST_LISTENERS} listeners already", "Close another page, and try again.")
-        self._n_listeners += 1
         return self._events(after)
 
     def stop(self) -> None:
@@ -41,13 +40,15 @@ class Streams:
         for wake in list(self._wakers):
             wake()
 
-    async def _events(self, after: int | None) -> AsyncIterator[str]:
+    async def _events(self, after: int | None) -> AsyncGenerator[str, None]:
         loop, is_news = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
             with suppress(RuntimeError):  # the loop has ended meanwhile
                 loop.call_soon_threadsafe(is_news.set)
 
+        # Counted here: a stream whose listener is gone before it begins never begins, and never ends.
+        self._n_listeners += 1
         stop_listening = self._log.listen(wake)
         self._wakers.add(wake)
         try:

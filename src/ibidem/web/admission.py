@@ -1,0 +1,140 @@
+"""Who may have a connection: so many in all, so many for one address, and newcomers before those who only wait.
+
+A connection is *known* from its first request that may pass (`Guard`); until then anyone may have opened it. Where there are
+too many, the unknown one that has been there longest makes room. So thousands of half-sent requests keep nobody out: whoever
+sends a whole request at once is known before the turn comes to it. Known ones are never closed for others; if all are known,
+the newcomer is refused. The last places are for this machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Protocol
+
+from ibidem.errors import ResourceError
+
+try:
+    import resource
+except ModuleNotFoundError:  # not on Windows, where files are not limited either
+    resource = None  # type: ignore[assignment]
+
+_MOST = 400
+_MOST_OF_ONE_ADDRESS = 200  # behind a server that encrypts, all clients share its address
+_FOR_THIS_MACHINE = 16
+_FEWEST = 16
+_OTHER_FILES = 64  # the index, SQLite and what threads open
+_QUEUE = 128
+
+Client = tuple[str, int]
+
+
+class Connection(Protocol):
+    """What is admitted."""
+
+    def drop(self) -> None:
+        """Close at once."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Numbers of connections. `queue` is how many may wait to be accepted, and how many are accepted at a time."""
+
+    most: int = _MOST
+    most_of_one_address: int = _MOST_OF_ONE_ADDRESS
+    for_this_machine: int = _FOR_THIS_MACHINE
+    queue: int = _QUEUE
+
+
+def limits_of_process() -> Limits:
+    """Return the limits, smaller where the process may open few files (`ulimit -n`); raise where these are too few."""
+    if resource is None:
+        return Limits()
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed == resource.RLIM_INFINITY:
+        return Limits()
+    room = allowed - _n_open_files() - _OTHER_FILES
+    # Those that were accepted but not yet admitted need files, too: a queue, and those of the round before.
+    most = min(_MOST, room // 2)
+    if most < _FEWEST:
+        needed = allowed - room + 2 * _FEWEST
+        raise ResourceError(
+            f"this process may open {allowed} files at a time, which is too few to serve",
+            f"Allow {needed} or more: ulimit -n {needed}",
+        )
+    return Limits(most, max(_FEWEST // 2, most // 2), min(_FOR_THIS_MACHINE, most // 4), min(_QUEUE, most // 2))
+
+
+class Admission:
+    """The connections that are open. To be used from one thread, that of the event loop."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._unknown: dict[Client, Connection] = {}  # in the order in which they came
+        self._known: dict[Client, Connection] = {}
+        self._n_of: defaultdict[str, int] = defaultdict(int)
+
+    def __len__(self) -> int:
+        return len(self._unknown) + len(self._known)
+
+    def admit(self, client: Client, connection: Connection) -> bool:
+        """Take a connection up, perhaps in the place of another; False if there is no place for it."""
+        address = client[0]
+        if self._n_of[address] >= self.limits.most_of_one_address and not self._make_room(address):
+            return False
+        most = self.limits.most - (0 if _is_this_machine(address) else self.limits.for_this_machine)
+        if len(self) >= most and not self._make_room(self._busiest()):
+            return False
+        self._unknown[client] = connection
+        self._n_of[address] += 1
+        return True
+
+    def know(self, client: Client | None) -> None:
+        """Note that a request of this client may pass."""
+        if client is not None and (connection := self._unknown.pop(client, None)) is not None:
+            self._known[client] = connection
+
+    def release(self, client: Client) -> None:
+        """Forget a connection that is closed."""
+        if self._unknown.pop(client, None) is None and self._known.pop(client, None) is None:
+            return
+        self._n_of[client[0]] -= 1
+        if not self._n_of[client[0]]:
+            del self._n_of[client[0]]
+
+    def _make_room(self, address: str | None) -> bool:
+        """Drop the oldest unknown connection of an address; False if there is none."""
+        oldest = next(self._unknown_of(address), None)
+        if oldest is None:
+            return False
+        connection = self._unknown[oldest]
+        self.release(oldest)
+        connection.drop()
+        return True
+
+    def _unknown_of(self, address: str | None) -> Iterator[Client]:
+        return (client for client in self._unknown if client[0] == address)
+
+    def _busiest(self) -> str | None:
+        """Return the address with the most unknown connections: who floods is the first to lose some."""
+        counts: defaultdict[str, int] = defaultdict(int)
+        for address, _ in self._unknown:
+            counts[address] += 1
+        return max(counts, key=counts.__getitem__, default=None)
+
+
+def _is_this_machine(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _n_open_files() -> int:
+    with suppress(OSError):
+        return len(os.listdir("/proc/self/fd"))
+    return 0
