@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ibidem.web.security import Access, is_local
+from ibidem.web.security import Access, is_local, name_of
 from ibidem.web.served import open_served
 from tests.web.conftest import AppMaker, running
 from tests.web.expecting import expect_error, expect_safe
@@ -48,8 +51,17 @@ def test_names_of_this_machine_are_answered(reader: httpx.Client, host: str) -> 
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8765", "localhost.evil.example", "localhost@evil.example", "[::2]", "[", "10.0.0.1"]
-)
+    "host",
+    [
+        "evil.example", "evil.example:8765", "localhost.evil.example", "localhost@evil.example", "[::2]", "[", "10.0.0.1",
+        "evil@localhost", "localhost:8765@evil.example", "evil.example@localhost:8765", "localhost.", "127.0.0.1.",
+        "localhost:",
+        "localhost:99999", "localhost:8765x", "localhost:1:2", "localhost/", "localhost#x", "localhost?x", "localhost\\evil",
+        "localhost, evil.example", "xlocalhost", "localhost-evil", "::1", "[::1", "[::1]x", "[::1%25lo]", "127.1", "2130706433",
+        "0x7f.1", "127.0.0.1.evil.example", "0.0.0.0", "[::]", "", "[::ffff:127.0.0.1]", "LOCALHOST.EVIL.EXAMPLE",
+        "localhost\tx",
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("path", ["/", "/assets/app.js", f"{API}/summary", f"{API}/pairs.csv", "/nothing"])
 def test_a_foreign_name_for_this_machine_is_refused(reader: httpx.Client, host: str, path: str) -> None:
     expect_error(403, "forbidden", reader.get(path, headers={"Host": host}))
@@ -62,10 +74,22 @@ def test_a_foreign_name_for_this_machine_is_refused(reader: httpx.Client, host: 
         {"Origin": "null"},
         {"Origin": "http://localhost:1"},
         {"Origin": "rubbish"},
+        {"Origin": ""},
+        {"Origin": "http://localhost@evil.example"},
+        {"Origin": "ftp://HOST"},
+        {"Origin": "HOST"},
+        {"Origin": "http://HOST/"},
+        {"Origin": "http://HOST.evil.example"},
+        {"Origin": "http://evil@HOST"},
+        {"Origin": "http://HOST, http://evil.example"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "rubbish"},
         {"Sec-Fetch-Site": "cross-site"},
     ],
 )
 def test_other_pages_may_change_nothing(client: httpx.Client, headers: dict[str, str]) -> None:
+    host = f"{client.base_url.host}:{client.base_url.port}"
+    headers = {name: value.replace("HOST", host) for name, value in headers.items()}
     expect_error(403, "forbidden", client.put(f"{API}/pairs/0/verdict", json={"verdict": "confirmed"}, headers=headers))
     expect_error(403, "forbidden", client.post(f"{API}/arrivals", json={"id": "x", "text": "x"}, headers=headers))
     expect_error(403, "forbidden", client.post(f"{API}/check", json={"text": "x"}, headers=headers))
@@ -89,6 +113,39 @@ def test_json_is_taken_as_json_only(reader: httpx.Client, content_type: str) -> 
     headers = {"Content-Type": content_type}
     expect_error(422, "invalid", reader.put(f"{API}/pairs/0/verdict", content=b'{"verdict":"confirmed"}', headers=headers))
     expect_error(422, "invalid", reader.post(f"{API}/arrivals", content=b'{"id":"x","text":"x"}', headers=headers))
+
+
+@pytest.mark.parametrize(
+    ("request_lines", "status"),
+    [
+        ("GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n", 400),
+        ("GET http://localhost/api/v1/summary HTTP/1.1\r\nHost: localhost\r\n", 400),
+        ("GET /api/v1/summary HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n", 400),
+        ("GET /api/v1/summary HTTP/1.0\r\n", 403),
+        ("OPTIONS * HTTP/1.1\r\nHost: localhost\r\n", 400),
+        ("CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n", 400),
+        ("GET /api/v1/summary HTTP/1.0\r\nHost: localhost\r\n", 200),
+    ],
+)
+def test_a_request_names_this_server_once_and_by_its_header(reader: httpx.Client, request_lines: str, status: int) -> None:
+    with socket.create_connection((reader.base_url.host, reader.base_url.port or 80), timeout=60) as client:
+        client.sendall(f"{request_lines}Connection: close\r\n\r\n".encode())
+        assert client.recv(12) == f"HTTP/1.1 {status}".encode()
+
+
+def test_two_origins_are_one_too_many(client: httpx.Client) -> None:
+    own = str(client.base_url).rstrip("/")
+    headers = httpx.Headers([("Origin", own), ("Origin", own)])
+    expect_error(403, "forbidden", client.put(f"{API}/pairs/0/verdict", json={"verdict": "confirmed"}, headers=headers))
+
+
+@given(st.text(max_size=12) | st.from_regex(r"\A[a-z.:@\[\]0-9]*localhost[a-z.:@\[\]0-9]*\Z"))
+def test_a_host_is_a_name_and_a_port_and_nothing_else(host: str) -> None:
+    name = name_of(host)
+    if name is not None:
+        port = host[len(name) :]
+        assert host.lower().startswith(name)
+        assert port == "" or (port[0] == ":" and port[1:].isascii() and port[1:].isdecimal())
 
 
 def test_there_is_no_sharing_with_other_origins(reader: httpx.Client) -> None:

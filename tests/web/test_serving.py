@@ -15,6 +15,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+from ibidem.cli.secrets import page_that_leads_to
 from ibidem.cli.serve import serve
 from ibidem.errors import IbidemError, InputError, NoIndexError, ResourceError, UsageError
 from ibidem.web.running import address_of, bind
@@ -58,16 +59,53 @@ def test_it_serves_until_it_is_told_to_end(result: Path, index: Path, number: si
         assert process.stderr.read() == ""
 
 
-def test_the_address_holds_the_token(index: Path) -> None:
-    with serving(str(index), "--host", "0.0.0.0", "--token", TOKEN) as (_, address):
-        assert address.endswith(f"/?token={TOKEN}")
+def test_a_terminal_shows_the_address_with_the_token(index: Path) -> None:
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "ibidem", "serve", "--port", "0", str(index), "--token", TOKEN]
+    with open(ours, "rb", buffering=0) as terminal, subprocess.Popen(command, stderr=theirs) as process:
+        os.close(theirs)
+        try:
+            said = b""
+            while not (found := re.search(rb"at (http://\S+)", said)):
+                said += terminal.read(1000)
+        finally:
+            process.kill()
+    assert found[1].decode().endswith(f"/?token={TOKEN}")
+
+
+def test_a_token_is_in_no_log_and_in_no_list_of_processes(index: Path) -> None:
+    arguments = (str(index), "--host", "0.0.0.0", f"--token={TOKEN}", "--verbose")
+    with serving(*arguments) as (process, address):
         assert address.startswith("http://127.0.0.1:")
-        with httpx.Client(timeout=60, trust_env=False, follow_redirects=True) as client:
-            assert client.get(address.partition("?")[0]).status_code == 401
-            page = client.get(address)
+        if os.path.exists("/proc/self/stat"):
+            listed = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+            assert b"--verbose" in listed
+            assert TOKEN.encode() not in listed
+        with httpx.Client(base_url=address, timeout=60, trust_env=False, follow_redirects=True) as client:
+            assert client.get("/").status_code == 401
+            page = client.get("/", params={"token": TOKEN})
             assert page.status_code == 200
             assert "token" not in str(page.url)
-            assert client.get(page.url.join("/api/v1/summary")).json()["verb"] == "index"
+            assert TOKEN not in str(page.history[0].headers)
+            assert client.get("/api/v1/summary").json()["verb"] == "index"  # by the cookie
+            for asked in (f"/?%74oken={TOKEN}", f"/token={TOKEN}", f"/{TOKEN[:5]}%{ord(TOKEN[5]):x}{TOKEN[6:]}"):
+                client.get(asked)
+            client.get("/api/v1/summary", params={"token": TOKEN, "x": 1})
+            client.get("/nothing", headers={"Referer": f"{address}?token={TOKEN}"})
+        process.send_signal(signal.SIGINT)
+        said = "".join(process.communicate(timeout=60))
+    assert '"GET /nothing HTTP/1.1" 404' in said
+    assert '"GET /?… HTTP/1.1" 303' in said
+    assert TOKEN[6:] not in said
+
+
+def test_a_browser_is_opened_by_a_file_that_others_cannot_read() -> None:
+    address = f"http://127.0.0.1:1/?token={TOKEN}&x=%22"
+    with page_that_leads_to(address) as path:
+        assert TOKEN not in path
+        assert os.stat(path).st_mode & 0o077 == 0
+        assert f"url={address.replace('&', '&amp;')}" in Path(path).read_text("utf-8")
+    assert not os.path.exists(path)
 
 
 def problem_of(*arguments: str) -> BaseException | None:

@@ -10,10 +10,12 @@ from typing import Any
 import httpx
 import pytest
 
+import ibidem
 from ibidem.web import shapes
 from ibidem.web.export_routes import COLUMNS
 from ibidem.web.exporting import MOST_AT_ONCE, Exports, csv_chunks, json_chunks
-from tests.web.conftest import HOSTILE, RECORDS, AppMaker
+from tests.texts import text
+from tests.web.conftest import HOSTILE, RECORDS, AppMaker, write_lines
 from tests.web.expecting import expect, expect_error, expect_safe
 
 API = "/api/v1"
@@ -95,13 +97,36 @@ def test_text_that_would_be_a_formula_gets_an_apostrophe(judged: httpx.Client) -
     assert verdict["a_id"] == f"'{HOSTILE}"
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        "=", "+", "-", "@", "\t", "\r", " =", "\n=", " \n @", "\u00a0+", "\u3000-", "\ufeff=", "\u200b=", "\u2060 \u200e@",
+        "\v=",
+        "\0=", "\x1f+", "\u2028=", "\u202f=", "\u00ad=", "＝", "\u3000＋", "－", "＠", "\r\n=",
+    ],
+)  # fmt: skip
 def test_no_cell_of_text_begins_as_formulas_do(start: str) -> None:
     rows: list[dict[str, Any]] = [{"text": f"{start}x", "number": -1.5, "flag": True, "list": ["=x"], "none": None}]
     columns = ["text", "number", "flag", "list", "none"]
     (head, row) = csv.reader(io.StringIO("".join(csv_chunks(iter(rows), columns)), newline=""))
     assert head == columns
     assert row == [f"'{start}x", "-1.5", "true", '["=x"]', ""]
+
+
+@pytest.mark.parametrize("harmless", ["", " ", "\n", "a=b", "1-2", " a", "(=1)", "\u200b", "é=", "'=x", "5"])
+def test_other_text_is_as_it_is(harmless: str) -> None:
+    chunks = csv_chunks(iter([{"text": harmless, "end": "."}]), ["text", "end"])
+    assert list(csv.reader(io.StringIO("".join(chunks), newline="")))[1] == [harmless, "."]
+
+
+def test_tables_for_programs_are_as_they_are(tmp_path: Path) -> None:
+    """What `find` writes as CSV is read again by `eval` and `serve`: ids stay what they are."""
+    ids = [" =1+1", "\n@x"]
+    documents = [{"id": name, "text": text(1, 2, 3, 4)} for name in ids]
+    ibidem.find(str(write_lines(tmp_path / "documents.jsonl", documents))).write(tmp_path / "out", format="csv")
+    with open(tmp_path / "out" / "passages.csv", encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert sorted((row["a_id"], row["b_id"])) == sorted(ids)
 
 
 def test_large_tables_are_sent_in_parts() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from contextlib import suppress
+import sys
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +14,7 @@ import click
 from ibidem.cli.arrow import prepare_arrow
 from ibidem.cli.index_opening import tell_of_compiling
 from ibidem.cli.interrupting import leave_alone, loading
+from ibidem.cli.secrets import hide_argument, page_that_leads_to
 from ibidem.errors import ResourceError, UsageError
 from ibidem.quantities import memory_bytes
 
@@ -63,7 +65,7 @@ def serve(
     Pairs, passages side by side, families, the flow over time; with an index, texts are checked against it, and documents
     that arrive are shown and can be added. Verdicts on pairs are kept beside the results. The page is for this machine only;
     with --token, others can be let in (--host 0.0.0.0), over a network that is trusted or behind a server that encrypts.
-    Everything that the page shows is at /api/v1, too.
+    Everything that the page shows is at /api/v1, too. A token from the environment (IBIDEM_TOKEN) is in no list of processes.
 
     \b
     ibidem serve out
@@ -71,6 +73,8 @@ def serve(
     ibidem serve news.idx --arrivals answers.jsonl --port 0
     """
     _check_token(token)
+    if token is not None:
+        hide_argument(token)
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder", "Give a folder that `ibidem find -o` wrote, or that of an index.")
     if arrivals is not None and not arrivals.exists() and not quiet:
@@ -94,7 +98,7 @@ def serve(
             f"--host {host} lets others reach this server, and without --token anyone could read and change everything",
             "Give a token of your own making: --token WORD. Or leave out --host.",
         )
-    with bind(host, port) as listening:
+    with ExitStack() as stack, bind(host, port) as listening:
         options: dict[str, Any] = {"index_path": index_folder, "documents": documents, "arrivals": arrivals}
         if not quiet:
             click.echo(f"ibidem: opening {folder}", err=True)
@@ -105,12 +109,16 @@ def serve(
             if served.index is not None:
                 tell_of_compiling(quiet, searching=True)
                 warm_up(served.index)
-            address = address_of(listening) + (f"?token={quote(token, safe='')}" if token else "")
+            plain = address_of(listening)
+            address = plain + (f"?token={quote(token, safe='')}" if token else "")
             server = make_server(served, Access(host, token, max_upload), verbose)
             if not quiet:
-                click.echo(f"ibidem: serving {folder} at {address}  (Ctrl-C ends)", err=True)
+                # A terminal is read by who started this; a file may be a log that others read.
+                shown = address if sys.stderr.isatty() else plain
+                how = "" if shown == address else "; open it with ?token= and the token"
+                click.echo(f"ibidem: serving {folder} at {shown}  (Ctrl-C ends{how})", err=True)
             if open_browser:
-                click.launch(address)
+                click.launch(stack.enter_context(page_that_leads_to(address)) if token else address)
             # Signals are how a server is meant to end: the answers under way are given, and that is all.
             with suppress(KeyboardInterrupt):
                 leave_alone()

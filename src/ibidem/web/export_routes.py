@@ -35,8 +35,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _DESCRIPTION = """The whole table with these filters, row by row, without paging.
 
-In CSV, text that a spreadsheet would take for a formula (that begins with = + - @, a tab or a carriage return) has an
-apostrophe put in front. In JSON it is as it is."""
+In CSV, text that a spreadsheet would take for a formula (that begins with = + - @, also after blanks or
+characters that are not seen, or with a tab or a carriage return) has an apostrophe put in front. In JSON it is as it is."""
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"model": shapes.Rows, "content": {"text/csv": {"schema": {"type": "string"}}}}
 }

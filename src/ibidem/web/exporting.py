@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ from ibidem.web.errors import ApiError
 Rows = Callable[[], Iterator[dict[str, Any]]]
 MOST_AT_ONCE = 8
 _CHUNK_CHARS = 1 << 16
-# A spreadsheet takes a cell that begins so for a formula, and formulas of strangers can do harm.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet takes a cell that begins so for a formula, and formulas of strangers can do harm. Some also take the wide forms.
+_FORMULA_STARTS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
 
 
 def csv_chunks(rows: Iterator[dict[str, Any]], columns: Sequence[str]) -> Iterator[str]:
@@ -50,7 +51,19 @@ def _cell(value: Any) -> Any:
         return "true" if value else "false"
     if isinstance(value, (list, tuple, dict)):
         value = to_json(value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+    return f"'{value}" if isinstance(value, str) and is_formula(value) else value
+
+
+def is_formula(text: str) -> bool:
+    """Say whether a spreadsheet may take a cell for a formula; some do so also after blanks and invisible characters."""
+    if text[:1] in ("\t", "\r"):
+        return True
+    for letter in text:
+        if letter in _FORMULA_STARTS:
+            return True
+        if not letter.isspace() and unicodedata.category(letter) not in ("Cc", "Cf"):
+            return False
+    return False
 
 
 class Exports:

@@ -7,11 +7,13 @@ of this machine may send requests there. So the Host header has to be a name of 
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
 import secrets
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from urllib.parse import parse_qsl, quote, unquote, urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
@@ -149,7 +151,7 @@ class Guard:
         # Not by the standard library, which gives up at the first cookie it cannot read: those of all ports come together.
         cookies = (each.strip().partition("=") for each in headers.get("cookie", "").split(";"))
         own = _cookie_name(scope)
-        return any(name == own and _is_same(unquote(value), token) for name, _, value in cookies)
+        return any(name == own and _is_same(value, _cookie_value(token)) for name, _, value in cookies)
 
     @staticmethod
     def _let_in(scope: Scope, token: str) -> Response | None:
@@ -164,7 +166,7 @@ class Guard:
         answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
         is_encrypted = scope.get("scheme") == "https"
         # Lax, so that a link from elsewhere lets in; what changes something is asked for its origin besides.
-        answer.set_cookie(_cookie_name(scope), quote(token, safe=""), httponly=True, samesite="lax", secure=is_encrypted)
+        answer.set_cookie(_cookie_name(scope), _cookie_value(token), httponly=True, samesite="lax", secure=is_encrypted)
         return answer
 
 
@@ -188,6 +190,11 @@ def _as_name(host: str) -> str:
     """Return the address that the server listens on as a Host header names it."""
     host = host.strip("[]").lower()
     return f"[{host}]" if ":" in host else host
+
+
+def _cookie_value(token: str) -> str:
+    """Return what lets in, and is not the token: browsers send it to whatever else listens on this host, too."""
+    return hmac.new(token.encode("utf-8"), b"ibidem cookie", hashlib.sha256).hexdigest()
 
 
 def _check_origin(scope: Scope, headers: Headers) -> None:
