@@ -49,7 +49,9 @@ def find(
     [('0', 0, '1', 13, 3, 'exact')]
     """
     config, spark_engine = _with_engine(config, engine, settings)
-    config, progress = config.with_signature("words"), progress or Progress()
+    from ibidem.seeding import with_seed
+
+    config, progress = with_seed("find", config.with_signature("words")), progress or Progress()
     if spark_engine is not None:
         return spark_engine.find(inputs, against, config, progress)
     from ibidem.pipeline import find_passages
@@ -149,7 +151,9 @@ def cluster(
     config, spark_engine = _with_engine(config, engine, settings)
     if plan is not None:
         plan.check(config)
-    progress = progress or Progress()
+    from ibidem.seeding import with_seed
+
+    config, progress = with_seed("cluster", config, plan), progress or Progress()
     if spark_engine is not None:
         return spark_engine.cluster(inputs, against, config, progress, plan)
     from ibidem.pipeline import cluster_documents
@@ -222,7 +226,9 @@ def dedup(
     ('b', 'It was loud. ')
     """
     config, spark_engine = _with_engine(config, engine, settings)
-    config, progress = config.with_signature("exact"), progress or Progress()
+    from ibidem.seeding import with_seed
+
+    config, progress = with_seed("dedup", config.with_signature("exact")), progress or Progress()
     if spark_engine is not None:
         return spark_engine.dedup(inputs, against, config, progress)
     inputs = _repeatable(inputs)

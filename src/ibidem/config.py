@@ -63,9 +63,10 @@ class SentencesConfig:
         120, "Longer stretches without a stop are cut where their own words say so.", at_least=16, at_most=10_000
     )
     hash_seed: int = _setting(
-        0,
-        "Number mixed into all hashes of words: with one that nobody knows, nobody can prepare texts that collide.",
-        at_least=0,
+        -1,
+        "Seed of the hashes of words. -1: a new secret one for each run or index, which prevents crafted collisions; where it "
+        "would change what find, cluster and tune report (samples, minhash, simhash, spotsigs, alignment), 0, the public hash.",
+        at_least=-1,
         at_most=(1 << 63) - 1,
     )
 
@@ -77,7 +78,7 @@ class SignaturesConfig:
     signature: str = _setting(
         "auto", "What makes two sentences alike; auto: words, or exact where text is cut.", choices=("auto", *SIGNATURES)
     )
-    shingle_size: int = _setting(0, "Words in a shingle; 0: 2 for sentences, 10 for documents.", at_least=0)
+    shingle_size: int = _setting(0, "Words in a shingle; 0: 2 for sentences, 10 for documents.", at_least=0, at_most=1000)
     min_idf: float = _setting(0.1, "I-Match: keep words whose idf (0 to 1) is at least this.", at_least=0)
     max_idf: float = _setting(1.0, "I-Match: keep words whose idf (0 to 1) is at most this.", at_least=0)
     antecedents: str = _setting(

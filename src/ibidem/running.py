@@ -22,6 +22,7 @@ from ibidem.documents.streams import STDIN
 from ibidem.engines import LocalEngine
 from ibidem.progress import Progress
 from ibidem.reports import SkippedRecords
+from ibidem.settling import settle_sentences
 from ibidem.shingled import ShingledDocuments, gather_shingles
 
 AnyRun = TypeVar("AnyRun", bound="Run")
@@ -73,6 +74,7 @@ class Run:
         with self.progress.stage("sentences", self._n_bytes()):
             batches, reference = self._batches(fields)
             collection = gather(batches, reference, self.config.sentences, self.map_parts, self.progress.add_documents)
+            collection = settle_sentences(collection, self.map_parts)
             check_documents(collection, self.against is not None, self.skipped, unique_ids)
         return collection
 

@@ -17,7 +17,8 @@ from ibidem.errors import ResourceError
 from ibidem.memory import allowed_memory
 from ibidem.parts import MapParts
 from ibidem.resemblance import Comparer, Corpus, SamplingPlan, occurrence_hashes, shingle_tokens
-from ibidem.sentences import digest_tokens, tokenise_texts
+from ibidem.sentences import CheckKey, Checks, digest_tokens, settle_digests, tokenise_texts
+from ibidem.sentences.hashing import is_secret
 from ibidem.signatures import HashSets, TypeTokens
 from ibidem.spilling import SpillingColumn
 
@@ -27,7 +28,7 @@ _KEPT_COLUMNS = ["id", "time", "group", "source", "position"]
 
 @dataclass(frozen=True)
 class ShingledDocuments(Documents):
-    """Documents, what they are known by, and their digests: equal ones are equal texts, 0 has no words.
+    """Documents, what they are known by, and their digests: equal ones are equal words, 0 has no words.
 
     `known_by` are distinct shingles, or shingles in reading order (`kind` sequences), or words in reading order (words).
     """
@@ -64,24 +65,43 @@ def what_to_keep(config: Config) -> str:
 
 
 @dataclass(frozen=True)
+class WordsKey:
+    """What whole texts are checked with before they are called equal. `is_of_hashes`: hashes of words are secret already."""
+
+    key: CheckKey
+    is_of_hashes: bool
+
+    @classmethod
+    def drawn(cls, config: Config) -> WordsKey:
+        """Return a new one for all texts of a run. Only if somebody may know the seed, words are hashed once more."""
+        return cls(CheckKey.drawn(), is_secret(config.sentences.hash_seed))
+
+
+@dataclass(frozen=True)
 class ShingledTexts:
-    """What some texts are known by (see `ShingledDocuments`), their digests and lengths."""
+    """What some texts are known by (see `ShingledDocuments`), their digests, the checks of their words, and lengths.
+
+    Different texts may share a digest; `settle_digests` tells them apart by their checks.
+    """
 
     n_chars: NDArray[np.int64]
     known_by: HashSets
     digests: NDArray[np.uint64]
+    checks: Checks
 
 
-def shingle_texts(texts: pa.LargeStringArray, config: Config) -> ShingledTexts:
+def shingle_texts(texts: pa.LargeStringArray, config: Config, words_key: WordsKey) -> ShingledTexts:
     """Return what texts are known by as wholes."""
     kind = what_to_keep(config)
     tokens = TypeTokens(*tokenise_texts(texts, config.sentences.hash_seed))
     digests = np.maximum(digest_tokens(tokens.tokens, tokens.first), np.uint64(1))
     digests[tokens.first[1:] == tokens.first[:-1]] = 0
+    key, hashes = words_key.key, (tokens.tokens, tokens.first)
+    checks = key.of_tokens(*(hashes if words_key.is_of_hashes else tokenise_texts(texts, key.hash_seed)))
     shingles = HashSets(tokens.tokens, tokens.first)
     if kind != "words":
         shingles = shingle_tokens(tokens, config.signatures.shingle_words("document"), distinct=kind == "sets")
-    return ShingledTexts(pc.utf8_length(texts).to_numpy(zero_copy_only=False), shingles, digests)
+    return ShingledTexts(pc.utf8_length(texts).to_numpy(zero_copy_only=False), shingles, digests, checks)
 
 
 def gather_shingles(
@@ -98,13 +118,16 @@ def gather_shingles(
     """
     kind = what_to_keep(config)
 
+    words_key = WordsKey.drawn(config)
+
     def shingle(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, ShingledTexts]:
-        return batch.select(_KEPT_COLUMNS), shingle_texts(texts_of(batch), config)
+        return batch.select(_KEPT_COLUMNS), shingle_texts(texts_of(batch), config, words_key)
 
     kept: list[pa.RecordBatch] = []
     lengths: list[NDArray[np.int64]] = []
     sizes: list[NDArray[np.int64]] = []
     digests: list[NDArray[np.uint64]] = []
+    checks: list[Checks] = []
     max_bytes = allowed_memory(config.engine.memory) // 2  # as much again is needed to compare them
     hashes = SpillingColumn(np.uint64, max_bytes, config.engine.tmp_folder, disk, "shingles")
     n_documents = n_input = 0
@@ -114,6 +137,7 @@ def gather_shingles(
             lengths.append(texts.n_chars)
             sizes.append(np.diff(texts.known_by.first))
             digests.append(texts.digests)
+            checks.append(texts.checks)
             hashes.append(texts.known_by.hashes)
             n_documents += batch.num_rows
             if n_documents >= MOST_SENTENCES:
@@ -124,11 +148,12 @@ def gather_shingles(
     pa.default_memory_pool().release_unused()  # what was freed in small pieces goes back to the system
     first = np.zeros(n_documents + 1, np.int64)
     np.cumsum(np.concatenate([np.empty(0, np.int64), *sizes]), out=first[1:])
+    whole = np.concatenate([np.empty(0, np.uint64), *digests]), np.concatenate([np.empty((0, 2), np.uint64), *checks])
     return ShingledDocuments(
         kept,
         np.concatenate([np.empty(0, np.int64), *lengths], dtype=np.int64),
         n_input,
         kind,
         HashSets(hashes.finish(), first),
-        np.concatenate([np.empty(0, np.uint64), *digests]),
+        settle_digests(*whole),
     )

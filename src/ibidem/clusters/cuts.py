@@ -124,6 +124,8 @@ def find_cuts(
         *columns, *limit, source,
     )  # fmt: skip
     row = np.flatnonzero(source >= 0).astype(np.int32)
+    # Windows meet by the hash of their classes: nothing goes because of a hash alone.
+    row = row[rows.classes[row] == rows.classes[source[row]]]
     return Cuts(row, source[row])
 
 

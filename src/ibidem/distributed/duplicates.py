@@ -105,8 +105,9 @@ def _ranked(flow: Flow, shingled: Mapping[str, Blocks], layout: Layout, config: 
     def put_in(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         documents, keys = (tables["ranks"][name].to_numpy() for name in ("document", "rank_key"))
         order = np.argsort(documents)
-        document, digest, _, size = (tables["keyed"][name].to_numpy() for name in KEYED.names)
+        document, digest, *checks, _, size = (tables["keyed"][name].to_numpy() for name in KEYED.names)
         keys = keys[order][np.searchsorted(documents[order], document)]
-        yield Emitted("keyed", table_of([document, digest, keys, size], KEYED), route_by_hash(digest, layout.n_partitions))
+        keyed = table_of([document, digest, *checks, keys, size], KEYED)
+        yield Emitted("keyed", keyed, route_by_hash(digest, layout.n_partitions))
 
     return flow.reduce("keep-keys", {"keyed": shingled["keyed"], "ranks": ranks}, put_in, {"keyed": KEYED})["keyed"]

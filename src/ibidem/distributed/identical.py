@@ -14,6 +14,7 @@ from ibidem.distributed.layout import Layout
 from ibidem.distributed.shingling import KEYED
 from ibidem.distributed.tables import table_of
 from ibidem.resemblance import representatives
+from ibidem.sentences import settle_digests
 
 # Documents that another one stands for; at home.
 COPIES = pa.schema([("document", pa.int64())])
@@ -42,7 +43,8 @@ def find_identical(flow: Flow, keyed: Blocks, layout: Layout) -> dict[str, Block
     def represent(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         document = tables["keyed"]["document"].to_numpy()
         order = np.argsort(document)
-        document, digest, rank_key, size = (tables["keyed"][name].to_numpy()[order] for name in KEYED.names)
+        document, digest, *checks, rank_key, size = (tables["keyed"][name].to_numpy()[order] for name in KEYED.names)
+        digest = settle_digests(digest, np.stack(checks, axis=1))
         rank = np.empty(len(document), np.int64)
         rank[np.lexsort((document, rank_key))] = np.arange(len(document))
         representative = representatives(digest, (document >= layout.n_input).astype(np.int8), rank)

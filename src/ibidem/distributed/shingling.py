@@ -19,7 +19,8 @@ from ibidem.distributed.splitting import IDS, emit_ids
 from ibidem.distributed.tables import NAMED, as_lists, flat, lengths, starts_of, table_of
 from ibidem.resemblance import SamplingPlan, occurrence_hashes
 from ibidem.resemblance.pruning import sample
-from ibidem.shingled import shingle_texts
+from ibidem.sentences import settle_digests
+from ibidem.shingled import WordsKey, shingle_texts
 from ibidem.signatures import HashSets
 
 # What decides by a field which document stays; at home.
@@ -31,8 +32,18 @@ VALUED = pa.schema(
         ("group", pa.large_string()),
     ]
 )
-# Documents with words, where those of one digest meet. `size` is the number of shingles that it is known by.
-KEYED = pa.schema([("document", pa.int64()), ("digest", pa.uint64()), ("rank_key", pa.int64()), ("size", pa.int64())])
+# Documents with words, where those of one digest meet; the checks tell whether their words are the same. `size` is the number
+# of shingles that it is known by.
+KEYED = pa.schema(
+    [
+        ("document", pa.int64()),
+        ("digest", pa.uint64()),
+        ("check_a", pa.uint64()),
+        ("check_b", pa.uint64()),
+        ("rank_key", pa.int64()),
+        ("size", pa.int64()),
+    ]
+)
 # What documents are known by; at home.
 SETS = pa.schema([("document", pa.int64()), ("known_by", pa.list_(pa.uint64()))])
 # Which shingles documents of one home have, where shingles of one hash meet. The key is a part of the hash: few that are sent
@@ -55,13 +66,15 @@ def shingle_documents(
     outputs |= {"ids": IDS} if unique_ids else {}
     outputs |= {} if is_direct(rule) else {"valued": VALUED}
 
+    words_key = WordsKey.drawn(config)  # here, once: all documents of the stage have the same
+
     def shingle(batches: Iterator[Any]) -> Iterator[Emitted]:
         for batch in record_batches(batches):
             if batch.num_rows == 0:
                 continue
             documents = batch.column("document").to_numpy()
             home = layout.home(documents)
-            texts = shingle_texts(texts_of(batch), config)
+            texts = shingle_texts(texts_of(batch), config, words_key)
             times = times_of(batch.column("time"))
             n_known, n_reference = np.count_nonzero(times != NO_TIME), np.count_nonzero(documents >= layout.n_input)
             named = [documents, batch.column("id"), batch.column("source").cast(pa.large_string()), batch.column("position")]
@@ -72,11 +85,12 @@ def shingle_documents(
                 valued = [documents, texts.n_chars, batch.column("time"), batch.column("group")]
                 yield Emitted("valued", table_of(valued, VALUED), home)
             has_words = np.flatnonzero(texts.digests)
-            documents, home, digests = documents[has_words], home[has_words], texts.digests[has_words]
+            documents, home = documents[has_words], home[has_words]
+            digests, checks = texts.digests[has_words], texts.checks[has_words]
             known_by = taken(texts.known_by, has_words)
             sizes = np.diff(known_by.first)
             keys = direct_keys(rule, documents, texts.n_chars[has_words], times[has_words], layout)
-            keyed = table_of([documents, digests, keys, sizes], KEYED)
+            keyed = table_of([documents, digests, *checks.T, keys, sizes], KEYED)
             yield Emitted("keyed", keyed, route_by_hash(digests, layout.n_partitions) if is_direct(rule) else home)
             yield Emitted("sets", table_of([documents, as_lists(known_by.hashes, sizes, pa.uint64())], SETS), home)
             every = every_of(sizes, config, plan)
@@ -85,7 +99,8 @@ def shingle_documents(
             yield Emitted("counts", table_of([[number] for number in numbers], COUNTS), 0)
             if config.resemblance.method not in EXACT_METHODS:
                 continue
-            sides = np.where(documents < layout.n_input, digests, ~digests)
+            own = settle_digests(digests, checks)
+            sides = np.where(documents < layout.n_input, own, ~own)
             sets = sets_of(known_by, config)
             for one in np.unique(home):
                 here = np.flatnonzero(home == one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ibidem.distributed.tables import CLASSED, NAMED, SPLIT, PlacedDocuments, as
 from ibidem.distributed.vocabulary import WORDS, count_words, needs_vocabulary
 from ibidem.parts import in_turn
 from ibidem.sentences import hash_strings
-from ibidem.sentences.hashing import mix
+from ibidem.sentences.hashing import draw_seed, mix
 
 TEXTS = pa.schema([("document", pa.int64()), ("id", pa.large_string()), ("text", pa.large_string()), ("cleaned", pa.bool_())])
 # The types that documents of a partition have, with their texts: not every sentence, so no footer floods a partition.
@@ -46,6 +47,8 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
     is_stored = isinstance(source, Blocks)
     exact = config.signatures.signature == "exact"
     by_words = needs_vocabulary(config)
+    # Nobody but this stage hashes words then, so the seed need not be one that others may know.
+    sentences = replace(config.sentences, hash_seed=draw_seed()) if exact else config.sentences
     outputs = {"documents": CLASSED if exact and to_cut else SPLIT, "counts": COUNTS}
     outputs |= {"named": NAMED} if to_cut else {"ids": IDS} if is_stored else {"texts": TEXTS, "ids": IDS}
     outputs |= {"seen": SEEN} if not exact else {} if to_cut else GRAM_OUTPUTS
@@ -57,7 +60,7 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
                 continue
             documents = batch.column("document").to_numpy()
             home = layout.home(documents)
-            collection = gather([batch], [], config.sentences, in_turn, lambda n_documents, n_sentences: None)
+            collection = gather([batch], [], sentences, in_turn, lambda n_documents, n_sentences: None)
             yield Emitted("counts", _counts(collection, documents, layout), 0)
             yield Emitted("documents", _documents(collection, documents, outputs["documents"]), home)
             if to_cut:

@@ -17,8 +17,9 @@ from ibidem.config import Config, SignaturesConfig
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import as_lists, flat, lengths, starts_of, table_of
 from ibidem.distributed.vocabulary import KnownWords, most_frequent_words, needs_vocabulary, words_by_documents
+from ibidem.errors import UsageError
 from ibidem.progress import Progress
-from ibidem.sentences import tokenise_spans
+from ibidem.sentences import CheckKey, settle_digests, tokenise_spans
 from ibidem.signatures import TypeTokens, Vocabulary, load_signature
 from ibidem.signatures.fingerprint import most_documents
 from ibidem.signatures.imatch import idf_of
@@ -35,10 +36,11 @@ Maker = Callable[[TypeTokens], Any]
 
 
 def collapse(flow: Flow, seen: Blocks, hash_seed: int, progress: Progress) -> dict[str, Blocks]:
-    """Return `types` and `askers`."""
+    """Return `types` and `askers`. Different sentences of one digest are an error: they have met here and nowhere else."""
 
     def collapse(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["seen"].combine_chunks()
+        _check_equal(table["digest"].to_numpy(), table["text"])
         digests, first = np.unique(table["digest"].to_numpy(), return_index=True)
         data, offsets = text_buffers(table["text"].take(pa.array(first)).combine_chunks())
         tokens, token_first = tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
@@ -50,6 +52,23 @@ def collapse(flow: Flow, seen: Blocks, hash_seed: int, progress: Progress) -> di
     found = flow.reduce("types", {"seen": seen}, collapse, {"types": TYPES, "askers": ASKERS, "counts": _COUNTS})
     progress.count(types=int(flow.collect(found["counts"])["n_types"].to_numpy().sum()))
     return found
+
+
+def _check_equal(digests: NDArray[np.uint64], texts: pa.ChunkedArray) -> None:
+    """Raise if sentences of one digest have different words."""
+    order = np.argsort(digests, kind="stable")
+    is_repeated = np.zeros(len(order), np.bool_)
+    same = digests[order][1:] == digests[order][:-1]
+    is_repeated[1:] |= same
+    is_repeated[:-1] |= same
+    rows = order[is_repeated]
+    data, offsets = text_buffers(texts.take(pa.array(rows)).combine_chunks())
+    repeated, checks = digests[rows], CheckKey.drawn().of_words(data, offsets[:-1], offsets[1:])
+    if settle_digests(repeated, checks) is not repeated:
+        raise UsageError(
+            "different sentences have the same hash under this hash_seed",
+            "Leave out --hash-seed: a secret seed prevents crafted collisions.",
+        )
 
 
 def tokens_of(types: pa.Table) -> TypeTokens:

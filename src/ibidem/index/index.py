@@ -25,7 +25,15 @@ from ibidem.index.inspecting import describe, find_damage
 from ibidem.index.locking import WriterLock
 from ibidem.index.queries import Arrivals
 from ibidem.index.segment import Segment
-from ibidem.index.settings import check_made_by, check_signature, segment_settings, to_store, with_stored
+from ibidem.index.settings import (
+    check_made_by,
+    check_signature,
+    segment_settings,
+    to_store,
+    with_own_seed,
+    with_seed_of,
+    with_stored,
+)
 from ibidem.index.snapshot import Snapshot, SnapshotReader
 from ibidem.index.watching import Arrival, Watcher
 from ibidem.index.writing import Writer
@@ -73,11 +81,13 @@ class Index:
         self.path = Path(path)
         self.progress = progress or Progress()
         base = config or Config()
-        made_with = to_store(check_signature(Config.of(base, **settings))) if create else {}
+        made_with = to_store(with_own_seed(check_signature(Config.of(base, **settings)))) if create else {}
         self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
             self._is_new = self._catalog.generation() == 0  # then the settings are fixed by the first commit, whosever it is
-            self._stored = made_with if create and self._is_new else self._catalog.settings
+            self._stored = self._catalog.settings
+            if create and self._is_new:
+                self._stored = with_seed_of(self._catalog.settings, made_with, Config.of(base, **settings))
             check_made_by(self._stored)
             self.config = with_stored(self._stored, base, settings)
         except BaseException:

@@ -10,7 +10,7 @@ from ibidem.config import Config, setting_fields
 from ibidem.errors import IndexSettingsError, SettingsError
 from ibidem.index.segment import SegmentSettings
 from ibidem.sentences import SPLITTER_VERSION
-from ibidem.sentences.hashing import SEED
+from ibidem.sentences.hashing import DRAWN, SEED, draw_seed
 
 FIXED = (
     "lang", "max_sentence_words", "hash_seed", "signature", "min_similarity", "max_document_share", "signature_bits",
@@ -18,6 +18,7 @@ FIXED = (
 )  # fmt: skip
 SIGNATURES = ("words", "exact")
 _BEFORE = {"hash_seed": 0}  # of indexes that were made before there was such a setting
+_NOT_CHOSEN = (("signature", "auto"), ("hash_seed", DRAWN))
 _MADE_BY = {"splitter_version": SPLITTER_VERSION, "seed": int(SEED)}
 _STAGES = {setting.name: stage for stage, setting in setting_fields()}
 
@@ -26,6 +27,18 @@ def to_store(config: Config) -> dict[str, Any]:
     """Return what an index keeps of the settings, and what its hashes and sentences were made by."""
     kept = {name: _value(config, name) for name in FIXED}
     return {name: str(value) if isinstance(value, Fraction) else value for name, value in kept.items()} | _MADE_BY
+
+
+def with_own_seed(config: Config) -> Config:
+    """Return the settings of a new index: unless a seed is chosen it gets one that nobody else has."""
+    return config if config.sentences.hash_seed != DRAWN else Config.of(config, hash_seed=draw_seed())
+
+
+def with_seed_of(stored: Mapping[str, Any], made_with: dict[str, Any], config: Config) -> dict[str, Any]:
+    """Return what a new index is made with: all who open it before its first commit have one seed, unless one is chosen."""
+    if config.sentences.hash_seed != DRAWN:
+        return made_with
+    return made_with | {"hash_seed": stored.get("hash_seed", made_with["hash_seed"])}
 
 
 def check_made_by(stored: Mapping[str, Any]) -> None:
@@ -44,7 +57,7 @@ def with_stored(stored: Mapping[str, Any], base: Config, given: Mapping[str, Any
     usual = Config()
     chosen = {name: _value(base, name) for name in FIXED if _value(base, name) != _value(usual, name)}
     config = Config.of(base, **{name: stored.get(name, _BEFORE.get(name)) for name in FIXED})
-    given = {name: value for name, value in {**chosen, **given}.items() if (name, value) != ("signature", "auto")}
+    given = {name: value for name, value in {**chosen, **given}.items() if (name, value) not in _NOT_CHOSEN}
     changed = Config.of(config, **given)
     different = [
         f"{name} is {_shown(_value(config, name))} in the index, not {_shown(_value(changed, name))}"

@@ -18,5 +18,6 @@ def shingle_tokens(texts: TypeTokens, size: int, distinct: bool) -> HashSets:
     slots = np.zeros(1 << max(1, (2 * longest - 1).bit_length()) if distinct else 1, np.uint64)
     hashes = np.empty(len(texts.tokens), np.uint64)
     first = np.empty(len(texts) + 1, np.int64)
-    n = shingle_kernels.shingle_documents(texts.tokens, texts.first, size, distinct, slots, hashes, first)
+    sums = np.empty(longest if size > shingle_kernels.BLOCK_TOKENS else 0, np.uint64)
+    n = shingle_kernels.shingle_documents(texts.tokens, texts.first, size, distinct, slots, sums, hashes, first)
     return HashSets(hashes[:n], first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ibidem.sentences.checks import CheckKey, Checks, settle_digests
 from ibidem.sentences.splitting import (
     SPLITTER_VERSION,
     digest_tokens,
@@ -15,8 +16,11 @@ from ibidem.sentences.splitting import (
 
 __all__ = [
     "SPLITTER_VERSION",
+    "CheckKey",
+    "Checks",
     "digest_tokens",
     "hash_strings",
+    "settle_digests",
     "split_sentences",
     "split_texts",
     "stem_words",

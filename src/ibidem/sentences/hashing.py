@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,11 @@ _FACTOR = np.uint64(FACTOR)
 _HALF = np.uint64(32)
 _ONE = np.uint64(1)
 _ALL = (1 << 64) - 1
+DRAWN = -1  # as `hash_seed`: a number that is drawn for the run
+_SEED_BITS = 63
+_drawn_here: set[int] = set()
+# All bits of a digest count. Tests leave fewer of them, so that whoever takes equal digests for equal texts is found out.
+DIGEST_MASK = np.uint64(_ALL)
 
 
 def _mix(h: np.uint64, x: np.uint64) -> np.uint64:
@@ -26,12 +33,24 @@ mix = growing_kernel(_mix)
 Seed = tuple[np.uint64, np.uint64, np.uint64]
 
 
+def draw_seed() -> int:
+    """Return a seed that nobody knows."""
+    seed = secrets.randbits(_SEED_BITS) or 1
+    _drawn_here.add(seed)
+    return seed
+
+
+def is_secret(hash_seed: int) -> bool:
+    """Say whether a seed was drawn by this process, so that no text can be made for it."""
+    return hash_seed in _drawn_here
+
+
 def seed_of(hash_seed: int) -> Seed:
     """Return what the hashes of words are made with: the number they begin with, a factor, and a mask (see `stir`).
 
-    0 stands for the hashes that need no secret. For any other number nobody who does not know it can tell which words collide.
+    0, or none drawn, is the public hash. For any other number nobody who does not know it can tell which words collide.
     """
-    if hash_seed == 0:
+    if hash_seed <= 0:
         return SEED, _ONE, np.uint64(0)
     values, state = [], int(SEED)
     for step in (1, 2):

@@ -32,7 +32,7 @@ def split_sentences(text: str, lang: str = "auto") -> list[tuple[int, int]]:
 
 def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.RecordBatch:
     """Return the sentences of all texts, one row each, in the schema SENTENCE_BATCH; a null is a text without any."""
-    data, offsets = _buffers(texts)
+    data, offsets = text_buffers(texts)
     documents, starts, ends = _split(data, _kinds(data), offsets, config)
     n_words, digests = _count_and_digest(data, starts, ends, config.hash_seed)
     start_chars, end_chars = (np.empty(len(starts), dtype=np.uint32) for _ in range(2))
@@ -52,7 +52,7 @@ def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.Recor
 
 def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int = 0) -> tuple[Hashes, Offsets]:
     """Return the token hashes of byte spans in UTF-8, and `first`: span i has tokens[first[i]:first[i + 1]]."""
-    data, starts, ends, n = _words(data), _read_only(starts), _read_only(ends), len(starts)
+    data, starts, ends, n = word_bytes(data), read_only(starts), read_only(ends), len(starts)
     first, no_digests = np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.uint64)
     # A token is five bytes and more on average; where they are shorter, room is made as it is needed.
     tokens = np.empty(int((ends - starts).sum()) // 5 + 64, dtype=np.uint64)
@@ -69,7 +69,7 @@ def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int =
 
 def tokenise_texts(texts: pa.LargeStringArray, hash_seed: int = 0) -> tuple[Hashes, Offsets]:
     """Return the token hashes of whole texts, and `first`: text i has tokens[first[i]:first[i + 1]]."""
-    data, offsets = _buffers(texts)
+    data, offsets = text_buffers(texts)
     return tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
 
 
@@ -80,7 +80,7 @@ def stem_words(
 
     Text i has the words [first[i], first[i + 1]). Sentences are given in reading order, by text and first byte in it.
     """
-    data, offsets = _buffers(texts)
+    data, offsets = text_buffers(texts)
     kinds = _kinds(data)
     most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))  # a word has a letter at least
     stems = np.empty(most, np.uint32)
@@ -96,13 +96,13 @@ def stem_words(
 def digest_tokens(tokens: Hashes, first: Offsets) -> Hashes:
     """Return the digest of every span's tokens, the same that `split_texts` gives to a sentence."""
     digests: Hashes = np.empty(len(first) - 1, dtype=np.uint64)
-    token_kernels.fold_tokens(_read_only(tokens), _read_only(first), digests)
+    token_kernels.fold_tokens(read_only(tokens), read_only(first), digests)
     return digests
 
 
 def hash_strings(strings: pa.LargeStringArray) -> Hashes:
     """Return the hash of every string, byte by byte as it stands: nothing is folded."""
-    data, offsets = _buffers(strings)
+    data, offsets = text_buffers(strings)
     hashes: Hashes = np.empty(len(strings), dtype=np.uint64)
     fold_bytes(data, offsets, hashes)
     return hashes
@@ -113,7 +113,7 @@ def _count_and_digest(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: in
     n = len(starts)
     counts, digests = np.zeros(n + 1, dtype=np.int64), np.empty(n, dtype=np.uint64)
     tokens = np.empty(int((ends - starts).max(initial=0)) + 1, dtype=np.uint64)
-    spans = _read_only(starts), _read_only(ends)
+    spans = read_only(starts), read_only(ends)
     token_kernels.tokenise(data, *spans, load_code_points(), seed_of(hash_seed), 0, tokens, counts, digests)
     return counts[1:], digests
 
@@ -136,7 +136,7 @@ def _kinds(data: Bytes) -> Bytes:
     """Return the kind of the character at each byte, and room for the words that kernels load."""
     kinds = np.empty(len(data) + WORD_BYTES, dtype=np.uint8)
     scan_kernels.mark_kinds(data, load_code_points(), kinds)
-    return _read_only(kinds)
+    return read_only(kinds)
 
 
 def _rooms(n: int) -> tuple[Offsets, Offsets, Offsets]:
@@ -144,24 +144,24 @@ def _rooms(n: int) -> tuple[Offsets, Offsets, Offsets]:
     return np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
 
 
-def _buffers(texts: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
+def text_buffers(texts: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
     """Return the UTF-8 bytes of a (perhaps sliced) array, not copied, and n + 1 offsets into them."""
     if texts.null_count:
         texts = texts.fill_null("")
     _, offset_buffer, data_buffer = texts.buffers()
     if len(texts) == 0 or data_buffer is None:
-        return _words(np.zeros(0, dtype=np.uint8)), _read_only(np.zeros(len(texts) + 1, dtype=np.int64))
+        return word_bytes(np.zeros(0, dtype=np.uint8)), read_only(np.zeros(len(texts) + 1, dtype=np.int64))
     offsets = np.frombuffer(offset_buffer, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
     data = np.frombuffer(data_buffer, dtype=np.uint8)[offsets[0] : offsets[-1]]
-    return _words(data), _read_only(offsets - offsets[0])
+    return word_bytes(data), read_only(offsets - offsets[0])
 
 
-def _words(data: Bytes) -> Bytes:
+def word_bytes(data: Bytes) -> Bytes:
     """Return the bytes for reading, at least the eight that the kernels load at a time."""
-    return _read_only(data if len(data) >= WORD_BYTES else np.pad(data, (0, WORD_BYTES - len(data))))
+    return read_only(data if len(data) >= WORD_BYTES else np.pad(data, (0, WORD_BYTES - len(data))))
 
 
-def _read_only(values: NDArray[Any]) -> NDArray[Any]:
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view: writable arrays are another type to numba, for which it would compile once more."""
     view = values.view()
     view.flags.writeable = False

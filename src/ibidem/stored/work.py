@@ -122,6 +122,15 @@ def check_leftovers(work: Path, config: Config) -> bool:
     return False
 
 
+def earlier_setting(config: Config, stage: str, name: str) -> Any:
+    """Return a setting of the run that has left stages in the work folder, or None if there is none."""
+    try:
+        told = None if config.engine.work_dir == "auto" else _read(Path(config.engine.work_dir))
+        return None if told is None else told["settings"][stage][name]
+    except (UsageError, KeyError, TypeError):
+        return None  # the run itself will say what is wrong with it
+
+
 class WorkFolder:
     """Where a run stores its stages. `told` says what they are stages of; a run that goes on must be told the same.
 

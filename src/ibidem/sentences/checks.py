@@ -1,0 +1,84 @@
+"""Checks: digests of 122 bits that tell equal texts from those that only have the same digest.
+
+A digest of 64 bits finds what may be equal. It is made with `hash_seed`, which may be known, so before two texts are called
+equal their checks are compared. These are made with a key that is drawn for the purpose.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.sentences import check_kernels
+from ibidem.sentences.splitting import Bytes, Hashes, Offsets, read_only, text_buffers, tokenise_spans, word_bytes
+
+Checks = NDArray[np.uint64]  # two numbers a text
+_FIELD = (1 << check_kernels.FIELD_BITS) - 1
+_SEED_BITS = 63
+
+
+class CheckKey:
+    """What checks are made with: two places in a field, and a seed for the hashes of words. Equal seeds give equal keys."""
+
+    def __init__(self, seed: int) -> None:
+        digest = hashlib.blake2b(seed.to_bytes(8, "little"), digest_size=24, person=b"ibidem checks").digest()
+        a, b, c = (int.from_bytes(digest[start : start + 8], "little") for start in (0, 8, 16))
+        self.seed = seed
+        self.places = read_only(np.array([a % (_FIELD - 1) + 1, b % (_FIELD - 1) + 1], np.uint64))
+        self.hash_seed = c >> (64 - _SEED_BITS) or 1
+
+    @classmethod
+    def drawn(cls) -> CheckKey:
+        """Return a key that nobody knows."""
+        return cls(secrets.randbits(_SEED_BITS))
+
+    def of_bytes(self, data: Bytes, starts: Offsets, ends: Offsets) -> Checks:
+        """Return the checks of byte spans as they are."""
+        checks = np.empty((len(starts), 2), np.uint64)
+        check_kernels.check_spans(word_bytes(data), read_only(starts), read_only(ends), self.places, checks)
+        return checks
+
+    def of_texts(self, texts: pa.LargeStringArray) -> Checks:
+        """Return the checks of texts as they are, to the byte."""
+        data, offsets = text_buffers(texts)
+        return self.of_bytes(data, offsets[:-1], offsets[1:])
+
+    def of_words(self, data: Bytes, starts: Offsets, ends: Offsets) -> Checks:
+        """Return the checks of the folded words of byte spans in UTF-8."""
+        return self.of_tokens(*tokenise_spans(data, starts, ends, self.hash_seed))
+
+    def of_tokens(self, tokens: Hashes, first: Offsets) -> Checks:
+        """Return the checks of lists of words, given as hashes made with a secret seed."""
+        checks = np.empty((len(first) - 1, 2), np.uint64)
+        check_kernels.check_tokens(read_only(tokens), read_only(first), self.places, checks)
+        return checks
+
+
+def settle_digests(digests: Hashes, checks: Checks, taken_elsewhere: Hashes | None = None) -> Hashes:
+    """Return digests that are equal only where the checks are equal too; the same array, unless different texts share one.
+
+    0 means that there are no words, and equals no other. New digests are none of those that are `taken_elsewhere`.
+    """
+    order = np.argsort(digests, kind="stable")
+    same = digests[order][1:] == digests[order][:-1]
+    unlike = (checks[order][1:] != checks[order][:-1]).any(axis=1)
+    shared = digests[order][1:][same & unlike]
+    if not len(shared):
+        return digests
+    settled = digests.copy()
+    rows = np.flatnonzero(np.isin(digests, shared))
+    _, head, number = np.unique(checks[rows], axis=0, return_index=True, return_inverse=True)
+    taken = set((digests if taken_elsewhere is None else taken_elsewhere).tolist())
+    of_check = np.empty(len(head), np.uint64)
+    for i, check in enumerate(checks[rows[head], 0].tolist()):
+        digest = max(check, 1)
+        while digest in taken:
+            digest += 1
+        taken.add(digest)
+        of_check[i] = digest
+    settled[rows] = np.where(digests[rows] == 0, 0, of_check[number.reshape(-1)])
+    return settled
