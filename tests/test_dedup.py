@@ -555,7 +555,7 @@ def test_a_file_that_changed_is_an_error(tmp_path: Path) -> None:
     source = write_news(tmp_path / "source", "jsonl")
     result = ibidem.dedup(source, level="passage")
     source.write_text(json.dumps({"text": "x"}) + "\n")
-    with pytest.raises(ibidem.InputError, match="not what it was"):
+    with pytest.raises(ibidem.InputError, match="changed after it was read"):
         result.write(tmp_path / "out")
     assert cleaned_files(tmp_path / "out") == []
 

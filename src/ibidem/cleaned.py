@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +17,13 @@ import pyarrow as pa
 
 from ibidem.cleaning import check_cuts_possible, output_paths, rewrite
 from ibidem.cleaning.decisions import Decisions, without_spans
+from ibidem.cleaning.edits import changed, changed_input
 from ibidem.cleaning.names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE
-from ibidem.collection import Documents
+from ibidem.collection import Documents, text_key
 from ibidem.config import Config
 from ibidem.documents import read, resolve_inputs
 from ibidem.documents.inputs import FileSource, Source, read_written
+from ibidem.documents.states import FileState, file_states, first_change
 from ibidem.errors import OutputExistsError, ResourceError, SettingsError
 from ibidem.model import Document, Skipped
 from ibidem.overviews import CleaningOverview
@@ -32,9 +34,14 @@ from ibidem.result import RunResult
 
 @dataclass(frozen=True, repr=False)
 class AnyCleaningResult(RunResult):
-    """What was decided about a collection. Nothing is changed: `write` and `remaining` give what is left of it."""
+    """What was decided about a collection. Nothing is changed: `write` and `remaining` give what is left of it.
+
+    Both read the inputs once more, and raise an InputError if these are not what was decided about. `states` are those of the
+    files before they were read.
+    """
 
     original: Any
+    states: Mapping[str, FileState]
 
     def __len__(self) -> int:
         return self.overview().n_removals
@@ -59,6 +66,10 @@ class AnyCleaningResult(RunResult):
         """Yield the documents that change, by number, in order, and what is cut out of each; None: all of it goes."""
         raise NotImplementedError
 
+    def known_texts(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Yield the documents that change, by number, in order, and the checks of their texts."""
+        raise NotImplementedError
+
     def first_removed(self, count: int) -> list[dict[str, Any]]:
         """Return the first rows of what goes, each with the number of its document."""
         raise NotImplementedError
@@ -78,16 +89,23 @@ class AnyCleaningResult(RunResult):
 
     def remaining(self) -> Iterator[Document]:
         """Yield the documents that remain, what is cut taken out of their texts; the inputs are read once more."""
-        changes = self.changes()
+        changes = zip(self.changes(), self.known_texts(), strict=True)
         next_change = next(changes, None)
-        fields = dataclasses.asdict(self.config.documents)
+        fields, key = dataclasses.asdict(self.config.documents), text_key(self.config.sentences.hash_seed)
+        self._check_unchanged()
         for number, document in enumerate(read(self.original, on_skip=lambda record: None, **fields)):
-            if next_change is None or next_change[0] != number:
+            if next_change is None or next_change[0][0] != number:
                 yield document
                 continue
-            if next_change[1] is not None:
-                yield dataclasses.replace(document, text=without_spans(document.text, next_change[1]))
+            (_, cuts), (_, check) = next_change
+            if tuple(key.of_texts(pa.array([document.text], pa.large_string()))[0].tolist()) != check:
+                raise changed_input(f"the document {document.id}")
+            if cuts is not None:
+                yield dataclasses.replace(document, text=without_spans(document.text, cuts))
             next_change = next(changes, None)
+        self._check_unchanged()
+        if next_change is not None:
+            raise changed_input("an input")
 
     def write(
         self, folder: str | os.PathLike[str], on_bytes: Callable[[int], None] | None = None, **settings: Any
@@ -95,7 +113,8 @@ class AnyCleaningResult(RunResult):
         """Write the cleaned collection in the formats of its files, `removed.jsonl`, `skipped.jsonl` and `run.json`.
 
         Settings: `mark_only`, `overwrite`. The inputs must be files; they are read once more, as streams. Nothing takes its
-        place before everything is written: if it fails, what was there before is there still, and nothing else.
+        place before everything is written: if it fails, what was there before is there still, and nothing else. It fails if
+        an input has changed since it was read.
         """
         unknown = set(settings) - {"mark_only", "overwrite"}
         if unknown:
@@ -106,6 +125,7 @@ class AnyCleaningResult(RunResult):
         mark_only = config.cleaning.mark_only
         columns = self.mark_columns if mark_only else None
         damaged = {record.source for record in self.skipped if record.position == 0}
+        self._check_unchanged(sources)
         staged, was_there = path / STAGED_FOLDER, path.exists()
         shutil.rmtree(staged, ignore_errors=True)  # of a run that was killed
         try:
@@ -116,12 +136,19 @@ class AnyCleaningResult(RunResult):
                 "not_copied": unread_sources(sources, self.skipped),
             }
             written += write_result(staged, {"removed": self.removed_rows()}, self.skipped, run, "jsonl", clear=False)
+            self._check_unchanged()
             return _take_places(staged, path, [str(file.relative_to(staged)) for file in written])
         finally:
             shutil.rmtree(staged, ignore_errors=True)
             if not was_there:
                 with suppress(OSError):
                     path.rmdir()  # it was made for this; it is not empty unless nothing came of it
+
+    def _check_unchanged(self, sources: Sequence[Source] | None = None) -> None:
+        """Raise InputError if a file is not what it was before it was read."""
+        change = first_change(self.states, file_states(resolve_inputs(self.original) if sources is None else sources))
+        if change is not None:
+            raise changed(change)
 
     def _result_counts(self) -> dict[str, int]:
         found = self.overview()
@@ -157,6 +184,12 @@ class CleaningResult(AnyCleaningResult):
         cuts = self.removals.cuts()
         for number in np.unique(self.removals.document).tolist():
             yield number, None if self.removals.is_dropped[number] else cuts[number]
+
+    def known_texts(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Yield the documents that change, by number, in order, and the checks of their texts."""
+        numbers = np.unique(self.removals.document)
+        _, checks = self.documents.text_checks(numbers)
+        yield from zip(numbers.tolist(), map(tuple, checks.tolist()), strict=True)
 
     def first_removed(self, count: int) -> list[dict[str, Any]]:
         """Return the first rows of what goes, each with the number of its document."""

@@ -15,7 +15,7 @@ from ibidem.config import SentencesConfig
 from ibidem.errors import ResourceError
 from ibidem.model import DOCUMENT_BATCH, SENTENCE_BATCH
 from ibidem.parts import MapParts
-from ibidem.sentences import hash_strings, split_texts, tokenise_spans
+from ibidem.sentences import CheckKey, Checks, hash_strings, split_texts, tokenise_spans
 from ibidem.signatures import SentenceTypes, TypeTokens
 
 NO_TIME = np.iinfo(np.int64).min
@@ -40,6 +40,10 @@ class Documents:
     def has_reference(self) -> bool:
         """Whether there is a reference side."""
         return self.n_input < self.n_documents
+
+    def text_checks(self, documents: NDArray[np.int64]) -> tuple[CheckKey, Checks]:
+        """Return the checks of the texts of some documents, to the byte as they were read, and their key."""
+        raise NotImplementedError
 
     @cached_property
     def side(self) -> NDArray[np.int8]:
@@ -116,6 +120,16 @@ class Collection(Documents):
         text: str = self.batches[batch].column("text")[document - int(self.batch_first[batch])].as_py()
         return text
 
+    def text_checks(self, documents: NDArray[np.int64]) -> tuple[CheckKey, Checks]:
+        """Return the checks of the texts of some documents, to the byte as they were read, and their key."""
+        key, checks = text_key(self.hash_seed), np.empty((len(documents), 2), np.uint64)
+        batch_of = np.searchsorted(self.batch_first, documents, side="right") - 1
+        for number in np.unique(batch_of).tolist():
+            here = np.flatnonzero(batch_of == number)
+            rows = documents[here] - self.batch_first[number]
+            checks[here] = key.of_texts(self.batches[number].column("text").take(pa.array(rows)))
+        return key, checks
+
     def type_tokens(self, types: SentenceTypes, map_parts: MapParts) -> TypeTokens:
         """Return the tokens of every type, read again from its first sentence: cheaper than keeping all tokens."""
         sentences = types.first_sentence
@@ -133,6 +147,11 @@ class Collection(Documents):
         for number, (part, _) in enumerate(map_parts(tokenise, range(len(self.batches)))):
             tokens[first[bounds[number]] : first[bounds[number + 1]]] = part
         return TypeTokens(tokens, first, self.hash_seed)
+
+
+def text_key(hash_seed: int) -> CheckKey:
+    """Return what texts are checked with that are read again, later in the run or by a run that goes on."""
+    return CheckKey(max(hash_seed, 0))
 
 
 def texts_of(batch: pa.RecordBatch) -> pa.LargeStringArray:

@@ -18,6 +18,8 @@ from ibidem.cleaned import CleaningResult
 from ibidem.clusters import cluster_found, containers_first, expand, keep_order
 from ibidem.collection import Collection, Documents
 from ibidem.config import Config, passage_limits
+from ibidem.documents import resolve_inputs
+from ibidem.documents.states import file_states
 from ibidem.parts import MapParts
 from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.progress import Progress
@@ -120,6 +122,7 @@ def clean_collection(run: Run) -> CleaningResult:
     """Decide what goes out of the inputs: documents, passages or sentences that stand elsewhere and stay there."""
     config, fields = run.config, fields_for_keeping(run.config)
     check_reference(run.inputs, run.against)
+    states = file_states(resolve_inputs(run.inputs))
     documents: Documents
     if config.cleaning.level == "document":
         documents = shingled = run.read_shingles(fields, unique_ids=False)
@@ -132,7 +135,7 @@ def clean_collection(run: Run) -> CleaningResult:
         with run.progress.stage("cuts"):
             rank = keep_order(config.clusters.keep, documents.n_chars, documents.times, documents.groups, documents.side)
             removals = passage_removals(collection, spans_to_cut(collection, rows, cells, rank, config, run.map_parts))
-    return CleaningResult(removals=removals, documents=documents, original=run.inputs, **run.kept())
+    return CleaningResult(removals=removals, documents=documents, original=run.inputs, states=states, **run.kept())
 
 
 def tune_documents(run: Run, min_precision: float, max_documents: int, groups: Sequence[int]) -> Tuning:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.cleaning import Decision, Decisions
+from ibidem.cleaning.known_texts import KnownTexts
 from ibidem.clusters import CutSpans, number_clusters
 from ibidem.collection import Collection, Documents
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, REMOVED
@@ -81,7 +82,22 @@ class Removals:
                 decisions.drop(names[codes[gone[begin]]], documents.positions[gone[begin:after]])
         for number, cuts, marks in self._marks(documents) if mark_only else self._cuts():
             decisions.add(names[codes[number]], int(documents.positions[number]), Decision(cuts=cuts, marks=marks))
+        self._say_what_they_were(decisions, documents, mark_only)
         return decisions
+
+    def _say_what_they_were(self, decisions: Decisions, documents: Documents, mark_only: bool) -> None:
+        """Hand on the checks of all texts that something was decided about."""
+        changed = np.unique(self.document)
+        if mark_only and self.cluster is not None:
+            changed = np.flatnonzero(self.cluster[: documents.n_input] >= 0)
+        key, checks = documents.text_checks(changed)
+        names, codes = documents.sources.dictionary.to_pylist(), documents.sources.indices.to_numpy()[changed]
+        order = np.argsort(codes, kind="stable")
+        bounds = np.flatnonzero(np.diff(codes[order], prepend=-1, append=-1)).tolist()
+        for begin, after in pairwise(bounds):
+            chosen = order[begin:after]
+            known = KnownTexts.of(key, documents.positions[changed[chosen]], checks[chosen])
+            decisions.know(names[codes[chosen[0]]], known)
 
     @property
     def mark_columns(self) -> pa.Schema:

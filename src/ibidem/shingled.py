@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.collection import MOST_SENTENCES, Documents, texts_of
+from ibidem.collection import MOST_SENTENCES, Documents, text_key, texts_of
 from ibidem.config import Config
 from ibidem.disk import DiskBudget
 from ibidem.errors import ResourceError
@@ -36,6 +36,12 @@ class ShingledDocuments(Documents):
     kind: str
     known_by: HashSets
     digests: NDArray[np.uint64]
+    checks_of_texts: Checks
+    hash_seed: int
+
+    def text_checks(self, documents: NDArray[np.int64]) -> tuple[CheckKey, Checks]:
+        """Return the checks of the texts of some documents, to the byte as they were read, and their key."""
+        return text_key(self.hash_seed), self.checks_of_texts[documents]
 
     def corpus(
         self, representative: NDArray[np.int32], config: Config, plan: SamplingPlan | None, map_parts: MapParts
@@ -79,15 +85,17 @@ class WordsKey:
 
 @dataclass(frozen=True)
 class ShingledTexts:
-    """What some texts are known by (see `ShingledDocuments`), their digests, the checks of their words, and lengths.
+    """What some texts are known by (see `ShingledDocuments`), their digests, and their lengths.
 
-    Different texts may share a digest; `settle_digests` tells them apart by their checks.
+    Different texts may share a digest; `settle_digests` tells them apart by the `checks` of their words. `of_texts` are checks
+    of the texts as they are.
     """
 
     n_chars: NDArray[np.int64]
     known_by: HashSets
     digests: NDArray[np.uint64]
     checks: Checks
+    of_texts: Checks
 
 
 def shingle_texts(texts: pa.LargeStringArray, config: Config, words_key: WordsKey) -> ShingledTexts:
@@ -98,10 +106,11 @@ def shingle_texts(texts: pa.LargeStringArray, config: Config, words_key: WordsKe
     digests[tokens.first[1:] == tokens.first[:-1]] = 0
     key, hashes = words_key.key, (tokens.tokens, tokens.first)
     checks = key.of_tokens(*(hashes if words_key.is_of_hashes else tokenise_texts(texts, key.hash_seed)))
+    of_texts = text_key(config.sentences.hash_seed).of_texts(texts)
     shingles = HashSets(tokens.tokens, tokens.first)
     if kind != "words":
         shingles = shingle_tokens(tokens, config.signatures.shingle_words("document"), distinct=kind == "sets")
-    return ShingledTexts(pc.utf8_length(texts).to_numpy(zero_copy_only=False), shingles, digests, checks)
+    return ShingledTexts(pc.utf8_length(texts).to_numpy(zero_copy_only=False), shingles, digests, checks, of_texts)
 
 
 def gather_shingles(
@@ -128,6 +137,7 @@ def gather_shingles(
     sizes: list[NDArray[np.int64]] = []
     digests: list[NDArray[np.uint64]] = []
     checks: list[Checks] = []
+    of_texts: list[Checks] = []
     max_bytes = allowed_memory(config.engine.memory) // 2  # as much again is needed to compare them
     hashes = SpillingColumn(np.uint64, max_bytes, config.engine.tmp_folder, disk, "shingles")
     n_documents = n_input = 0
@@ -138,6 +148,7 @@ def gather_shingles(
             sizes.append(np.diff(texts.known_by.first))
             digests.append(texts.digests)
             checks.append(texts.checks)
+            of_texts.append(texts.of_texts)
             hashes.append(texts.known_by.hashes)
             n_documents += batch.num_rows
             if n_documents >= MOST_SENTENCES:
@@ -156,4 +167,6 @@ def gather_shingles(
         kind,
         HashSets(hashes.finish(), first),
         settle_digests(*whole),
+        np.concatenate([np.empty((0, 2), np.uint64), *of_texts]),
+        config.sentences.hash_seed,
     )

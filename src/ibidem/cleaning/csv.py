@@ -40,13 +40,15 @@ def rewrite_csv(file: InputFile, output: OutputFile, edits: Edits, delimiter: st
                 source = style.extend(source, edits.marks.names)
         elif row:
             decision = edits.at(position)
+            if decision is not None and column is not None:
+                if len(row) <= column:
+                    raise edits.changed(position)
+                edits.meet(position, row[column])
             if edits.marks is not None:
                 source = style.extend(source, edits.marks.as_cells(decision))
             elif decision is not None and decision.drop:
                 source = ""
             elif decision is not None and column is not None:
-                if len(row) <= column:
-                    raise edits.changed()
                 source = style.replace(source, row, column, edits.remaining(row[column], decision))
         pieces.append(source)
         n_chars += len(source)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.cleaning.known_texts import KnownTexts
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -47,9 +49,12 @@ def without_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 class SourceDecisions:
-    """The decisions about the records of one source, by position."""
+    """The decisions about the records of one source, by position, and what those records were, if that is `known`."""
 
-    def __init__(self, dropped: NDArray[np.int64], others: Mapping[int, Decision]) -> None:
+    def __init__(
+        self, dropped: NDArray[np.int64], others: Mapping[int, Decision], known: KnownTexts | None = None
+    ) -> None:
+        self.known = known
         self._dropped = np.sort(dropped)
         self._others = others
         self._positions = np.sort(np.concatenate((dropped, np.fromiter(others, np.int64, len(others)))))
@@ -95,7 +100,13 @@ class Decisions:
     def __init__(self) -> None:
         self._dropped: dict[str, list[NDArray[np.int64]]] = {}
         self._others: dict[str, dict[int, Decision]] = {}
+        self._known: dict[str, KnownTexts] = {}
         self._ready: dict[str, SourceDecisions] = {}
+
+    def know(self, source: str, known: KnownTexts) -> None:
+        """Say what the records of a source were that change: as they are read again they must be the same."""
+        self._ready.pop(source, None)
+        self._known[source] = known
 
     def add(self, source: str, position: int, decision: Decision) -> None:
         """Decide about one record; a second decision about it is a ValueError, at once or at the next look."""
@@ -119,5 +130,5 @@ class Decisions:
         """Return all decisions about the records of one source."""
         if source not in self._ready:
             dropped = np.concatenate((*self._dropped.get(source, ()), np.empty(0, np.int64)))
-            self._ready[source] = SourceDecisions(dropped, self._others.get(source, {}))
+            self._ready[source] = SourceDecisions(dropped, self._others.get(source, {}), self._known.get(source))
         return self._ready[source]

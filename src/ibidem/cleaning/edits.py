@@ -3,26 +3,78 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from typing import Any
 
 from ibidem.cleaning.decisions import Decision, SourceDecisions
 from ibidem.cleaning.json_fields import add_fields, cut_field, names_of
+from ibidem.cleaning.known_texts import MetRecords
 from ibidem.cleaning.marks import Marks
+from ibidem.config import DocumentsConfig
+from ibidem.documents.records import Wanted
 from ibidem.errors import InputError
 
 # As the reader parses, but numbers are only passed over: Python refuses very long ones.
 _PARSER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 
 
-class Edits:
-    """What happens to the records of one source. With `marks` nothing is taken out, every record gets more fields."""
+def changed(what_happened: str) -> InputError:
+    """Return the error for inputs that are not what was decided about."""
+    return InputError(what_happened, "Leave the inputs alone while dedup runs, and run it again.")
 
-    def __init__(self, source: str, text_field: str, decisions: SourceDecisions, marks: Marks | None, is_utf8: bool) -> None:
+
+def changed_input(source: str, position: int | None = None) -> InputError:
+    """Return the error for a file, or a record of it, that is not what was decided about."""
+    return changed(f"{source} changed after it was read{f' (record {position})' if position else ''}")
+
+
+class Edits:
+    """What happens to the records of one source. With `marks` nothing is taken out, every record gets more fields.
+
+    Whoever changes a record says what it is (`meet`): a record that is not what was decided about is an InputError.
+    """
+
+    def __init__(
+        self, source: str, config: DocumentsConfig, decisions: SourceDecisions, marks: Marks | None, is_utf8: bool
+    ) -> None:
         self.source = source
-        self.text_field = text_field
+        self.text_field = config.text_field
         self.decisions = decisions
         self.marks = marks
+        self.wanted = Wanted(config)
         self._is_utf8 = is_utf8
         self._n_met = 0
+        self._met = None if decisions.known is None else MetRecords(decisions.known, source, self.wanted)
+
+    def meet(self, position: int, text: Any) -> None:
+        """Take the value of the text field of a record that was decided about."""
+        if self._met is not None:
+            self._met.add(position, text)
+            self._check_met()
+
+    def meet_lines(self, positions: list[int], lines: Iterable[bytes]) -> None:
+        """Take records that were decided about, as JSON lines."""
+        if self._met is not None:
+            self._met.add_lines(positions, lines)
+            self._check_met()
+
+    def meet_documents(self, batches: Iterable[Any]) -> None:
+        """Take documents as a reader hands them out; those that nothing was decided about are passed over."""
+        for batch in batches:
+            if self._met is None:
+                return
+            self._met.add_documents(batch)
+            self._check_met()
+
+    def check_all_met(self) -> None:
+        """Raise InputError unless all records that were decided about have come, and are what they were."""
+        if self._met is not None:
+            self._met.finish()
+            self._check_met()
+
+    def _check_met(self) -> None:
+        if self._met is not None and self._met.unlike is not None:
+            raise self.changed(self._met.unlike)
 
     def past_last(self, position: int) -> bool:
         """Say whether all records from a position on stay as they are."""
@@ -41,13 +93,14 @@ class Edits:
         return decision
 
     def finish(self) -> None:
-        """Raise InputError if records that were decided about did not come."""
+        """Raise InputError if records that were decided about did not come, or are not what they were."""
+        self.check_all_met()
         if self._n_met != len(self.decisions):
             raise self.changed()
 
-    def changed(self) -> InputError:
+    def changed(self, position: int | None = None) -> InputError:
         """Return the error for a file whose records are not those that were decided about."""
-        return InputError(f"{self.source} is not what it was when it was read", "Leave the files alone and run again.")
+        return changed_input(self.source, position)
 
     def remaining(self, text: str, decision: Decision) -> str:
         """Return what stays of a text."""

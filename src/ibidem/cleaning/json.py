@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.files import InputFile, OutputFile
 from ibidem.cleaning.json_fields import names_of
+from ibidem.documents.fields import whole_number
 from ibidem.documents.json import READ_BYTES, TextWindow, is_cut_off
 from ibidem.documents.streams import MAX_RECORD_BYTES
 
 _BETWEEN = re.compile(r"[\s,]*")
 _PARSER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
+_READER = json.JSONDecoder(strict=False, parse_int=whole_number)
 
 
 def rewrite_json(file: InputFile, output: OutputFile, edits: Edits) -> None:
@@ -25,6 +28,8 @@ def rewrite_json(file: InputFile, output: OutputFile, edits: Edits) -> None:
     for position, (gap, source) in enumerate(values, 1):
         first_gap = gap if first_gap is None else first_gap
         decision = edits.at(position)
+        if decision is not None:
+            edits.meet(position, _text_of(source, edits))
         if edits.marks is not None:
             source = edits.mark_value(source, decision)
         elif decision is not None and decision.drop:
@@ -44,6 +49,14 @@ def rewrite_json(file: InputFile, output: OutputFile, edits: Edits) -> None:
         _write(output, first_gap)
     for text in values.rest():
         _write(output, text)
+
+
+def _text_of(source: str, edits: Edits) -> Any:
+    """Return the value of the text field of a record, as the reader gets it."""
+    value = _READER.decode(source)
+    if not isinstance(value, dict):
+        raise edits.changed()
+    return value.get(edits.text_field)
 
 
 def first_names(file: InputFile) -> set[str]:

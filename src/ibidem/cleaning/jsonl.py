@@ -55,9 +55,10 @@ def _write_block(block: bytes, first_line: int, output: OutputFile | _Lines, edi
     ends = np.append(breaks + 1, len(block)).tolist()
     view = memoryview(block)
     copied = 0
-    for position, decision in found:
-        row = position - first_line
-        start, end = ends[row - 1] if row else 0, ends[row]
+    starts = [0, *ends]
+    bounds = [(starts[position - first_line], ends[position - first_line]) for position, _ in found]
+    edits.meet_lines([position for position, _ in found], (block[start:end] for start, end in bounds))
+    for (start, end), (_, decision) in zip(bounds, found, strict=True):
         output.write(view[copied:start])
         if not decision.drop:
             source = block[start:end].decode("utf-8", "surrogateescape")
@@ -69,6 +70,9 @@ def _write_block(block: bytes, first_line: int, output: OutputFile | _Lines, edi
 
 def _write_marked(block: bytes, first_line: int, output: OutputFile | _Lines, edits: Edits) -> int:
     lines = block.split(b"\n")
+    decided = [position - first_line for position, _ in edits.decisions.between(first_line, first_line + len(lines))]
+    met = [row for row in decided if lines[row].strip()]
+    edits.meet_lines([first_line + row for row in met], (lines[row] for row in met))
     for row, line in enumerate(lines):
         # The piece behind the last break is the first line of the next block, unless there is something in it.
         if line.strip():

@@ -131,6 +131,10 @@ def _settings(table: Any) -> dict[str, Any]:
 def change_rows(batch: Any, first_position: int, edits: Edits) -> list[Any]:
     """Return what stays of a batch, perhaps in several pieces."""
     found = edits.between(first_position, first_position + batch.num_rows)
+    number = batch.schema.names.index(edits.text_field)
+    column = batch.column(number)
+    for position, _ in found:
+        edits.meet(position, _text_of(column[position - first_position], edits))
     if edits.marks is not None:
         decisions = dict(found)
         rows = range(first_position, first_position + batch.num_rows)
@@ -139,8 +143,6 @@ def change_rows(batch: Any, first_position: int, edits: Edits) -> list[Any]:
         return [pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, batch.schema.metadata))]
     cuts = {position - first_position: decision for position, decision in found if not decision.drop}
     if cuts:
-        number = batch.schema.names.index(edits.text_field)
-        column = batch.column(number)
         texts = {row: edits.remaining(_text_of(column[row], edits), decision) for row, decision in cuts.items()}
         columns = [*batch.columns[:number], _replace(column, texts), *batch.columns[number + 1 :]]
         batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)

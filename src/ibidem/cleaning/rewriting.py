@@ -15,6 +15,7 @@ from ibidem.cleaning.marks import Marks, to_json
 from ibidem.cleaning.names import MARKS_FILE, output_paths
 from ibidem.config import DocumentsConfig
 from ibidem.documents.inputs import CSV, HTML, JSON, JSONL, PARQUET, TEXT, TSV, WARC, FileSource, Source
+from ibidem.documents.reader import file_jobs
 from ibidem.documents.streams import READ_ERRORS, is_utf8
 from ibidem.errors import InputError, ResourceError
 
@@ -114,6 +115,12 @@ class _Run:
     def write(self, source: FileSource, kind: str | None, path: Path) -> bool:
         """Write the copy of a source; say whether there is one."""
         decisions = self._decisions.of_source(source.name)
+        edits = Edits(source.name, self._config, decisions, self.marks, is_utf8(self._config.encoding))
+        if kind in _WITHOUT_COLUMNS and len(decisions):
+            # Their writers do not look at texts.
+            for job in file_jobs([source], edits.wanted):
+                edits.meet_documents(job().batches)
+            edits.check_all_met()
         as_it_is = not len(decisions) if self.marks is None else kind in _WITHOUT_COLUMNS or self._is_unread(source)
         if not as_it_is and kind in (TEXT, HTML) and (decision := decisions.at(0)):
             if decision.drop:
@@ -125,7 +132,6 @@ class _Run:
         except OSError as error:
             self._allow(source, error)
             return False
-        edits = Edits(source.name, self._config.text_field, decisions, self.marks, is_utf8(self._config.encoding))
         with file, OutputFile(path, file) as output:
             if as_it_is or kind is None:
                 file.damage = None

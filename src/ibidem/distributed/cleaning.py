@@ -14,15 +14,18 @@ from ibidem.blocks import Blocks, Emitted, Flow, Mapper
 from ibidem.cleaning.decisions import Decision, SourceDecisions
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.jsonl import change_lines
+from ibidem.cleaning.known_texts import KnownTexts
 from ibidem.cleaning.marks import Marks
 from ibidem.cleaning.parquet import change_rows
+from ibidem.collection import text_key
 from ibidem.config import Config
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.tables import NAMED, in_order, table_of
+from ibidem.distributed.tables import CHECK_NAMES, NAMED, in_order, table_of
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, REMOVED
+from ibidem.sentences import CheckKey
 
-# A row of `removed.jsonl`, and the number of its document; at home, in order.
-GONE = pa.schema([("document", pa.int64()), *REMOVED])
+# A row of `removed.jsonl`, the number of its document and the checks of its text; at home, in order.
+GONE = pa.schema([("document", pa.int64()), *REMOVED, *((name, pa.uint64()) for name in CHECK_NAMES)])
 _ASKED = pa.schema([("matched", pa.int64()), ("home", pa.int64())])
 NUMBER = "ibidem:document"  # no column of a user has this name
 LINES = pa.schema([(NUMBER, pa.int64()), ("line", pa.large_binary())])
@@ -43,7 +46,7 @@ def removed_documents(flow: Flow, decisions: Blocks, layout: Layout) -> Blocks:
             table["document"], table["id"], table["source"], table["position"], ["document"] * n,
             nothing, table["n_chars"], pa.nulls(n, pa.int64()),
             table["kept_id"], table["kept_source"], table["kept_position"], nothing, table["kept_n_chars"],
-            pa.array(similarity, mask=np.isnan(similarity)),
+            pa.array(similarity, mask=np.isnan(similarity)), *(table[name] for name in CHECK_NAMES),
         ]  # fmt: skip
         yield Emitted("gone", table_of(columns, GONE), partition)
 
@@ -75,7 +78,7 @@ def removed_passages(flow: Flow, spans: Blocks, named: Blocks, layout: Layout) -
             table["document"], own["id"], own["source"], own["position"], np.where(dropped, "document", "passage").tolist(),
             table["start"], table["end"], pa.array(n_sentences, mask=n_sentences == 0),
             matched["id"], matched["source"], matched["position"], table["matched_start"], table["matched_end"],
-            pa.nulls(table.num_rows, pa.float64()),
+            pa.nulls(table.num_rows, pa.float64()), *(own[name] for name in CHECK_NAMES),
         ]  # fmt: skip
         yield Emitted("gone", table_of(columns, GONE), partition)
 
@@ -110,16 +113,17 @@ def clean_records(
     schema = records.schema
     if columns is not None and not is_lines:
         schema = pa.schema([*schema, *(field.with_nullable(True) for field in columns)])
-    text_field = config.documents.text_field
+
+    key = text_key(config.sentences.hash_seed)
 
     def clean(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = in_order(tables["records"], NUMBER)
         documents = table[NUMBER].to_numpy()
         if len(documents) == 0:
             return
-        decided = _marked(tables) if config.cleaning.mark_only else _cut(tables["gone"])
+        decided = _marked(tables, key) if config.cleaning.mark_only else _cut(tables["gone"], key)
         marks = None if columns is None else Marks(columns)
-        edits = Edits("the input", text_field, decided, marks, is_utf8=True)
+        edits = Edits("the input", config.documents, decided, marks, is_utf8=True)
         # All records of a partition are here, those that are no documents too: their numbers follow one another.
         first = int(documents[0])
         if is_lines:
@@ -132,13 +136,14 @@ def clean_records(
                 at += batch.num_rows
             rows = pa.Table.from_batches(changed)
             cleaned = table_of([np.zeros(rows.num_rows, np.int64), *rows.columns], schema)
+        edits.check_all_met()
         yield Emitted("cleaned", cleaned, partition)
 
     inputs = {"records": records, "gone": gone, **({} if decisions is None else {"decisions": decisions})}
     return flow.reduce(stage, inputs, clean, {"cleaned": schema})["cleaned"]
 
 
-def _cut(gone: pa.Table) -> SourceDecisions:
+def _cut(gone: pa.Table, key: CheckKey) -> SourceDecisions:
     """Return what happens to records by number: dropped ones, and cuts in those that stay."""
     gone = in_order(gone)
     document = gone["document"].to_numpy()
@@ -152,21 +157,29 @@ def _cut(gone: pa.Table) -> SourceDecisions:
         order = np.argsort(starts[begin:after]) + begin
         spans = tuple(zip(starts[order].tolist(), ends[order].tolist(), strict=True))
         others[int(numbers[begin])] = Decision(cuts=spans)
-    return SourceDecisions(np.unique(document[dropped]), others)
+    return SourceDecisions(np.unique(document[dropped]), others, known_texts(key, document, gone))
 
 
-def _marked(tables: Mapping[str, pa.Table]) -> SourceDecisions:
+def _marked(tables: Mapping[str, pa.Table], key: CheckKey) -> SourceDecisions:
     """Return the marks of records by number."""
     others: dict[int, Decision] = {}
     if "decisions" in tables:
         for row in tables["decisions"].select(["document", "cluster", "kept_document", "kept_id"]).to_pylist():
             original = row["kept_id"] if row["kept_document"] != row["document"] else None
             others[row["document"]] = Decision(marks={"ibidem_cluster": row["cluster"], "ibidem_duplicate_of": original})
-        return SourceDecisions(np.empty(0, np.int64), others)
+        decided = tables["decisions"]
+        known = known_texts(key, decided["document"].to_numpy(), decided)
+        return SourceDecisions(np.empty(0, np.int64), others, known)
     cuts: dict[int, list[dict[str, Any]]] = {}
     gone = tables["gone"]
     order = np.lexsort([gone[name].to_numpy() for name in ("start", "document")])
     for row in gone.select(["document", "start", "end", "matched_id"]).take(pa.array(order)).to_pylist():
         cuts.setdefault(row["document"], []).append({"start": row["start"], "end": row["end"], "id": row["matched_id"]})
     others = {number: Decision(marks={"ibidem_cuts": found}) for number, found in cuts.items()}
-    return SourceDecisions(np.empty(0, np.int64), others)
+    known = known_texts(key, gone["document"].to_numpy(), gone)
+    return SourceDecisions(np.empty(0, np.int64), others, known)
+
+
+def known_texts(key: CheckKey, positions: NDArray[np.int64], rows: pa.Table) -> KnownTexts:
+    """Return what records were, given rows with the checks of their texts."""
+    return KnownTexts.of(key, positions, np.stack([rows[name].to_numpy() for name in CHECK_NAMES], axis=1))

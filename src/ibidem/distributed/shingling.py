@@ -78,7 +78,7 @@ def shingle_documents(
             times = times_of(batch.column("time"))
             n_known, n_reference = np.count_nonzero(times != NO_TIME), np.count_nonzero(documents >= layout.n_input)
             named = [documents, batch.column("id"), batch.column("source").cast(pa.large_string()), batch.column("position")]
-            yield Emitted("named", table_of([*named, texts.n_chars], NAMED), home)
+            yield Emitted("named", table_of([*named, texts.n_chars, *texts.of_texts.T], NAMED), home)
             if unique_ids:
                 yield emit_ids(batch, documents, layout)
             if not is_direct(rule):

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.blocks import Blocks, Emitted, Flow, record_batches, route_by_hash
-from ibidem.collection import Collection, gather, text_buffers
+from ibidem.collection import Collection, gather, text_buffers, text_key
 from ibidem.config import Config
 from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.distributed.layout import Layout
@@ -49,6 +49,7 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
     by_words = needs_vocabulary(config)
     # Nobody but this stage hashes words then, so the seed need not be one that others may know.
     sentences = replace(config.sentences, hash_seed=draw_seed()) if exact else config.sentences
+    key = text_key(config.sentences.hash_seed)
     outputs = {"documents": CLASSED if exact and to_cut else SPLIT, "counts": COUNTS}
     outputs |= {"named": NAMED} if to_cut else {"ids": IDS} if is_stored else {"texts": TEXTS, "ids": IDS}
     outputs |= {"seen": SEEN} if not exact else {} if to_cut else GRAM_OUTPUTS
@@ -65,7 +66,8 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
             yield Emitted("documents", _documents(collection, documents, outputs["documents"]), home)
             if to_cut:
                 columns = [batch.column(name) for name in ("document", "id", "source", "position")]
-                yield Emitted("named", table_of([*columns, collection.n_chars], NAMED), home)
+                checks = key.of_texts(batch.column("text")).T
+                yield Emitted("named", table_of([*columns, collection.n_chars, *checks], NAMED), home)
             else:
                 if not is_stored:
                     columns = [batch.column(name) for name in TEXTS.names]

@@ -55,7 +55,8 @@ CLASSED = pa.schema(
 )
 
 
-# What is said of a document in the end; at home.
+# What is said of a document in the end, with the checks of its text; at home.
+CHECK_NAMES = ("text_check_a", "text_check_b")
 NAMED = pa.schema(
     [
         ("document", pa.int64()),
@@ -63,6 +64,7 @@ NAMED = pa.schema(
         ("source", pa.large_string()),
         ("position", pa.int64()),
         ("n_chars", pa.int64()),
+        *((name, pa.uint64()) for name in CHECK_NAMES),
     ]
 )
 

@@ -149,7 +149,7 @@ def _read_sources(sources: Iterable[FileSource | ObjectSource], wanted: Wanted) 
     """Read files in threads. Python objects stay in the caller's thread: a generator may be bound to it."""
     for is_file, group in groupby(sources, lambda source: isinstance(source, FileSource)):
         if is_file:
-            yield from run_jobs(_file_jobs(group, wanted))  # type: ignore[arg-type]
+            yield from run_jobs(file_jobs(group, wanted))  # type: ignore[arg-type]
         else:
             from ibidem.documents.objects import read_object
 
@@ -158,7 +158,8 @@ def _read_sources(sources: Iterable[FileSource | ObjectSource], wanted: Wanted) 
                     yield job()
 
 
-def _file_jobs(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
+def file_jobs(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
+    """Yield the jobs of files, one after the other."""
     for whole, group in groupby(sources, lambda source: source.format in (TEXT, HTML)):
         if whole:
             yield from read_text_files(group, wanted)

@@ -12,6 +12,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.cleaning.decisions import Decision, Decisions, SourceDecisions
+from ibidem.cleaning.known_texts import KnownTexts
+from ibidem.distributed.tables import CHECK_NAMES
+from ibidem.sentences import CheckKey
 from ibidem.stored.tables import StoredTable
 
 Numbers = NDArray[np.int64]
@@ -23,8 +26,9 @@ class StoredDecisions(Decisions):
     `gone` holds rows of `removed.jsonl`; `members`, where records are only marked, all members of clusters.
     """
 
-    def __init__(self, gone: StoredTable, members: StoredTable | None, mark_only: bool) -> None:
+    def __init__(self, gone: StoredTable, members: StoredTable | None, mark_only: bool, key: CheckKey) -> None:
         super().__init__()
+        self._key = key
         self._rows = members if mark_only and members is not None else gone
         self._make = _dropped_and_cut if not mark_only else _marked_cuts if members is None else _marked_members
         self._last: tuple[str, SourceDecisions] | None = None
@@ -33,7 +37,8 @@ class StoredDecisions(Decisions):
         """Return all decisions about the records of one source."""
         if self._last is None or self._last[0] != source:
             batches = (self._batch(number) for number in self._batches_of.get(source, ()))
-            self._last = source, self._make([batch.filter(pc.equal(batch["source"], source)) for batch in batches])
+            chosen = [batch.filter(pc.equal(batch["source"], source)) for batch in batches]
+            self._last = source, self._make(chosen, _known(chosen, self._key))
         return self._last[1]
 
     @cached_property
@@ -72,7 +77,9 @@ class _ByPosition(Mapping[int, Decision]):
 
 
 def _column(batches: list[pa.RecordBatch], name: str) -> Any:
-    return np.concatenate([np.empty(0, np.int64), *(batch[name].to_numpy() for batch in batches)])
+    if not batches:
+        return np.empty(0, np.int64)
+    return np.concatenate([batch[name].to_numpy() for batch in batches])  # by itself: numbers of 64 bits keep their kind
 
 
 def _groups(positions: Numbers) -> tuple[Numbers, Numbers]:
@@ -81,7 +88,13 @@ def _groups(positions: Numbers) -> tuple[Numbers, Numbers]:
     return bounds, positions[bounds[:-1]]
 
 
-def _dropped_and_cut(batches: list[pa.RecordBatch]) -> SourceDecisions:
+def _known(batches: list[pa.RecordBatch], key: CheckKey) -> KnownTexts:
+    """Return what the records of a source were."""
+    checks = np.stack([_column(batches, name).astype(np.uint64) for name in CHECK_NAMES], axis=1)
+    return KnownTexts.of(key, _column(batches, "position"), checks)
+
+
+def _dropped_and_cut(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDecisions:
     parts = [batch.filter(pc.equal(batch["removed"], "passage")) for batch in batches]
     whole = [batch.filter(pc.equal(batch["removed"], "document")) for batch in batches]
     start, end = _column(parts, "start"), _column(parts, "end")
@@ -91,10 +104,10 @@ def _dropped_and_cut(batches: list[pa.RecordBatch]) -> SourceDecisions:
         part = slice(bounds[row], bounds[row + 1])
         return Decision(cuts=tuple(zip(start[part].tolist(), end[part].tolist(), strict=True)))
 
-    return SourceDecisions(np.unique(_column(whole, "position")), _ByPosition(positions, make))
+    return SourceDecisions(np.unique(_column(whole, "position")), _ByPosition(positions, make), known)
 
 
-def _marked_cuts(batches: list[pa.RecordBatch]) -> SourceDecisions:
+def _marked_cuts(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDecisions:
     start, end = _column(batches, "start"), _column(batches, "end")
     kept = pa.chunked_array([batch["matched_id"] for batch in batches], pa.large_string())
     bounds, positions = _groups(_column(batches, "position"))
@@ -105,10 +118,10 @@ def _marked_cuts(batches: list[pa.RecordBatch]) -> SourceDecisions:
         cuts = zip(start[part].tolist(), end[part].tolist(), ids, strict=True)
         return Decision(marks={"ibidem_cuts": [{"start": a, "end": b, "id": name} for a, b, name in cuts]})
 
-    return SourceDecisions(np.empty(0, np.int64), _ByPosition(positions, make))
+    return SourceDecisions(np.empty(0, np.int64), _ByPosition(positions, make), known)
 
 
-def _marked_members(batches: list[pa.RecordBatch]) -> SourceDecisions:
+def _marked_members(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDecisions:
     document, kept = _column(batches, "document"), _column(batches, "kept_document")
     cluster = _column(batches, "cluster")
     kept_id = pa.chunked_array([batch["kept_id"] for batch in batches], pa.large_string())
@@ -117,4 +130,4 @@ def _marked_members(batches: list[pa.RecordBatch]) -> SourceDecisions:
         original = None if document[row] == kept[row] else kept_id[row].as_py()
         return Decision(marks={"ibidem_cluster": int(cluster[row]), "ibidem_duplicate_of": original})
 
-    return SourceDecisions(np.empty(0, np.int64), _ByPosition(_column(batches, "position"), make))
+    return SourceDecisions(np.empty(0, np.int64), _ByPosition(_column(batches, "position"), make), known)

@@ -8,6 +8,8 @@ from ibidem.checking import check_reference, fields_for_keeping
 from ibidem.config import Config
 from ibidem.distributed.finding import find_flow
 from ibidem.distributed.removing import clusters_flow, removals_flow
+from ibidem.documents.inputs import resolve_inputs, without_iterators
+from ibidem.documents.states import file_states
 from ibidem.progress import Progress
 from ibidem.resemblance import SamplingPlan
 from ibidem.stored.results import (
@@ -48,8 +50,9 @@ def cluster_stored(
 def dedup_stored(inputs: Any, against: Any, config: Config, progress: Progress) -> StoredCleaningResult:
     """Decide what goes out of a collection; see `ibidem.dedup`."""
     check_reference(inputs, against)
+    states = file_states(resolve_inputs(without_iterators(inputs)))
     with StoredRun("dedup", inputs, against, config, progress) as run:
         run.read(fields_for_keeping(config))
         gone, members = removals_flow(run.flow, run.documents, config, run.layout, progress)
         tables, kept = cleaning_tables(gone, members), run.kept()
-        return StoredCleaningResult(stored=Stored(run, tables), original=inputs, **kept)
+        return StoredCleaningResult(stored=Stored(run, tables), original=inputs, states=states, **kept)

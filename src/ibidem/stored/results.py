@@ -19,7 +19,9 @@ import pyarrow as pa
 from ibidem.blocks import Blocks
 from ibidem.cleaned import AnyCleaningResult
 from ibidem.cleaning.decisions import Decisions
+from ibidem.collection import text_key
 from ibidem.config import Config
+from ibidem.distributed.tables import CHECK_NAMES
 from ibidem.distributed.texts import with_texts
 from ibidem.errors import UsageError
 from ibidem.model import CLUSTERS, CUT_MARKS, DOCUMENTS, DUPLICATE_MARKS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Passage, Span
@@ -264,14 +266,26 @@ class StoredCleaningResult(AnyCleaningResult, StoredResultBase):
         """Return the first rows of what goes, each with the number of its document."""
         rows: list[dict[str, Any]] = []
         for batch in self._table("removed").raw_batches():
-            rows.extend(batch.slice(0, count - len(rows)).to_pylist())
+            told = batch.select([name for name in batch.schema.names if name not in CHECK_NAMES])
+            rows.extend(told.slice(0, count - len(rows)).to_pylist())
             if len(rows) >= count:
                 break
         return rows
 
     def decisions(self, mark_only: bool) -> Decisions:
         """Return what happens to the records of the input files."""
-        return StoredDecisions(self._table("removed"), self.stored.tables.get("members"), mark_only)
+        key = text_key(self.config.sentences.hash_seed)
+        return StoredDecisions(self._table("removed"), self.stored.tables.get("members"), mark_only, key)
+
+    def known_texts(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Yield the documents that change, by number, in order, and the checks of their texts."""
+        last = -1
+        for batch in self._table("removed").raw_batches():
+            columns = (batch[name].to_pylist() for name in ("document", *CHECK_NAMES))
+            for document, *check in zip(*columns, strict=True):
+                if document != last:
+                    yield document, tuple(check)
+                    last = document
 
     @property
     def mark_columns(self) -> pa.Schema:
