@@ -3,8 +3,8 @@
 python -m tests.versions [3.12 oldest …]
 
 Each gets an environment of its own in build/versions. The package is installed as users install it, without extras, and the
-main verbs are tried; only then the packages for tests are added. Properties are tried on few examples unless HYPOTHESIS_PROFILE says
-otherwise. Tests of Spark and of the browser are left to `make test`.
+main verbs are tried; only then the packages for tests are added. Properties are tried on few examples unless
+HYPOTHESIS_PROFILE says otherwise. Tests of Spark and of the browser are left to `make test`.
 """
 
 from __future__ import annotations
