@@ -2,7 +2,8 @@
 
 Prefix, length and position bounds leave few candidates; a parity bitmap that lies beside each posting rejects nearly all of
 the rest without touching the sets; the remaining ones are merged. No bound loses a pair. Pairs are not stored: the passages
-stage needs classes (connected components) to seed on and verifies each cell again.
+stage needs classes (connected components) to seed on and verifies each cell again. Elements of very many sets are left to
+`long_lists`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.matches import kernels
+from ibidem.matches.long_lists import MOST_POSTINGS, join_long_lists
 from ibidem.matches.sets import TypeSets
 from ibidem.parts import MapParts, in_turn, split_by_cost
 
@@ -60,7 +62,7 @@ def join_types(sets: TypeSets, min_similarity: Fraction, map_parts: MapParts = i
             forests.append(mine.parent)
         kernels.join_sets(
             order, sets.size, sets.start, sets.values, sets.bitmaps, sets.n_single, posting_first, who, who_size, who_bitmap,
-            p, q, *part, mine.parent, mine.cursor,
+            MOST_POSTINGS, p, q, *part, mine.parent, mine.cursor,
         )  # fmt: skip
 
     # Later probes are larger and meet more postings; many small parts keep the threads even.
@@ -68,6 +70,7 @@ def join_types(sets: TypeSets, min_similarity: Fraction, map_parts: MapParts = i
     parent = np.arange(n_types, dtype=np.int32)
     for forest in forests:
         kernels.unite_all(parent, forest)
+    join_long_lists(order, sets, posting_first, MOST_POSTINGS, p, q, parent)
     kernels.flatten(parent)
     parent[sets.size == 0] = -1
     return TypeClasses(parent)

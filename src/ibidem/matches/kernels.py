@@ -166,13 +166,14 @@ def flatten(parent):
 
 @outer_kernel
 def join_sets(
-    order, size, start, values, bitmaps, n_single, posting_first, who, who_size, who_bitmap, p, q, probe_from, probe_to,
-    parent, cursor,
+    order, size, start, values, bitmaps, n_single, posting_first, who, who_size, who_bitmap, most_postings, p, q,
+    probe_from, probe_to, parent, cursor,
 ):  # fmt: skip
     """Unite every set of `order[probe_from:probe_to]` with each smaller or equal one whose Jaccard similarity is at least p/q.
 
     Only components are wanted, so a pair that is joined already is not verified, and no edge is stored.
     Probes come in rising order of size, so `cursor`, the first posting of admissible size by rank, only moves forward.
+    Elements of more than `most_postings` postings are passed over: `long_lists` joins what meets there.
     """
     for x in range(probe_from, probe_to):
         t = order[x]
@@ -185,6 +186,8 @@ def join_sets(
             if r < n_single:
                 continue
             end = posting_first[r + 1]
+            if end - posting_first[r] > most_postings:
+                continue
             low = cursor[r]
             while low < end and who_size[low] < smallest:
                 low += 1

@@ -1,0 +1,238 @@
+"""The join at elements of very many sets, where all pairs would be a square.
+
+Sentences of one template have the same few hundred thousand partners at every element of their prefixes. So such sets are
+not listed pair by pair:
+
+1. Each is compared with the one before it and with some leaders. Sets of one template become one component by that, and
+   pairs inside a component are of no interest.
+2. Components that lie far from one another are ruled out as wholes: how many elements two sets do not share is a distance,
+   and obeys the triangle inequality.
+3. What is left is met by one more element: sets that must share d + 1 elements share the next one within the next few. Where
+   that does not separate them, pairs of different components are compared.
+
+The outcome is that of comparing all pairs. The work grows with the entries, except where sets of many components share
+most of their elements and are not similar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.matches import long_kernels as kernels
+from ibidem.matches.sets import TypeSets
+
+MOST_POSTINGS = 1024  # an element of more is met here
+_MOST_ENTRIES = 1 << 22  # at once
+_MOST_PAIRS = 512  # by entry: so many are compared at once
+_CHILD_COST = 32  # comparisons that take as long as making and sorting one entry
+_MOST_LEFT = 0.5  # of the pairs, that make one more element worth it
+_MOST_LEADERS = 64
+_LEAST_MEASURED = 8  # entries of a component, to be ruled out as a whole
+_MOST_PARTS = 256
+_MOST_DEPTH = 16
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Sets by rising size, the fraction p/q, and the forest that similar ones are united in."""
+
+    order: NDArray[np.int64]
+    sets: TypeSets
+    p: int
+    q: int
+    parent: NDArray[np.int32]
+
+    @property
+    def lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+        """Order, sizes, starts and values, as kernels take them."""
+        return self.order, self.sets.size, self.sets.start, self.sets.values
+
+    @property
+    def fraction(self) -> tuple[int, int]:
+        """The limit."""
+        return self.p, self.q
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Entries by group: `first` bounds the groups, `keys` are equal in each; `parent` is the group that each comes from."""
+
+    first: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    items: NDArray[np.int32]
+    positions: NDArray[np.int32]
+    parent: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        keys: NDArray[np.uint64],
+        items: NDArray[np.int32],
+        positions: NDArray[np.int32],
+        parent: NDArray[np.int64],
+    ) -> _Groups:
+        """Group entries by key; those that are alone with theirs are left out."""
+        order = np.lexsort((items, keys, parent))
+        keys, items, positions, parent = keys[order], items[order], positions[order], parent[order]
+        changes = np.flatnonzero((keys[1:] != keys[:-1]) | (parent[1:] != parent[:-1])) + 1
+        first = np.concatenate([[0], changes, [len(keys)]]).astype(np.int64)
+        return cls(first, keys, items, positions, parent).chosen(np.diff(first) > 1)
+
+    def chosen(self, is_chosen: NDArray[np.bool_]) -> _Groups:
+        """Return some of the groups."""
+        sizes = np.diff(self.first)
+        return self._rows(np.repeat(is_chosen, sizes), sizes[is_chosen])
+
+    def with_entries(self, is_kept: NDArray[np.bool_]) -> _Groups:
+        """Return some of the entries; groups of fewer than two are left out."""
+        sizes = np.add.reduceat(is_kept.astype(np.int64), self.first[:-1])
+        is_kept = is_kept & np.repeat(sizes > 1, np.diff(self.first))
+        return self._rows(is_kept, sizes[sizes > 1])
+
+    def _rows(self, is_chosen: NDArray[np.bool_], sizes: NDArray[np.int64]) -> _Groups:
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        columns = (self.keys, self.items, self.positions, self.parent)
+        return _Groups(first, *(column[is_chosen] for column in columns))  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The entries of groups by component: group g has parts [of_group[g], of_group[g + 1]), each bounded by `first`."""
+
+    of_group: NDArray[np.int64]
+    first: NDArray[np.int64]
+    items: NDArray[np.int32]
+    positions: NDArray[np.int32]
+    radius: NDArray[np.int64]
+    pairs: NDArray[np.int64]  # by group, that have to be compared
+
+
+def join_long_lists(
+    order: NDArray[np.int64],
+    sets: TypeSets,
+    posting_first: NDArray[np.int64],
+    most_postings: int,
+    p: int,
+    q: int,
+    parent: NDArray[np.int32],
+) -> None:
+    """Unite all similar sets that meet at an element of more than `most_postings` postings."""
+    if int(np.diff(posting_first).max(initial=0)) <= most_postings:
+        return
+    limits = _Limits(order, sets, p, q, parent)
+    counts = np.zeros(sets.n_values, np.int64)
+    kernels.count_members(*limits.lists, posting_first, most_postings, p, q, counts)
+    before = np.concatenate([[0], np.cumsum(counts)])
+    rank = 0
+    while rank < len(counts):
+        # As many elements as there is room for, one at least.
+        rank_to = max(rank + 1, int(np.searchsorted(before, before[rank] + _MOST_ENTRIES, "right")) - 1)
+        n = int(before[rank_to] - before[rank])
+        if n:
+            keys, items, positions = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32)
+            kernels.list_members(
+                *limits.lists, posting_first, most_postings, rank, rank_to, p, q, keys, items, positions
+            )
+            _join_groups(_Groups.of(keys, items, positions, np.zeros(n, np.int64)), 1, limits)
+        rank = rank_to
+
+
+def _join_groups(groups: _Groups, depth: int, limits: _Limits) -> None:
+    """Unite the similar sets of every group, which share `depth` elements."""
+    groups = _possible(groups, depth, limits)
+    if not len(groups):
+        return
+    roots = np.empty(len(groups.items), np.int32)
+    kernels.unite_with_leaders(
+        groups.first, groups.items, depth, *limits.lists, limits.sets.bitmaps, *limits.fraction, limits.parent,
+        np.empty(_MOST_LEADERS, np.int64), roots,
+    )  # fmt: skip
+    is_several = np.maximum.reduceat(roots, groups.first[:-1]) != np.minimum.reduceat(roots, groups.first[:-1])
+    roots = roots[np.repeat(is_several, np.diff(groups.first))]
+    groups = groups.chosen(is_several)
+    if not len(groups):
+        return
+    parts = _parts_of(groups, roots, limits)
+    sizes = np.diff(groups.first)
+    is_much = (parts.pairs > _MOST_PAIRS * sizes) & (depth < _MOST_DEPTH)
+    if is_much.any():
+        is_much[is_much] = _join_further(groups.chosen(is_much), parts.pairs[is_much], depth, limits)
+    kernels.compare_parts(
+        parts.of_group, np.flatnonzero(~is_much & (parts.pairs > 0)), parts.first, parts.items,
+        parts.positions, depth, *limits.lists, limits.sets.bitmaps, *limits.fraction, parts.radius, limits.parent,
+    )  # fmt: skip
+
+
+def _possible(groups: _Groups, depth: int, limits: _Limits) -> _Groups:
+    """Leave out the entries that can resemble no other one of their group."""
+    if not len(groups):
+        return groups
+    is_possible = np.empty(len(groups.items), np.bool_)
+    kernels.mark_possible(
+        groups.first, groups.items, groups.positions, depth, limits.order, limits.sets.size, *limits.fraction,
+        np.empty(int(np.diff(groups.first).max()), np.int64), is_possible,
+    )  # fmt: skip
+    return groups.with_entries(is_possible)
+
+
+def _parts_of(groups: _Groups, roots: NDArray[np.int32], limits: _Limits) -> _Parts:
+    """Divide groups by component."""
+    number = np.repeat(np.arange(len(groups)), np.diff(groups.first))
+    order = np.lexsort((groups.items, roots, number))
+    items, positions, roots = groups.items[order], groups.positions[order], roots[order]
+    changes = np.flatnonzero((number[1:] != number[:-1]) | (roots[1:] != roots[:-1])) + 1
+    first = np.concatenate([[0], changes, [len(items)]]).astype(np.int64)
+    of_group = np.searchsorted(first, groups.first).astype(np.int64)
+    radius = np.empty(len(first) - 1, np.int64)
+    kernels.measure_parts(first, _LEAST_MEASURED, items, *limits.lists, radius)
+    pairs = np.empty(len(groups), np.int64)
+    kernels.count_pairs(of_group, first, items, *limits.lists, *limits.fraction, _MOST_PARTS, radius, pairs)
+    return _Parts(of_group, first, items, positions, radius, pairs)
+
+
+def _join_further(groups: _Groups, pairs: NDArray[np.int64], depth: int, limits: _Limits) -> NDArray[np.bool_]:
+    """Unite the similar sets of groups by one more element; tell of which groups, for it is not worth it for all."""
+    counts = np.empty(len(groups.items), np.int64)
+    kernels.count_children(groups.items, groups.positions, depth, limits.order, limits.sets.size, *limits.fraction, counts)
+    n_children = np.add.reduceat(counts, groups.first[:-1])
+    done = _CHILD_COST * n_children < pairs
+    for begin, end in _portions(np.where(done, n_children, 0)):
+        chosen = np.zeros(len(groups), np.bool_)
+        chosen[begin:end] = done[begin:end]
+        if not chosen.any():
+            continue
+        some, numbers = groups.chosen(chosen), np.flatnonzero(chosen)
+        first = np.concatenate([[0], np.cumsum(counts[np.repeat(chosen, np.diff(groups.first))])]).astype(np.int64)
+        n = int(first[-1])
+        keys, of_group = np.empty(n, np.uint64), np.empty(n, np.int64)
+        items, positions = np.empty(n, np.int32), np.empty(n, np.int32)
+        order, _, start, values = limits.lists
+        kernels.list_children(
+            some.first, some.keys, some.items, some.positions, first, order, start, values, keys, items, positions, of_group
+        )
+        children = _Groups.of(keys, items, positions, of_group)
+        # Groups that come out nearly as they were would come out so again: their pairs are compared instead.
+        sizes = np.diff(children.first).astype(np.float64)
+        come_from = children.parent[children.first[:-1]]
+        left = np.bincount(come_from, sizes * sizes / 2, len(some))
+        is_less = left < _MOST_LEFT * pairs[numbers]
+        done[numbers] = is_less
+        _join_groups(children.chosen(is_less[come_from]), depth + 1, limits)
+    return done
+
+
+def _portions(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Cut groups into portions of about `_MOST_ENTRIES` entries."""
+    before = np.concatenate([[0], np.cumsum(counts)])
+    portions, begin = [], 0
+    while begin < len(counts):
+        end = max(begin + 1, int(np.searchsorted(before, before[begin] + _MOST_ENTRIES, "right")) - 1)
+        portions.append((begin, end))
+        begin = end
+    return portions
