@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import LIMIT_SECONDS
+from tests.waiting import LIMIT_SECONDS, wait_until
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 # Runs the command line, and stops at the import that is named: it says so, and goes on when a byte comes in.
@@ -197,3 +197,40 @@ def test_the_process_that_compiles_aside_ends_with_its_parent(tmp_path: Path) ->
         assert process.stdin is not None
         process.stdin.close()  # as by the end of the parent
         assert process.wait(LIMIT_SECONDS) == 1
+
+
+# Stands in for Java: it answers what version it is, and never gets any further.
+JAVA = """#!/bin/sh
+[ "$1" = -version ] && { echo 'openjdk version "21.0.2"' >&2; exit 0; }
+echo $$ > java.pid.part && mv java.pid.part java.pid
+exec cat
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_java_starts_ends_both(number: int, code: int, folder: Path) -> None:
+    pytest.importorskip("pyspark")
+    java = folder / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(JAVA)
+    java.chmod(0o755)
+    with subprocess.Popen(
+        [sys.executable, "-m", "ibidem", "find", "documents.jsonl", "-o", "out", "--engine", "spark"], cwd=folder,
+        env={**os.environ, "JAVA_HOME": str(folder)}, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        wait_until((folder / "java.pid").exists, "a start of Java")
+        process.send_signal(number)
+        assert process.wait(LIMIT_SECONDS) == code
+        assert process.stderr is not None
+        assert "ibidem: interrupted" in process.stderr.read().splitlines()  # what starts Java may say something after it
+    wait_until(lambda: not is_running(int((folder / "java.pid").read_text())), "an end of Java")
+    assert not (folder / "out").exists()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/status")  # one that has ended is there until somebody asks for how
+    return not (status.exists() and "\nState:\tZ" in status.read_text())

@@ -218,3 +218,15 @@ def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(ResourceError, match="No FileSystem for scheme"):
         ibidem.find("nosuch://bucket/x.jsonl", engine=engine)
     assert spark.sparkContext.getLocalProperty("spark.job.description") is None
+
+
+def test_stages_that_take_more_than_the_budget_end_the_run(spark: Any, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "news.jsonl", random_records(3, 60))
+    (tmp_path / "work").mkdir()
+    engine = ibidem.SparkEngine(spark, tmp_dir=f"file:{tmp_path / 'work'}", partitions=2)
+    with pytest.raises(ResourceError, match="that --max-disk allows: sentences "):
+        ibidem.find(path, engine=engine, signature="exact", max_disk="5kB")
+    assert list((tmp_path / "work").iterdir()) == []
+    with ibidem.find(path, engine=engine, signature="exact", max_disk="1GB") as result:
+        result.write(tmp_path / "out")
+    assert written(tmp_path / "out")[0] == rows_of(ibidem.find(path, signature="exact").passages)
