@@ -14,7 +14,7 @@ class UnfoldedError(OSError):
     """An input unfolds to more than it may."""
 
     def __init__(self) -> None:
-        super().__init__(f"it unfolds to more than {MOST_TIMES:,} times its size (unpack it first if all of it is text)")
+        super().__init__(f"it unfolds to more than {MOST_TIMES:,} times its size (to read all of it, give it unpacked, or as JSON lines)")
 
 
 def most_unfolded(n_stored_bytes: int) -> int:
