@@ -20,13 +20,15 @@ _MOST_NAMED = 3
 class DiskBudget:
     """Counts the bytes of temporary files before they are written, from any thread.
 
-    More than `most_bytes` at a time is a ResourceError, which says what uses them; `rule` says where the limit comes from.
+    More than `most_bytes` at a time is a ResourceError, which says what uses them; `rule` says where the limit comes from,
+    and `next_step` how to get a larger one.
     """
 
-    def __init__(self, most_bytes: int = sys.maxsize, rule: str = "") -> None:
+    def __init__(self, most_bytes: int = sys.maxsize, rule: str = "", next_step: str = "") -> None:
         self.most_bytes = most_bytes
         self.n_bytes_now = self.n_bytes_peak = self.n_bytes_written = 0
         self._rule = rule
+        self._next_step = next_step or f"Allow more with --max-disk, for example {_as_flag(2 * most_bytes)}"
         self._used: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -60,8 +62,8 @@ class DiskBudget:
         return ResourceError(
             f"temporary files would take {size_of(self.n_bytes_now)}, more than the {size_of(self.most_bytes)} that "
             f"--max-disk allows{self._rule}: {', '.join(named)}{more}",
-            f"Allow more with --max-disk, for example {_as_flag(2 * self.most_bytes)}; a run that was started "
-            "with --resume continues after its last finished stage. Or split the inputs.",
+            f"{self._next_step}; a run that was started with --resume continues after its last finished stage. "
+            "Or split the inputs.",
         )
 
 
@@ -83,6 +85,7 @@ def disk_budget(max_disk: str, folder: object, n_input_bytes: int | None) -> Dis
         free = sys.maxsize
     by_inputs = sys.maxsize if n_input_bytes is None else max(LEAST_BYTES, TIMES_ITS_INPUTS * n_input_bytes)
     if free <= by_inputs:
-        return DiskBudget(free, f" (auto: {FREE_SHARE:.0%} of what is free in {folder})")
+        rule = f" (auto: {FREE_SHARE:.0%} of what is free in {folder})"
+        return DiskBudget(free, rule, "Make room there, or name another folder with --tmp-dir")
     times = f"{TIMES_ITS_INPUTS} times the inputs" if by_inputs > LEAST_BYTES else f"{size_of(LEAST_BYTES)} for small inputs"
     return DiskBudget(by_inputs, f" (auto: {times})")

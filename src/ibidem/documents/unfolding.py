@@ -14,7 +14,8 @@ class UnfoldedError(OSError):
     """An input unfolds to more than it may."""
 
     def __init__(self) -> None:
-        super().__init__(f"it unfolds to more than {MOST_TIMES:,} times its size (to read all of it, give it unpacked, or as JSON lines)")
+        hint = "to read all of it, give it unpacked, or as JSON lines"
+        super().__init__(f"it unfolds to more than {MOST_TIMES:,} times its size ({hint})")
 
 
 def most_unfolded(n_stored_bytes: int) -> int:
