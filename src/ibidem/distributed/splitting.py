@@ -17,9 +17,11 @@ from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import CLASSED, NAMED, SPLIT, PlacedDocuments, as_lists, copied, starts_of, table_of
 from ibidem.distributed.vocabulary import WORDS, count_words, needs_vocabulary
+from ibidem.errors import UsageError
 from ibidem.parts import in_turn
 from ibidem.sentences import hash_strings
 from ibidem.sentences.hashing import draw_seed, mix
+from ibidem.settling import settle_sentences
 
 TEXTS = pa.schema([("document", pa.int64()), ("id", pa.large_string()), ("text", pa.large_string()), ("cleaned", pa.bool_())])
 # The types that documents of a partition have, with their texts: not every sentence, so no footer floods a partition.
@@ -62,6 +64,8 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
             documents = batch.column("document").to_numpy()
             home = layout.home(documents)
             collection = gather([batch], [], sentences, in_turn, lambda n_documents, n_sentences: None)
+            if not exact and settle_sentences(collection, in_turn) is not collection:
+                raise colliding_sentences()  # only the first of each digest is sent to where types meet
             yield Emitted("counts", _counts(collection, documents, layout), 0)
             yield Emitted("documents", _documents(collection, documents, outputs["documents"]), home)
             if to_cut:
@@ -82,6 +86,14 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
 
     stored = flow.map("sentences", source, split, outputs)
     return stored | {"texts": source} if is_stored and not to_cut else stored
+
+
+def colliding_sentences() -> UsageError:
+    """Return the error for different sentences that the hashes of a run do not tell apart."""
+    return UsageError(
+        "different sentences have the same hash under this hash_seed",
+        "Leave out --hash-seed: a secret seed prevents crafted collisions.",
+    )
 
 
 def _counts(collection: Collection, documents: Numbers, layout: Layout) -> pa.Table:

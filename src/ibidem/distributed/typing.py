@@ -15,9 +15,9 @@ from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.collection import text_buffers
 from ibidem.config import Config, SignaturesConfig
 from ibidem.distributed.layout import Layout
+from ibidem.distributed.splitting import colliding_sentences
 from ibidem.distributed.tables import as_lists, flat, lengths, starts_of, table_of
 from ibidem.distributed.vocabulary import KnownWords, most_frequent_words, needs_vocabulary, words_by_documents
-from ibidem.errors import UsageError
 from ibidem.progress import Progress
 from ibidem.sentences import CheckKey, settle_digests, tokenise_spans
 from ibidem.signatures import TypeTokens, Vocabulary, load_signature
@@ -65,10 +65,7 @@ def _check_equal(digests: NDArray[np.uint64], texts: pa.ChunkedArray) -> None:
     data, offsets = text_buffers(texts.take(pa.array(rows)).combine_chunks())
     repeated, checks = digests[rows], CheckKey.drawn().of_words(data, offsets[:-1], offsets[1:])
     if settle_digests(repeated, checks) is not repeated:
-        raise UsageError(
-            "different sentences have the same hash under this hash_seed",
-            "Leave out --hash-seed: a secret seed prevents crafted collisions.",
-        )
+        raise colliding_sentences()
 
 
 def tokens_of(types: pa.Table) -> TypeTokens:

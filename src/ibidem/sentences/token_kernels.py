@@ -12,7 +12,7 @@ import numpy as np
 
 from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.code_points import FOLD_PAGES, KIND_PAGES
-from ibidem.sentences.hashing import DIGEST_MASK, SEED, mix, stir
+from ibidem.sentences.hashing import SEED, mix, stir
 from ibidem.sentences.kinds import FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
 from ibidem.sentences.word_kernels import count_low_bytes, load_bytes, load_word, mark_others
 
@@ -223,7 +223,7 @@ def tokenise(data, starts, ends, code_points, seed, span, tokens, first, digests
             h = SEED
             for k in range(n):
                 h = mix(h, tokens[k])
-            digests[span] = h & DIGEST_MASK
+            digests[span] = h
         span += 1
     return span
 
@@ -235,4 +235,4 @@ def fold_tokens(tokens, first, digests):
         h = SEED
         for k in range(first[span], first[span + 1]):
             h = mix(h, tokens[k])
-        digests[span] = h & DIGEST_MASK
+        digests[span] = h

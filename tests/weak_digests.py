@@ -1,0 +1,106 @@
+"""Digests of eight bits: whoever takes equal digests for equal texts is found out at once.
+
+`python -m tests.weak_digests --runs 5000` compares as many runs by chance with those of whole digests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import ibidem
+from ibidem import shingled
+from ibidem.sentences import splitting
+from tests.distributed.parity import rows_of
+
+_BITS = np.uint64(0xFF)
+_STARTS, _ENDS = ("bal", "cor", "dun", "fel", "gri", "hol", "jas", "kem"), ("an", "et", "ig", "os")
+_WORDS = [start + end for start in _STARTS for end in _ENDS]
+FIND: list[dict[str, Any]] = [
+    {"signature": "exact", "same_document": True},
+    {"signature": "words"},
+    {"signature": "shingles", "min_similarity": 0.5},
+    {"signature": "imatch"},
+    {"signature": "fingerprint"},
+    {"signature": "spotsigs", "antecedents": "balan,coret,dunig", "min_similarity": 0.5},
+]
+CLUSTER: list[dict[str, Any]] = [{}, {"measure": "order"}, {"min_containment": 0.9}, {"method": "pairs"}]
+DEDUP: list[dict[str, Any]] = [
+    {"level": level, "signature": signature, "min_sentences": 2}
+    for level in ("document", "passage", "sentence")
+    for signature in ("exact", "words")
+]
+RUNS = [
+    *(("find", each, ("passages", "documents", "repeats")) for each in FIND),
+    *(("cluster", {"shingle_size": 2, "min_similarity": 0.5, **each}, ("duplicates", "clusters")) for each in CLUSTER),
+    *(("dedup", {"shingle_size": 2, **each}, ("removed",)) for each in DEDUP),
+]
+
+
+@contextmanager
+def weak_digests() -> Iterator[None]:
+    """Leave eight bits of the digests of sentences and documents."""
+    whole_sentences, whole_texts = splitting._count_and_digest, splitting.digest_tokens
+
+    def of_sentences(*arguments: Any) -> Any:
+        counts, digests = whole_sentences(*arguments)
+        return counts, digests & _BITS
+
+    def of_texts(*arguments: Any) -> Any:
+        return whole_texts(*arguments) & _BITS
+
+    with patch.object(splitting, "_count_and_digest", of_sentences), patch.object(shingled, "digest_tokens", of_texts):
+        yield
+
+
+def chance_documents(chance: random.Random, n_sentences: int = 400) -> list[dict[str, str]]:
+    """Return documents of so many sentences together, some of them more than once: most share their digest with others."""
+    sentences: list[str] = []
+    documents: list[dict[str, str]] = []
+    while n_sentences > 0:
+        own = [
+            chance.choice(sentences)
+            if sentences and chance.random() < 0.3
+            else " ".join(chance.choices(_WORDS, k=chance.randint(6, 14))).capitalize() + "."
+            for _ in range(chance.randint(1, 8))
+        ]
+        if documents and chance.random() < 0.1:
+            own = [documents[chance.randrange(len(documents))]["text"].upper()]
+        sentences += own
+        n_sentences -= len(own)
+        documents.append({"id": f"d{len(documents)}", "text": " ".join(own)})
+    return documents
+
+
+def tables(verb: str, documents: Any, chosen: dict[str, Any], names: tuple[str, ...], **engine: Any) -> list[Any]:
+    """Return the tables of a run."""
+    with getattr(ibidem, verb)(documents, **chosen, **engine) as result:
+        return [rows_of(getattr(result, name)) for name in names]
+
+
+def compare_run(verb: str, chosen: dict[str, Any], names: tuple[str, ...], documents: Any, **engine: Any) -> None:
+    """Raise unless a run over weak digests finds what one over whole digests finds."""
+    expected = tables(verb, documents, chosen, names)
+    with weak_digests():
+        assert tables(verb, documents, chosen, names, **engine) == expected, (verb, chosen, engine)
+
+
+def main(arguments: Any = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    for number in range(options.runs):
+        chance = random.Random(f"{options.seed}-{number}")
+        compare_run(*chance.choice(RUNS), chance_documents(chance, chance.randint(20, 1500)))
+    print(f"{options.runs} runs over digests of eight bits: all tables as with 64")
+
+
+if __name__ == "__main__":
+    main()
