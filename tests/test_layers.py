@@ -20,7 +20,7 @@ GROUND = {
 }  # fmt: skip
 ABOVE = {
     "aligning", "api", "checking", "classifying", "cleaned", "collection", "distributed", "pipeline", "refining",
-    "removals", "result", "running", "shingled", "stored",
+    "removals", "result", "running", "seeding", "settling", "shingled", "stored",
 }  # fmt: skip
 CLI_MAY_USE = {
     "api", "cleaned", "cleaning", "cli", "config", "disk", "distributed", "documents", "engines", "errors", "evaluation",

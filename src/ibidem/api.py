@@ -49,9 +49,7 @@ def find(
     [('0', 0, '1', 13, 3, 'exact')]
     """
     config, spark_engine = _with_engine(config, engine, settings)
-    from ibidem.seeding import with_seed
-
-    config, progress = with_seed("find", config.with_signature("words")), progress or Progress()
+    config, progress = _with_seed("find", config.with_signature("words")), progress or Progress()
     if spark_engine is not None:
         return spark_engine.find(inputs, against, config, progress)
     from ibidem.pipeline import find_passages
@@ -151,9 +149,7 @@ def cluster(
     config, spark_engine = _with_engine(config, engine, settings)
     if plan is not None:
         plan.check(config)
-    from ibidem.seeding import with_seed
-
-    config, progress = with_seed("cluster", config, plan), progress or Progress()
+    config, progress = _with_seed("cluster", config, plan), progress or Progress()
     if spark_engine is not None:
         return spark_engine.cluster(inputs, against, config, progress, plan)
     from ibidem.pipeline import cluster_documents
@@ -226,9 +222,7 @@ def dedup(
     ('b', 'It was loud. ')
     """
     config, spark_engine = _with_engine(config, engine, settings)
-    from ibidem.seeding import with_seed
-
-    config, progress = with_seed("dedup", config.with_signature("exact")), progress or Progress()
+    config, progress = _with_seed("dedup", config.with_signature("exact")), progress or Progress()
     if spark_engine is not None:
         return spark_engine.dedup(inputs, against, config, progress)
     inputs = _repeatable(inputs)
@@ -254,6 +248,14 @@ def _with_engine(
 
         return config, own_engine(config.engine, {})
     return Config.of(config, **settings, engine="spark"), engine
+
+
+def _with_seed(verb: str, config: Config, plan: SamplingPlan | None = None) -> Config:
+    """Return the settings with the seed of the run."""
+    from ibidem.seeding import with_seed
+    from ibidem.stored.work import earlier_seed
+
+    return with_seed(verb, config, plan, earlier_seed(config))
 
 
 def _in_memory_or_parts(

@@ -5,22 +5,20 @@ from __future__ import annotations
 from ibidem.config import EXACT_METHODS, Config
 from ibidem.resemblance.plan import SamplingPlan
 from ibidem.sentences.hashing import DRAWN, draw_seed
-from ibidem.stored.work import earlier_setting
 
 _METHODS = (*EXACT_METHODS, "pairs", "imatch")  # those that find the same with every seed
 
 
-def with_seed(verb: str, config: Config, plan: SamplingPlan | None = None) -> Config:
-    """Return the settings with a seed: the one that was chosen, that of the run that is resumed, or a new secret one.
+def with_seed(verb: str, config: Config, plan: SamplingPlan | None = None, earlier: int | None = None) -> Config:
+    """Return the settings with a seed: the one that was chosen, that of the `earlier` run that is resumed, or a new secret one.
 
     Where other hashes lead to other results, and nothing is removed, it is 0: the same inputs give the same results then.
     """
     if config.sentences.hash_seed != DRAWN:
         return config
-    seed = earlier_setting(config, "sentences", "hash_seed") if config.engine.resume else None
-    if not isinstance(seed, int):
-        seed = 0 if _depends_on_hashes(verb, config, plan) else draw_seed()
-    return Config.of(config, hash_seed=seed)
+    if earlier is None:
+        earlier = 0 if _depends_on_hashes(verb, config, plan) else draw_seed()
+    return Config.of(config, hash_seed=earlier)
 
 
 def _depends_on_hashes(verb: str, config: Config, plan: SamplingPlan | None) -> bool:

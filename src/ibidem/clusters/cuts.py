@@ -124,8 +124,11 @@ def find_cuts(
         *columns, *limit, source,
     )  # fmt: skip
     row = np.flatnonzero(source >= 0).astype(np.int32)
-    # Windows meet by the hash of their classes: nothing goes because of a hash alone.
-    row = row[rows.classes[row] == rows.classes[source[row]]]
+    # Windows meet by the hash of their classes, or types: nothing goes because of a hash alone.
+    is_alike = rows.classes[row] == rows.classes[source[row]]
+    if near is not None:
+        is_alike |= near.types[row] == near.types[source[row]]
+    row = row[is_alike]
     return Cuts(row, source[row])
 
 

@@ -122,13 +122,15 @@ def check_leftovers(work: Path, config: Config) -> bool:
     return False
 
 
-def earlier_setting(config: Config, stage: str, name: str) -> Any:
-    """Return a setting of the run that has left stages in the work folder, or None if there is none."""
+def earlier_seed(config: Config) -> int | None:
+    """Return the seed of the run that is resumed, or None if there is none."""
+    if not config.engine.resume or config.engine.work_dir == "auto":
+        return None
     try:
-        told = None if config.engine.work_dir == "auto" else _read(Path(config.engine.work_dir))
-        return None if told is None else told["settings"][stage][name]
+        seed = (_read(Path(config.engine.work_dir)) or {})["settings"]["sentences"]["hash_seed"]
     except (UsageError, KeyError, TypeError):
         return None  # the run itself will say what is wrong with it
+    return seed if isinstance(seed, int) else None
 
 
 class WorkFolder:
