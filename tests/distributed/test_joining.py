@@ -73,3 +73,36 @@ def test_collections_of_common_words(seed: int, monkeypatch: pytest.MonkeyPatch)
     records = random_records(seed, 30)
     chosen = {"min_similarity": ("0.3", "0.5", "0.8")[seed % 3], "signature": "words" if seed % 2 else "shingles"}
     assert found_apart(records, None, 3, seed=seed, **chosen) == local_tables(records, None, **chosen)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_crowds_are_joined_as_on_one_machine(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists and blocks so short that every way is taken."""
+    monkeypatch.setattr(joining, "_LONG_LIST", 2)
+    monkeypatch.setattr(joining, "_LONG_CROWD", (3, 10**6)[seed % 2])
+    monkeypatch.setattr(joining, "MOST_POSTINGS", (1, 4, 10**6)[seed % 3])
+    records = random_records(seed, 30)
+    chosen = {"min_similarity": ("0.3", "0.5", "0.8")[seed % 3], "signature": "words"}
+    assert found_apart(records, None, 3, seed=seed, **chosen) == local_tables(records, None, **chosen)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(LIMITS))
+def test_sets_are_possible_if_any_other_is(seed: int, limit: tuple[int, int]) -> None:
+    p, q = limit
+    chance = np.random.default_rng(seed)
+    n = int(chance.integers(1, 30))
+    member, size = np.sort(chance.integers(0, 3, n)), chance.integers(1, 6, n).astype(np.int32)
+    size = size[np.lexsort((size, member))]
+    bitmap, is_indexed = chance.integers(0, 16, n).astype(np.uint64), chance.random(n) < 0.5
+    active = np.zeros(n, np.bool_)
+    kernels.find_possible(member, size, bitmap, is_indexed, p, q, np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), active)
+    expected = np.zeros(n, np.bool_)
+    for x in range(n):
+        for y in range(x):
+            needed = -(-p * int(size[x] + size[y]) // (p + q))
+            differing = int(bitmap[x] ^ bitmap[y]).bit_count()
+            is_near = q * int(size[y]) >= p * int(size[x]) and differing <= int(size[x] + size[y]) - 2 * needed
+            if member[x] == member[y] and is_indexed[y] and is_near:
+                expected[[x, y]] = True
+    assert active.tolist() == expected.tolist()

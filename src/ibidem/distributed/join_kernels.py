@@ -136,26 +136,71 @@ def _needed_overlap(size_x, size_y, p, q):
     return (p * (size_x + size_y) + p + q - 1) // (p + q)
 
 
+@inlined_kernel
+def _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
+    """Whether size and bitmap allow set x to resemble y, which comes before it. A bitmap differs in at most one bit for each
+    member that two sets do not share.
+    """
+    size_x = np.int64(size[x])
+    size_y = np.int64(size[y])
+    most_differing = size_x + size_y - 2 * _needed_overlap(size_x, size_y, p, q)
+    return is_indexed[y] and np.int64(popcount(bitmap[x] ^ bitmap[y])) <= most_differing
+
+
+@inner_kernel
+def _next_idle(following, x):
+    """Return the first set from x on that no other one was found for yet, shortening the way for the next time."""
+    while following[x] != x:
+        following[x] = following[following[x]]
+        x = following[x]
+    return x
+
+
 @outer_kernel
-def find_possible(member, size, bitmap, is_indexed, p, q, active):
+def find_possible(member, size, bitmap, is_indexed, p, q, following, indexed, active):
     """Mark the sets that meet one at their member which size and bitmap allow to be similar.
 
-    Sets come by member (only its number is looked at), then by size: an indexed one is met by those after it. A bitmap differs
-    in at most one bit for each member that two sets do not share.
+    Sets come by member (only its number is looked at), then by size: an indexed one is met by those after it. Sets that are
+    marked are passed over, so that a crowd of similar sets is no square of looks. `following` and `indexed` are room for one
+    number more than there are sets: the next one that is not marked, the next one that is indexed, both among the indexed.
     """
+    following[len(member)] = indexed[len(member)] = len(member)
+    for x in range(len(member) - 1, -1, -1):
+        indexed[x] = x if is_indexed[x] else indexed[x + 1]
+        following[x] = x if is_indexed[x] else x + 1
     begin = 0
     for x in range(len(member)):
-        size_x = np.int64(size[x])
         begin = _first_met(member, size, x, begin, p, q)
-        size_y = np.int64(-1)
-        most_differing = np.int64(0)
-        for y in range(begin, x):
-            if size[y] != size_y:
-                size_y = np.int64(size[y])
-                most_differing = size_x + size_y - 2 * _needed_overlap(size_x, size_y, p, q)
-            if np.int64(popcount(bitmap[x] ^ bitmap[y])) <= most_differing and is_indexed[y]:
+        y = _next_idle(following, begin)
+        while y < x:
+            if _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
                 active[x] = True
                 active[y] = True
+                following[y] = y + 1
+            y = _next_idle(following, y + 1)
+        if not active[x]:
+            z = indexed[begin]
+            while z < x:
+                if active[z] and _may_be_similar(x, z, size, bitmap, is_indexed, p, q):
+                    active[x] = True
+                    break
+                z = indexed[z + 1]
+        if active[x]:
+            following[x] = x + 1
+
+
+@outer_kernel
+def is_crowd(size, bitmap, is_indexed, n_near, p, q, active):
+    """Whether every set may be similar to one of the `n_near` before or after it; sets come by size. `active` is all False."""
+    for x in range(len(size)):
+        for y in range(max(0, x - n_near), x):
+            if (not active[x] or not active[y]) and _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
+                active[x] = True
+                active[y] = True
+    for x in range(len(size)):
+        if not active[x]:
+            return False
+    return True
 
 
 @outer_kernel

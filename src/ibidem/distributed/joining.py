@@ -6,7 +6,7 @@
    similar by size and bitmap goes no further with this member: nearly all. Common members would bring together ever more
    sets, the larger the collection: a set is met by two of them, where it must share two.
 3. The others send their sets. Where two meet that are not joined yet they are compared; a partition sends one edge for each
-   set that it joins to others at most, however many pairs there are.
+   set that it joins to others at most, however many pairs there are. Where very many meet, they are joined as in `matches`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from ibidem.distributed.components import EDGES, ROOTS, connect
 from ibidem.distributed.layout import Layout
 from ibidem.distributed.tables import as_lists, flat, lengths, portions, starts_of, table_of
 from ibidem.distributed.typing import CLASSES, TYPES, Maker, emit_classes, tokens_of
-from ibidem.matches.kernels import flatten
+from ibidem.matches import MOST_POSTINGS, join_types, sort_sets
+from ibidem.matches.kernels import flatten, unite_pairs
 from ibidem.parts import in_turn
 from ibidem.passages.gram_join import group_equal
 from ibidem.sentences.hashing import mix
+from ibidem.signatures import HashSets
 from ibidem.signatures.types import number_hashes
 
 SETS = TYPES
@@ -51,6 +53,8 @@ _COMMON_COUNT = 2048  # among those: so many sets that they are better met by tw
 _MOST_IN_TWOS = 16  # members of a prefix that are taken so
 _MOST_SENT_BYTES = 16 << 20
 _LONG_LIST = 1 << 15  # sets of one member that are compared in one task, some seconds at worst
+_LONG_CROWD = 1 << 18  # the same for sets that nearly all resemble one another: they are not compared pair by pair
+_N_NEAR = 16  # sets before and after one, by which a crowd is known
 
 
 class _Levels(NamedTuple):
@@ -187,7 +191,7 @@ def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> list[
     """Return the sets that are wanted at a member because another one there could be similar.
 
     The sets of a member that very many have are cut into blocks by size, and every two blocks meet in a place of their own:
-    such a member is many tasks, and goes on under many names.
+    such a member is many tasks, and goes on under many names. Blocks of a crowd, sentences of one template, are larger.
     """
     p, q = config.matches.min_similarity.as_integer_ratio()
 
@@ -198,7 +202,12 @@ def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> list[
         is_long = counts > _LONG_LIST
         yield _possible(table, met.at_keys(~is_long), p, q, layout)
         for begin, end in zip(met.first[:-1][is_long].tolist(), met.first[1:][is_long].tolist(), strict=True):
-            yield from _block_pairs(table.take(pa.array(met.rows[begin:end])), p, q, layout)
+            rows = met.rows[begin:end]
+            most = _most_in_block(table, rows, p, q)
+            if len(rows) <= most:
+                yield _possible(table, _Met(rows, np.array([0, len(rows)])), p, q, layout)
+            else:
+                yield from _block_pairs(table.take(pa.array(rows)), most, p, q, layout)
 
     def meet_in_blocks(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["postings"]
@@ -239,17 +248,25 @@ def _possible(postings: pa.Table, met: _Met, p: int, q: int, layout: Layout) -> 
     """Return those of the sets that size and bitmap allow to resemble another one that they meet."""
     member, digest, size, bitmap, is_indexed = (c.to_numpy() for c in postings.columns)
     active = np.zeros(len(met.rows), np.bool_)
-    kernels.find_possible(met.number, size[met.rows], bitmap[met.rows], is_indexed[met.rows], p, q, active)
+    room = np.empty(len(met.rows) + 1, np.int64), np.empty(len(met.rows) + 1, np.int64)
+    kernels.find_possible(met.number, size[met.rows], bitmap[met.rows], is_indexed[met.rows], p, q, *room, active)
     rows = met.rows[active]
     columns = [digest[rows], member[rows], is_indexed[rows]]
     return Emitted("wanted", table_of(columns, _WANTED), route_by_hash(digest[rows], layout.n_partitions))
 
 
-def _block_pairs(postings: pa.Table, p: int, q: int, layout: Layout) -> Iterator[Emitted]:
+def _most_in_block(postings: pa.Table, rows: NDArray[np.int64], p: int, q: int) -> int:
+    """Return how many of one member's sets, which rise by size, are compared in one task."""
+    size, bitmap, is_indexed = (postings[name].to_numpy()[rows] for name in ("size", "bitmap", "is_indexed"))
+    active = np.zeros(len(rows), np.bool_)
+    return _LONG_CROWD if kernels.is_crowd(size, bitmap, is_indexed, _N_NEAR, p, q, active) else _LONG_LIST
+
+
+def _block_pairs(postings: pa.Table, most: int, p: int, q: int, layout: Layout) -> Iterator[Emitted]:
     """Yield every block of one member's sets, which rise by size, and every two of them, under names of their own."""
     fold: Any = mix.py_func
     size = postings["size"].to_numpy()
-    blocks = [(begin, min(begin + _LONG_LIST, len(size))) for begin in range(0, len(size), _LONG_LIST)]
+    blocks = [(begin, min(begin + most, len(size))) for begin in range(0, len(size), most)]
     member = postings["member"].to_numpy()[:1]
     for number, (begin, end) in enumerate(blocks):
         for other_number, (other_begin, other_end) in enumerate(blocks[number:], number):
@@ -289,10 +306,18 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
         rows, first = met.rows, starts_of(sizes)
         known, number = np.unique(table["digest"].to_numpy()[rows], return_inverse=True)
         parent = np.arange(len(known), dtype=np.int32)
+        is_long = np.repeat(np.diff(met.first) > MOST_POSTINGS, np.diff(met.first))
+        short = rows[~is_long]
         kernels.unite_similar(
-            met.number, number.astype(np.int32), sizes[rows], table["bitmap"].to_numpy()[rows],
-            table["is_indexed"].to_numpy(zero_copy_only=False)[rows], first[rows], flat(table, "set"), p, q, parent,
+            met.number[~is_long], number[~is_long].astype(np.int32), sizes[short], table["bitmap"].to_numpy()[short],
+            table["is_indexed"].to_numpy(zero_copy_only=False)[short], first[short], flat(table, "set"), p, q, parent,
         )  # fmt: skip
+        # What meets at members of very many sets is joined as on one machine, all of it at once: each set is there once.
+        members, at = np.unique(number[is_long], return_index=True)
+        lists = table["set"].combine_chunks().take(pa.array(rows[is_long][at]))
+        sets = HashSets(lists.flatten().to_numpy(), starts_of(sizes[rows[is_long][at]]))
+        joined = join_types(sort_sets(sets), config.matches.min_similarity).of_type
+        unite_pairs(members.astype(np.int32), members[joined].astype(np.int32), parent)
         flatten(parent)
         joined = np.flatnonzero(parent != np.arange(len(parent)))
         yield Emitted("edges", table_of([known[parent[joined]], known[joined]], EDGES), partition)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ibidem.matches.join import TypeClasses, join_types
+from ibidem.matches.long_lists import MOST_POSTINGS
 from ibidem.matches.sets import SortedSets, TypeSets, sort_sets
 
-__all__ = ["SortedSets", "TypeClasses", "TypeSets", "join_types", "sort_sets"]
+__all__ = ["MOST_POSTINGS", "SortedSets", "TypeClasses", "TypeSets", "join_types", "sort_sets"]

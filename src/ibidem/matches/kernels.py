@@ -158,6 +158,13 @@ def unite_all(parent, other):
 
 
 @outer_kernel
+def unite_pairs(a, b, parent):
+    """Join the components of every a with those of b."""
+    for k in range(len(a)):
+        unite(parent, a[k], b[k])
+
+
+@outer_kernel
 def flatten(parent):
     """Let every node point at its root."""
     for x in range(len(parent)):
