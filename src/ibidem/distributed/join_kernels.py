@@ -190,17 +190,13 @@ def find_possible(member, size, bitmap, is_indexed, p, q, following, indexed, ac
 
 
 @outer_kernel
-def is_crowd(size, bitmap, is_indexed, n_near, p, q, active):
-    """Whether every set may be similar to one of the `n_near` before or after it; sets come by size. `active` is all False."""
+def find_possible_near(size, bitmap, is_indexed, n_near, p, q, active):
+    """Mark the sets that may be similar to one of the `n_near` before or after them; sets come by size."""
     for x in range(len(size)):
         for y in range(max(0, x - n_near), x):
             if (not active[x] or not active[y]) and _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
                 active[x] = True
                 active[y] = True
-    for x in range(len(size)):
-        if not active[x]:
-            return False
-    return True
 
 
 @outer_kernel

@@ -259,7 +259,8 @@ def _most_in_block(postings: pa.Table, rows: NDArray[np.int64], p: int, q: int) 
     """Return how many of one member's sets, which rise by size, are compared in one task."""
     size, bitmap, is_indexed = (postings[name].to_numpy()[rows] for name in ("size", "bitmap", "is_indexed"))
     active = np.zeros(len(rows), np.bool_)
-    return _LONG_CROWD if kernels.is_crowd(size, bitmap, is_indexed, _N_NEAR, p, q, active) else _LONG_LIST
+    kernels.find_possible_near(size, bitmap, is_indexed, _N_NEAR, p, q, active)
+    return _LONG_CROWD if active.all() else _LONG_LIST
 
 
 def _block_pairs(postings: pa.Table, most: int, p: int, q: int, layout: Layout) -> Iterator[Emitted]:
@@ -316,8 +317,8 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
         members, at = np.unique(number[is_long], return_index=True)
         lists = table["set"].combine_chunks().take(pa.array(rows[is_long][at]))
         sets = HashSets(lists.flatten().to_numpy(), starts_of(sizes[rows[is_long][at]]))
-        joined = join_types(sort_sets(sets), config.matches.min_similarity).of_type
-        unite_pairs(members.astype(np.int32), members[joined].astype(np.int32), parent)
+        classes = join_types(sort_sets(sets), config.matches.min_similarity)
+        unite_pairs(members.astype(np.int32), members[classes.of_type].astype(np.int32), parent)
         flatten(parent)
         joined = np.flatnonzero(parent != np.arange(len(parent)))
         yield Emitted("edges", table_of([known[parent[joined]], known[joined]], EDGES), partition)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from ibidem.collection import Collection
 from ibidem.config import Config
-from ibidem.index.hits import Hits, Hitting, Selves, documents_needed
-from ibidem.index.located import Similar, locate_passages
+from ibidem.index.hits import Hits, Hitting, Portion, Selves, documents_needed
+from ibidem.index.located import find_similar, locate_passages
 from ibidem.index.queries import Arrivals
-from ibidem.index.search import Request, search
+from ibidem.index.search import Request, TooManyMatchesError, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.snapshot import kept_in
 from ibidem.index.vocabulary import WordCounts
@@ -25,6 +25,7 @@ from ibidem.model import Skipped
 from ibidem.parts import MapParts, in_turn
 
 MOST_SOURCES = 10
+MOST_MATCHES = 1 << 19  # of a request, that are looked at at once: some hundred bytes each
 
 
 class Hit(NamedTuple):
@@ -187,6 +188,20 @@ def request_of(config: Config) -> Request:
     )
 
 
+def _in_portions(hits_of: Callable[[int, int], Portion], n_queries: int, is_cut: bool) -> Iterator[Portion]:
+    """Yield the hits of all queries at once, or of fewer and fewer where these are too many; without `is_cut`, raise then."""
+    left = [(0, n_queries)]
+    while left:
+        begin, end = left.pop()
+        try:
+            yield hits_of(begin, end)
+        except TooManyMatchesError:
+            if not is_cut:
+                raise
+            middle = (begin + end) // 2
+            left += [(middle, end), (begin, middle)]
+
+
 def answer(
     arrivals: Arrivals,
     parts: Sequence[tuple[Segment, NDArray[np.bool_]]],
@@ -200,26 +215,34 @@ def answer(
 ) -> QueryResult:
     """Say what arrivals share with the kept documents of segments; with `own`, their own segment, also with one another.
 
-    `known` are the serials of those of their ids that are in the index.
+    `known` are the serials of those of their ids that are in the index. Several documents that have too many hits among one
+    another raise `TooManyMatchesError`: they have to be asked about one by one.
     """
     request = request_of(config)
     queries = arrivals.queries(counts, settings)
     common_hashes = counts.common_hashes(settings.max_document_share)
     max_places = config.passages.max_places
-    hitting, searched = [], []
-    for segment, kept in [*parts, *([] if own is None else [(own, kept_in(own, np.empty(0, np.int64)))])]:
-        is_own = segment is own
-        most = None if is_own else documents_needed(max_places)
-        found = search(segment, queries, request, settings, common_hashes, map_parts, kept, most)
-        hitting.append(Hitting(segment, kept, found.hits, found.hits.scores(queries, request.score), is_own))
-        if not is_own:  # among themselves, passages are found as in any collection
-            searched.append((segment, kept, found))
+    # Of the arrivals, a document sees those before it: a single one sees none.
+    is_own_searched = own is not None and own.n_documents > 1
+    searched = [*parts, *([(own, kept_in(own, np.empty(0, np.int64)))] if own is not None and is_own_searched else [])]
+
+    def hits_of(begin: int, end: int) -> Portion:
+        some = queries if end - begin == len(queries) else queries.part(begin, end)
+        hitting = []
+        for segment, kept in searched:
+            is_own = segment is own
+            most = None if is_own else documents_needed(max_places)
+            found = search(segment, some, request, settings, common_hashes, map_parts, kept, most, MOST_MATCHES).hits
+            hitting.append(Hitting(segment, kept, found, found.scores(some, request.score), is_own))
+        return Portion(begin, end, hitting, some is queries)
+
     same_id = np.array([known.get(name, -1) for name in arrivals.collection.ids.to_pylist()], np.int64)
     not_before = np.full(len(same_id), np.iinfo(np.int64).max) if own is None else own.serials
-    hits = Hits(arrivals, hitting, Selves(same_id, not_before), max_places)
+    portions = _in_portions(hits_of, len(queries), not is_own_searched)
+    hits = Hits(arrivals, portions, [segment for segment, _ in searched], Selves(same_id, not_before), max_places)
 
     def locate() -> pa.Table:
-        similar = [Similar(segment, kept, found.similar, found.local) for segment, kept, found in searched]
+        similar = [find_similar(segment, kept, queries, settings, max_places, map_parts) for segment, kept in parts]
         return locate_passages(arrivals, queries, similar, config, same_id, own is not None, map_parts)
 
     return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config)

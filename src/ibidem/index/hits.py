@@ -6,7 +6,7 @@ that stands in every document would be listed as often as it is repeated.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +53,16 @@ class Selves:
 
 
 @dataclass(frozen=True)
+class Portion:
+    """The queries [begin, end) and their hits, by segment. What is not the `whole` is cut down as soon as it is there."""
+
+    begin: int
+    end: int
+    found: Sequence[Hitting]
+    whole: bool
+
+
+@dataclass(frozen=True)
 class _Places:
     """Places of types, one row each: by type, then by falling score, then from the oldest document on."""
 
@@ -62,6 +72,13 @@ class _Places:
     document: Numbers
     sentence: Numbers
     serial: Numbers
+
+    def chosen(self, rows: NDArray[np.bool_] | Numbers, first_query: int = 0) -> _Places:
+        """Return some of the places; queries are counted from another one on."""
+        return _Places(
+            self.query[rows] + first_query, self.score[rows], self.part[rows], self.document[rows], self.sentence[rows],
+            self.serial[rows],
+        )  # fmt: skip
 
 
 class Hits:
@@ -74,11 +91,30 @@ class Hits:
     `n_documents` goes by sentence: the documents that it stands in, exact up to one more than `max_places`.
     """
 
-    def __init__(self, arrivals: Arrivals, found: Sequence[Hitting], selves: Selves, max_places: int) -> None:
+    def __init__(
+        self,
+        arrivals: Arrivals,
+        portions: Iterable[Portion],
+        segments: Sequence[Segment],
+        selves: Selves,
+        max_places: int,
+    ) -> None:
         self._collection, self._of_sentence = arrivals.collection, arrivals.types.of_sentence
-        self._found, self._selves, self._max_places = found, selves, max_places
-        best = _Best(found, len(arrivals.types), documents_needed(max_places))
-        self._places, serials, first = best.places_and_documents()
+        self._segments, self._selves, self._max_places = segments, selves, max_places
+        self._most_places = max(MANY_PLACES, 10 * max_places)
+        askers = _Askers(arrivals, selves)
+        self._n_dropped = np.zeros(len(arrivals.types), np.int64)  # by type: places that are there but not looked at
+        pieces, documents = [], []
+        for portion in portions:
+            places = _Best(portion.found, portion.end - portion.begin, documents_needed(max_places)).places()
+            if not portion.whole:
+                places = self._cut_down(places, portion, askers)
+            pieces.append(places.chosen(np.ones(len(places.query), np.bool_), portion.begin) if portion.begin else places)
+            documents.append(_distinct_pairs(pieces[-1]))
+        self._places = pieces[0] if len(pieces) == 1 else _joined(pieces)
+        of_pair = np.concatenate(documents)
+        serials = of_pair & ((1 << _SERIAL_BITS) - 1)
+        first = np.searchsorted(of_pair >> _SERIAL_BITS, np.arange(len(arrivals.types) + 1))
         document = self._collection.document
         self.n_documents = np.empty(len(document), np.int64)
         kernels.count_other_documents(
@@ -125,9 +161,27 @@ class Hits:
         own = np.flatnonzero((same_id >= 0) & (same_id < not_before))
         of_own = from_type[own] | same_id[own]
         n_places[own] -= np.searchsorted(self._serials, of_own, "right") - np.searchsorted(self._serials, of_own)
-        most_places, most_hits = max(MANY_PLACES, 10 * self._max_places), max(MANY_HITS, self._max_places**2)
-        is_much = (n_places > most_places) | (n_places * n_sentences > most_hits)
+        n_places += self._n_dropped[types]
+        most_hits = max(MANY_HITS, self._max_places**2)
+        is_much = (n_places > self._most_places) | (n_places * n_sentences > most_hits)
         return np.asarray(is_much[which])
+
+    def _cut_down(self, places: _Places, portion: Portion, askers: _Askers) -> _Places:
+        """Leave out the places that nothing is told of, and remember how many they were: there may be a square of them.
+
+        Told of are those of the best documents; of a sentence in very many places only the first best place in each.
+        """
+        types = places.query + portion.begin
+        is_seen = (places.serial < askers.not_before[types]) & (places.serial != askers.same_id[types])
+        places = places.chosen(is_seen | ~askers.is_one[types])
+        n_places = np.bincount(places.query, minlength=portion.end - portion.begin)
+        rank, first = _rank_documents(places.query, places.serial)
+        is_much = n_places[places.query] > self._most_places
+        is_told = (rank < documents_needed(self._max_places)) & (~is_much | (first == np.arange(len(first))))
+        places = places.chosen(is_told | ~askers.is_one[places.query + portion.begin])
+        n_told = np.bincount(places.query, minlength=portion.end - portion.begin)
+        self._n_dropped[portion.begin : portion.end] = n_places - n_told
+        return places
 
     def table(self) -> pa.Table:
         """Return all hits in the schema HITS."""
@@ -137,14 +191,14 @@ class Hits:
         start, end, inside, name = (np.empty(len(row), np.int64) for _ in range(4))
         names: list[pa.LargeStringArray] = []
         n_names = 0
-        for number, part in enumerate(self._found):
+        for number, segment in enumerate(self._segments):
             at = np.flatnonzero(places.part[row] == number)
             other, sentence = places.document[row[at]], places.sentence[row[at]]
-            start[at] = part.segment.start_char[sentence]
-            end[at] = part.segment.end_chars(sentence, other)
-            inside[at] = sentence - part.segment.document_first[other]
+            start[at] = segment.start_char[sentence]
+            end[at] = segment.end_chars(sentence, other)
+            inside[at] = sentence - segment.document_first[other]
             distinct, which = np.unique(other, return_inverse=True)
-            names.append(part.segment.ids(distinct))
+            names.append(segment.ids(distinct))
             name[at] = which + n_names
             n_names += len(distinct)
         all_names = pa.chunked_array(names, pa.large_string()).combine_chunks()
@@ -180,7 +234,7 @@ class Hits:
         names = np.empty(len(first), object)
         for number in np.unique(part):
             at = np.flatnonzero(part == number)
-            names[at] = self._found[number].segment.ids(other[at]).to_pylist()
+            names[at] = self._segments[number].ids(other[at]).to_pylist()
         return list(zip(document[first].tolist(), names.tolist(), n_sentences.tolist(), strict=True))
 
 
@@ -209,15 +263,13 @@ class _Best:
         self._tie = np.cumsum(is_first)
         self._wanted = np.full(n_queries, most_documents)
 
-    def places_and_documents(self) -> tuple[_Places, Numbers, Numbers]:
-        """Return the places by query, and the serials of their documents, each once a query, rising, with their first ones."""
+    def places(self) -> _Places:
+        """Return the places by query."""
         own_serials = [part.segment.serials[0] for part in self._found if part.is_own]
         while True:
             taken = self._before < self._wanted[self._query]
             places = self._places(taken)
-            # Query and serial in one number: sorting numbers is far faster than sorting rows by two columns.
-            pairs = np.sort(places.query << _SERIAL_BITS | places.serial)
-            pairs = pairs[_changes(pairs)]
+            pairs = _distinct_pairs(places)
             query, serial = pairs >> _SERIAL_BITS, pairs & ((1 << _SERIAL_BITS) - 1)
             # Matches may share documents: then there are fewer than thought, and more matches have to be looked at.
             left = np.zeros(self._n_queries, np.bool_)
@@ -225,7 +277,7 @@ class _Best:
             older = query[serial < own_serials[0]] if own_serials else query
             left &= np.bincount(older, minlength=self._n_queries) < self._most
             if not left.any():
-                return places, serial, np.searchsorted(query, np.arange(self._n_queries + 1))
+                return places
             self._wanted[left] *= 8
 
     def _places(self, taken: NDArray[np.bool_]) -> _Places:
@@ -242,6 +294,38 @@ class _Best:
         tie, *rows = (np.concatenate(column) if column else np.empty(0, np.int64) for column in columns)
         order = np.lexsort((rows[4], tie << _SERIAL_BITS | rows[5]))  # by query and score, then serial, then sentence
         return _Places(*(column[order] for column in rows))  # type: ignore[arg-type]
+
+
+class _Askers:
+    """Who asks for a type: whether it is one document, or several that see the same; what it does not see (see `Selves`)."""
+
+    def __init__(self, arrivals: Arrivals, selves: Selves) -> None:
+        of_sentence, document = arrivals.types.of_sentence, arrivals.collection.document.astype(np.int64)
+        # A document is known by what it sees: all without an id of their own that see everything are alike.
+        seen = np.where(selves.same_id < 0, -1, np.arange(len(selves.same_id)))
+        if len(np.unique(selves.not_before)) > 1:
+            seen = np.arange(len(selves.same_id))
+        lowest, highest = np.full(len(arrivals.types), len(seen)), np.full(len(arrivals.types), -1)
+        np.minimum.at(lowest, of_sentence, seen[document])
+        np.maximum.at(highest, of_sentence, seen[document])
+        one = document[arrivals.types.first_sentence]
+        self.is_one = lowest == highest
+        self.same_id, self.not_before = selves.same_id[one], selves.not_before[one]
+
+
+def _distinct_pairs(places: _Places) -> Numbers:
+    """Return query and serial of all places, each pair once, rising.
+
+    Both are in one number: sorting numbers is far faster than sorting rows by two columns.
+    """
+    pairs = np.sort(places.query << _SERIAL_BITS | places.serial)
+    return pairs[_changes(pairs)]
+
+
+def _joined(pieces: Sequence[_Places]) -> _Places:
+    """Return the places of one portion after the other."""
+    names = ("query", "score", "part", "document", "sentence", "serial")
+    return _Places(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
 
 
 def _rank_documents(mine: Numbers, serial: Numbers) -> tuple[Numbers, Numbers]:

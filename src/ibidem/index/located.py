@@ -20,8 +20,8 @@ from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.index import located_kernels as kernels
 from ibidem.index.columns import expand, frozen, strings
 from ibidem.index.queries import Arrivals, QueryTypes
-from ibidem.index.search import Matches
-from ibidem.index.segment import Segment
+from ibidem.index.search import Matches, TooManyMatchesError, search_similar
+from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.matches import TypeSets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
 from ibidem.parts import MapParts, in_turn
@@ -32,17 +32,23 @@ from ibidem.reports import passages_table
 Numbers = NDArray[np.int64]
 _UNMATCHED = np.uint64(1 << 62)
 _MUCH_ROOM = 1 << 16
+MOST_SIMILAR = 1 << 20  # matches of a request in one segment that are looked at at once, forty bytes each
 _NO_SOURCE = pa.array([""])
 
 
 @dataclass(frozen=True)
 class Similar:
-    """A segment, which of its documents are there, the types similar to the queries, and the queries' words as `Found` has."""
+    """A segment, which of its documents are there, the types similar to the queries, and the queries' words as `Found` has.
+
+    `n_places` are those of the queries. Of queries in too many places, `matches` may have only as many as connect the same
+    types: every type that matches is in one of them.
+    """
 
     segment: Segment
     kept: NDArray[np.bool_]
     matches: Matches
     local: Numbers
+    n_places: Numbers
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,53 @@ class _Known:
     sentences: Numbers
     of_sentence: Numbers  # the document of each, in the segment
     types: Numbers  # the type of each among all that matter here, -1 for those that match nothing
+
+
+def find_similar(
+    segment: Segment,
+    kept: NDArray[np.bool_],
+    queries: QueryTypes,
+    settings: SegmentSettings,
+    max_places: int,
+    map_parts: MapParts = in_turn,
+) -> Similar:
+    """Return the types of a segment that are similar to the queries. Where matches are too many, they are cut down."""
+    n_places = np.empty(len(queries), np.int64)
+    parent = np.empty(0, np.int32)  # queries, then types; only made where it is needed
+    pieces, left = [], [(0, len(queries))]
+    local = np.empty(0, np.int64)
+    while left:
+        begin, end = left.pop()
+        some = queries if end - begin == len(queries) else queries.part(begin, end)
+        found = search_similar(segment, some, settings, map_parts, MOST_SIMILAR)
+        try:
+            matches = found.similar
+        except TooManyMatchesError:
+            middle = (begin + end) // 2
+            left += [(middle, end), (begin, middle)]
+            continue
+        local = found.local
+        n_places[begin:end] = _count_places(segment, kept, matches, end - begin, max_places)
+        if some is not queries:
+            if not len(parent):
+                parent = np.arange(len(queries) + segment.n_types, dtype=np.int32)
+            connects = np.empty(len(matches), np.bool_)
+            kernels.mark_connecting(matches.query + begin, matches.type + len(queries), parent, connects)
+            matches = matches.chosen(connects | (n_places[begin + matches.query] <= max_places), begin)
+        pieces.append(matches)
+    return Similar(segment, kept, Matches.joined(pieces), local, n_places)
+
+
+def _count_places(
+    segment: Segment, kept: NDArray[np.bool_], matches: Matches, n_queries: int, max_places: int
+) -> Numbers:
+    """Return how many places each query has; where there are more than `max_places`, it may be fewer, but more than that."""
+    counts = segment.place_counts(matches.type)
+    if not kept.all():
+        types, which = np.unique(matches.type, return_inverse=True)
+        match, _, _ = take_places(segment, kept, types, max_places + 1)
+        counts = np.bincount(match, minlength=len(types))[which]
+    return np.bincount(matches.query, counts, n_queries).astype(np.int64)
 
 
 def locate_passages(
@@ -76,7 +129,7 @@ def locate_passages(
     """
     limits = passage_limits(config)
     collection = arrivals.collection
-    n_places = _places_before(arrivals, queries, similar, limits.max_places, among_themselves)
+    n_places = _places_before(arrivals, queries, similar, among_themselves)
     anchors = _anchor_types(arrivals, n_places, config)
     if not anchors.any() and not among_themselves:
         return PASSAGES.empty_table()
@@ -124,7 +177,7 @@ def locate_passages(
 
 
 def _places_before(
-    arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], max_places: int, among_themselves: bool
+    arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], among_themselves: bool
 ) -> Numbers:
     """Return for every sentence of the arrivals how many places it has in the index, and among those before it.
 
@@ -132,11 +185,7 @@ def _places_before(
     """
     by_type = np.zeros(len(queries), np.int64)
     for part in similar:
-        counts = part.segment.place_counts(part.matches.type)
-        if not part.kept.all():
-            match, _, _ = take_places(part.segment, part.kept, part.matches.type, max_places + 1)
-            counts = np.bincount(match, minlength=len(counts))
-        by_type += np.bincount(part.matches.query, counts, len(queries)).astype(np.int64)
+        by_type += part.n_places
     of_sentence = arrivals.types.of_sentence
     n_places = by_type[of_sentence]
     if among_themselves:

@@ -131,6 +131,15 @@ def trim_documents(documents, document_first, types, sizes, matched, begins, end
 
 
 @outer_kernel
+def mark_connecting(a, b, parent, connects):
+    """Join the components of every a with those of b, and mark the pairs that were needed for that."""
+    for k in range(len(a)):
+        connects[k] = find_root(parent, a[k]) != find_root(parent, b[k])
+        if connects[k]:
+            unite(parent, a[k], b[k])
+
+
+@outer_kernel
 def unite_pairs(a, b, parent):
     """Join the components of every a with those of b, and let every node point at its root."""
     for k in range(len(a)):

@@ -39,6 +39,12 @@ class QueryTypes:
     def __len__(self) -> int:
         return len(self.digests)
 
+    def part(self, begin: int, end: int) -> QueryTypes:
+        """Return the queries [begin, end); words keep their numbers."""
+        columns = (self.totals, self.signatures, self.fingerprints)
+        words = (self.words, frozen(self.first[begin : end + 1]), self.word_hashes, self.weights, self.masks)
+        return QueryTypes(frozen(self.digests[begin:end]), *words, *(frozen(column[begin:end]) for column in columns))
+
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of distinct words by query."""

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -45,6 +45,9 @@ class Request:
     min_contained_words: int
 
 
+_NO_REQUEST = Request("overlap", "idf", Fraction(1), 0, 0.0, 0, 1)
+
+
 @dataclass(frozen=True)
 class Matches:
     """Query and type of every match, query after query; words in common, their weight, and distinct words of the type."""
@@ -58,12 +61,30 @@ class Matches:
     def __len__(self) -> int:
         return len(self.query)
 
+    def chosen(self, rows: NDArray[np.bool_], first_query: int) -> Matches:
+        """Return some of the matches; queries are counted from another one on."""
+        return Matches(
+            self.query[rows] + first_query, self.type[rows], self.common[rows], self.weight[rows], self.size[rows]
+        )
+
+    @classmethod
+    def joined(cls, pieces: Sequence[Matches]) -> Matches:
+        """Return the matches of one piece after the other, one at least."""
+        if len(pieces) == 1:
+            return pieces[0]
+        names = ("query", "type", "common", "weight", "size")
+        return cls(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
+
     def scores(self, queries: QueryTypes, score: str) -> NDArray[np.float64]:
         """Return the score of every match: share of the query's weight, of its words, or the product of both."""
         by_weight = self.weight / np.maximum(queries.totals[self.query], 1)
         by_words = self.common / np.maximum(queries.sizes[self.query], 1)
         result: NDArray[np.float64] = {"idf": by_weight, "fraction": by_words, "product": by_weight * by_words}[score]
         return result
+
+
+class TooManyMatchesError(Exception):
+    """More matches than are wanted at once. Ask again with fewer queries."""
 
 
 class Found:
@@ -92,13 +113,14 @@ def search(
     map_parts: MapParts = in_turn,
     kept: NDArray[np.bool_] | None = None,
     most_documents: int | None = None,
+    most_matches: int | None = None,
 ) -> Found:
     """Return the hits of the queries in a segment, and the types that match them by the index's own signature.
 
     With `most_documents`, `overlap` may leave out hits of a query that stands as a whole in so many older documents of those
-    `kept`.
+    `kept`. With `most_matches`, `TooManyMatchesError` is raised as soon as several queries have about as many.
     """
-    comparison = _Comparison(segment, queries, request)
+    comparison = _Comparison(segment, queries, request, most_matches)
     if request.engine == "overlap":
         hits = _by_overlap(comparison, kept, most_documents, map_parts)
     elif request.engine == "fingerprint":
@@ -109,17 +131,33 @@ def search(
         hits = comparison.run(comparison.compare(*_accumulated(segment, queries, comparison)), map_parts)
     else:
         hits = comparison.run(comparison.compare(_NO_NUMBERS, _NO_TYPES), map_parts)
+    return Found(hits, comparison.local, partial(_similar_types, comparison, settings, map_parts))
+
+
+def search_similar(
+    segment: Segment, queries: QueryTypes, settings: SegmentSettings, map_parts: MapParts, most_matches: int
+) -> Found:
+    """Return the types of a segment that match the queries by the index's own signature, and no hits.
+
+    `TooManyMatchesError` is raised as soon as several queries have about `most_matches`.
+    """
+    comparison = _Comparison(segment, queries, _NO_REQUEST, most_matches)
+    return Found(_none(), comparison.local, partial(_similar_types, comparison, settings, map_parts))
+
+
+def _similar_types(comparison: _Comparison, settings: SegmentSettings, map_parts: MapParts) -> Matches:
     if settings.exact:
-        return Found(hits, comparison.local, partial(_equal_types, segment, queries))
-    find_similar = _search_similar(comparison, settings.min_similarity)
-    return Found(hits, comparison.local, lambda: comparison.run(find_similar, map_parts))
+        return _equal_types(comparison.segment, comparison.queries)
+    return comparison.run(_search_similar(comparison, settings.min_similarity), map_parts)
 
 
 class _Comparison:
     """The queries as one segment sees them, and the limits, in the form that kernels take."""
 
-    def __init__(self, segment: Segment, queries: QueryTypes, request: Request) -> None:
-        self.segment, self.queries, self.request = segment, queries, request
+    def __init__(
+        self, segment: Segment, queries: QueryTypes, request: Request, most_matches: int | None = None
+    ) -> None:
+        self.segment, self.queries, self.request, self._most_matches = segment, queries, request, most_matches
         by_words = request.score == "fraction"
         self.weights = frozen(np.ones(len(queries.weights), np.int64)) if by_words else queries.weights
         self.totals = frozen(queries.sizes) if by_words else queries.totals
@@ -156,7 +194,8 @@ class _Comparison:
         """Run a kernel over all queries, in parts, each with as much room as it turns out to need."""
         costs = np.ones(len(self.queries), np.int64)
         parts = split_by_cost(costs, _N_PARTS)
-        outcomes = list(map_parts(lambda part: self._run_part(kernel, *part), parts))
+        most = None if self._most_matches is None or len(self.queries) == 1 else self._most_matches // len(parts)
+        outcomes = list(map_parts(lambda part: self._run_part(kernel, *part, most), parts))
         pieces = [piece for outcome in outcomes for piece in outcome]
         if not pieces:
             return _none()
@@ -167,11 +206,17 @@ class _Comparison:
             weight = common
         return Matches(query, of_type, common, weight, size)
 
-    def _run_part(self, kernel: Callable[..., tuple[int, int]], at: int, end: int) -> list[tuple[NDArray[Any], ...]]:
+    def _run_part(
+        self, kernel: Callable[..., tuple[int, int]], at: int, end: int, most: int | None
+    ) -> list[tuple[NDArray[Any], ...]]:
         pieces: list[tuple[NDArray[Any], ...]] = []
         room = _room(_ROOM)
+        n_matches = 0
         while at < end:
             reached, n = kernel(at, end, room)
+            n_matches += n
+            if most is not None and n_matches > most:
+                raise TooManyMatchesError
             if n:
                 pieces.append(tuple(column[:n].copy() for column in room))
             elif reached == at:

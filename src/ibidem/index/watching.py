@@ -18,6 +18,7 @@ from ibidem.config import Config
 from ibidem.documents.records import surrogate_in
 from ibidem.index.answers import QueryResult, Verdict, answer
 from ibidem.index.queries import Arrivals
+from ibidem.index.search import TooManyMatchesError
 from ibidem.index.segment import SegmentSettings
 from ibidem.index.writing import Writer
 from ibidem.model import Document, Skipped
@@ -83,7 +84,11 @@ class Watcher:
                     while waiting:
                         most = min(max_documents - self._writer.n_waiting_documents, self._writer.n_before_counting)
                         together, waiting = self._take(waiting, most)
-                        yield from self._answer(together)
+                        try:
+                            yield from self._answer(together)
+                        except TooManyMatchesError:  # among one another: raised before anything was added or answered
+                            for item in together:
+                                yield from self._answer([item])
                         commit_if_due()
                     commit_if_due()  # nothing may have come for a while
         finally:
