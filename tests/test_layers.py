@@ -16,7 +16,7 @@ STAGES = [
 # What stages may use besides one another, and what may use stages.
 GROUND = {
     "blocks", "compiling", "config", "config_problems", "differences", "disk", "errors", "locking", "memory", "model",
-    "overviews", "parts", "progress", "quantities", "spilling", "version",
+    "overviews", "parts", "progress", "quantities", "spilling", "syncing", "version",
 }  # fmt: skip
 ABOVE = {
     "aligning", "api", "checking", "classifying", "cleaned", "collection", "distributed", "pipeline", "refining",
@@ -24,7 +24,8 @@ ABOVE = {
 }  # fmt: skip
 CLI_MAY_USE = {
     "api", "cleaned", "cleaning", "cli", "config", "disk", "distributed", "documents", "engines", "errors", "evaluation",
-    "index", "memory", "model", "progress", "quantities", "reports", "resemblance", "spilling", "stored", "version", "views",
+    "index", "memory", "model", "progress", "quantities", "reports", "resemblance", "spilling", "stored", "syncing", "version",
+    "views",
     "warmup", "web",
 }
 INDEX_MAY_USE = {*STAGES, *GROUND, "classifying", "collection", "engines", "index"}  # fmt: skip

@@ -30,6 +30,7 @@ from ibidem.overviews import CleaningOverview
 from ibidem.removals import Removals
 from ibidem.reports.writing import WORK_FOLDER, check_is_folder, told_settings, write_result
 from ibidem.result import RunResult
+from ibidem.syncing import make_folder, replace_file, sync_folder
 
 
 @dataclass(frozen=True, repr=False)
@@ -254,19 +255,24 @@ def _remove_listed(folder: Path) -> None:
 def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
     """Move files, the last of which says that all are there, to where they belong, in place of those of an earlier cleaning.
 
-    Meanwhile a file lists what lies there of both, so that it can be told from files of the user's.
+    Meanwhile a file lists what lies there of both, so that it can be told from files of the user's. It is on disk before
+    anything else changes, and removed when everything else is on disk.
     """
-    earlier = (str(file.relative_to(folder)) for file in _earlier_files(folder) or ())
+    earlier = [str(file.relative_to(folder)) for file in _earlier_files(folder) or ()]
     listed = sorted({*earlier, *names, MARKS_FILE, "removed.jsonl", "skipped.jsonl"} - {"run.json"})
     try:
         aside = folder / f"{UNFINISHED_FILE}.part"
         aside.write_text(json.dumps({"written": listed}), encoding="utf-8")
-        os.replace(aside, folder / UNFINISHED_FILE)
+        replace_file(aside, folder / UNFINISHED_FILE)
         _remove_listed(folder)
         for name in names:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            make_folder((folder / name).parent)
             os.replace(staged / name, folder / name)
+        for place in sorted({(folder / name).parent for name in (*earlier, *names)}):
+            with suppress(FileNotFoundError):
+                sync_folder(place)
         (folder / UNFINISHED_FILE).unlink()
+        sync_folder(folder)
     except OSError as error:
         message = f"cannot write to {folder}: {error.strerror or error}"
         raise ResourceError(message, "Is there room, and may you write there?") from error

@@ -18,6 +18,7 @@ from ibidem.documents.inputs import CSV, HTML, JSON, JSONL, PARQUET, TEXT, TSV, 
 from ibidem.documents.reader import file_jobs
 from ibidem.documents.streams import READ_ERRORS, is_utf8
 from ibidem.errors import InputError, ResourceError
+from ibidem.syncing import make_folder, sync_files
 
 _WITHOUT_COLUMNS = (TEXT, HTML, WARC)
 
@@ -39,7 +40,8 @@ def rewrite(
 
     `damaged` names the sources that the reader could not read to their end: of them, what can be read is copied. Any other
     that cannot be read, or is not what was decided about, is an InputError. What can be checked is checked before a file
-    is written; a file appears under its name only when it is complete.
+    is written; a file appears under its name only when it is complete. The contents of all are on disk for good when this
+    returns; their names are not, for they are not the last ones.
     """
     paths = output_paths(sources, folder)
     files = [source for source in sources if isinstance(source, FileSource)]
@@ -47,11 +49,12 @@ def rewrite(
     formats = [run.check(source) for source in files]
     unlike = [source for source, kind in zip(files, formats, strict=True) if kind in _WITHOUT_COLUMNS]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         work = zip(files, formats, paths, strict=True)
         written = [path for source, kind, path in work if run.write(source, kind, path)]
         if run.marks is not None and unlike:
             written.append(run.list_marks(unlike, folder / MARKS_FILE))
+        sync_files(written)
     except OSError as error:
         raise ResourceError(
             f"cannot write to {folder}: {error.strerror or error}", "Is there room, and may you write there?"

@@ -239,11 +239,12 @@ def _check_page(page: Path, overwrite: bool, names: Sequence[str]) -> None:
 
 def _write_page(page: Path, content: str) -> None:
     from ibidem.errors import ResourceError
+    from ibidem.syncing import replace_file
 
     aside = page.with_name(page.name + ".part")  # no half page is ever seen
     try:
         aside.write_text(content, "utf-8")
-        os.replace(aside, page)
+        replace_file(aside, page)
     except OSError as error:
         aside.unlink(missing_ok=True)
         raise ResourceError(f"cannot write {page}: {error.strerror}", "Is there room, and may you write there?") from error

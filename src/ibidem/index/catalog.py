@@ -51,6 +51,7 @@ from ibidem.index.catalog_state import (
 from ibidem.index.files import write_problem
 from ibidem.index.folder import OpenFolder, moved
 from ibidem.index.locking import LOCK_FILE
+from ibidem.syncing import make_folder
 
 _IDS_A_PAGE = 10_000
 # What a sound file can still get wrong, each with a query that says so.
@@ -94,7 +95,7 @@ class Catalog:
         """Make an empty index with these settings and open it; if there is one already, open that one as it is."""
         path = folder / CATALOG_FILE
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             others = [name for name in os.listdir(folder) if name != LOCK_FILE and not name.endswith(".ibi.tmp")]
         except (FileExistsError, NotADirectoryError) as error:
             raise IndexStoreError(f"{folder} is not a folder", "Give another path for the index.") from error

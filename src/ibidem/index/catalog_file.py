@@ -21,7 +21,7 @@ from ibidem.errors import (
     NoIndexError,
 )
 from ibidem.index.files import REPAIR_STEP, write_problem
-from ibidem.index.folder import sync_folder
+from ibidem.syncing import sync_folder
 
 CATALOG_FILE = "catalog.sqlite"
 APPLICATION_ID = 0x49424944  # "IBID"

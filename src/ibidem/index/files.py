@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.errors import IndexDamagedError, IndexSpaceError, IndexStoreError, IndexWriteError
-from ibidem.index.folder import Place, sync_folder
+from ibidem.index.folder import Place
+from ibidem.syncing import sync_folder
 
 MAGIC = b"\x89ibidem\n"
 FORMAT_VERSION = 1

@@ -7,7 +7,6 @@ another index.
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from dataclasses import dataclass
@@ -125,19 +124,6 @@ class Place:
         try:
             os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) & _COMMITTED_MODE)
         finally:
-            os.close(descriptor)
-
-
-def sync_folder(folder: Path | int) -> None:
-    """Put the names in a folder on disk for good: a file that was synced can still lose its name."""
-    descriptor = folder if isinstance(folder, int) else os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # some network file systems cannot do it, nor do they need it
-            raise
-    finally:
-        if not isinstance(folder, int):
             os.close(descriptor)
 
 

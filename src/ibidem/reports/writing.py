@@ -1,4 +1,8 @@
-"""Tables to files. They are written aside, and renamed when all of them are there: no half result is ever seen."""
+"""Tables to files. They are written aside, and renamed when all of them are there: no half result is ever seen.
+
+`run.json` says that all is there, also after a power cut. It is removed before any other file is replaced and comes back last,
+and each time the folder is synced before the next step: names may reach the disk in any order otherwise.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,7 @@ from ibidem.config import FORMATS, Config
 from ibidem.errors import OutputExistsError, ResourceError
 from ibidem.memory import peak_memory
 from ibidem.model import Skipped
+from ibidem.syncing import make_folder, replace_file, sync_file, sync_folder
 from ibidem.version import __version__
 
 _JSON_BATCH_ROWS = 50_000
@@ -82,26 +87,33 @@ def write_result(
 ) -> list[Path]:
     """Write all tables, `skipped.jsonl` and, last of all, `run.json`; return the paths. `clear` removes earlier tables.
 
-    If it fails, what was there before is there still, and nothing else.
+    If it fails, what was there before is there still, and nothing else. When it returns, everything is on disk for good.
     """
     writers: dict[str, Callable[[Any, Path], None]] = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
     writes = {folder / f"{name}.{table_format}": partial(writers[table_format], table) for name, table in tables.items()}
     begin = time.perf_counter()
     paths = [*writes, folder / "skipped.jsonl", folder / "run.json"]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with ThreadPoolExecutor(len(tables)) as pool:
-            for job in [pool.submit(write, _aside(path)) for path, write in writes.items()]:
+            for job in [pool.submit(_write_and_sync, write, _aside(path)) for path, write in writes.items()]:
                 job.result()
         _write_skipped(_aside(folder / "skipped.jsonl"), skipped)
         timings = {**run.get("timings_seconds", {}), "writing": round(time.perf_counter() - begin, 3)}
         told = {**run, "timings_seconds": timings, "peak_memory_bytes": peak_memory()}
         _write_text(_aside(folder / "run.json"), json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        for path in paths[-2:]:
+            sync_file(_aside(path))
+        with suppress(FileNotFoundError):
+            (folder / "run.json").unlink()
+            sync_folder(folder)
         if clear:
             clear_output(folder, but=[_aside(path) for path in paths])
-        (folder / "run.json").unlink(missing_ok=True)  # it says that all is there
-        for path in paths:
+        for path in paths[:-1]:
             os.replace(_aside(path), path)
+        sync_folder(folder)
+        os.replace(_aside(paths[-1]), paths[-1])
+        sync_folder(folder)
     except OSError as error:
         raise ResourceError(
             f"cannot write to {folder}: {error.strerror or error}", "Is there room, and may you write there?"
@@ -118,7 +130,7 @@ def write_skipped(path: Path, skipped: Sequence[Skipped]) -> Path:
     aside = _aside(path)
     try:
         _write_skipped(aside, skipped)
-        os.replace(aside, path)
+        replace_file(aside, path)
     finally:
         aside.unlink(missing_ok=True)
     return path
@@ -155,6 +167,12 @@ def told_settings(config: Config) -> dict[str, dict[str, Any]]:
 def _aside(path: Path) -> Path:
     """Return where a file is written before it takes its name."""
     return path.with_name(path.name + ".part")
+
+
+def _write_and_sync(write: Callable[[Path], None], path: Path) -> None:
+    """Write a file to disk; the tables wait for it side by side."""
+    write(path)
+    sync_file(path)
 
 
 def _write_skipped(path: Path, skipped: Sequence[Skipped]) -> None:

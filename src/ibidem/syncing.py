@@ -1,0 +1,66 @@
+"""Files and names on disk for good: what a run has reported as written survives a power cut.
+
+A file that was written may be lost until it is synced, and a file that was synced can still lose its name until its folder is.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+_AT_ONCE = 8  # a file system with a journal writes many files for little more than one, if they come together
+
+
+def sync_file(path: Path) -> None:
+    """Put the content of a file on disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_files(paths: Sequence[Path]) -> None:
+    """Put the contents of files on disk, several at once."""
+    if paths:
+        with ThreadPoolExecutor(min(_AT_ONCE, len(paths))) as pool:
+            for _ in pool.map(sync_file, paths):
+                pass
+
+
+def sync_folder(folder: Path | int) -> None:
+    """Put the names in a folder, or an open descriptor of one, on disk."""
+    descriptor = folder if isinstance(folder, int) else os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some network file systems cannot do it, nor do they need it
+            raise
+    finally:
+        if not isinstance(folder, int):
+            os.close(descriptor)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, and put their names on disk."""
+    missing = []
+    for place in (folder, *folder.parents):
+        if os.path.exists(place):
+            break
+        missing.append(place)
+    folder.mkdir(parents=True, exist_ok=True)
+    for place in reversed(missing):
+        with suppress(PermissionError):  # one may write to a folder and not read it
+            sync_folder(place.parent)
+
+
+def replace_file(aside: Path, path: Path) -> None:
+    """Give a file that was written aside its name; both content and name are on disk when this returns."""
+    sync_file(aside)
+    os.replace(aside, path)
+    with suppress(PermissionError):
+        sync_folder(path.parent)
