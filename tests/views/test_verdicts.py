@@ -197,3 +197,41 @@ def test_a_damaged_file_of_verdicts_is_told_of(tmp_path: Path) -> None:
     with pytest.raises(IbidemError, match=r"verdicts\.sqlite"):
         open_views(out)
     assert (out / "verdicts.sqlite").read_bytes() == b"rubbish" * 1000
+
+
+def test_a_verdict_that_a_crash_broke_off_is_undone(tmp_path: Path) -> None:
+    out = results(tmp_path)
+    with closing(open_views(out)) as store:
+        store.set_verdict(0, "confirmed", "kept")
+    with closing(sqlite3.connect(out / "verdicts.sqlite", isolation_level=None)) as writer:
+        writer.execute("PRAGMA cache_size = 1")  # so that half of the change is in the file before it ends
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("DELETE FROM verdicts")
+        many = [(f"{number:03}", "z", "a", "b", "unsure", "x" * 4000, "now") for number in range(50)]
+        writer.executemany("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", many)
+        left = {path.name: path.read_bytes() for path in out.glob("verdicts.sqlite*")}
+        writer.execute("ROLLBACK")
+    assert left["verdicts.sqlite-journal"]
+    for name, content in left.items():  # as a kill would leave it
+        (out / name).write_bytes(content)
+    with closing(open_views(out)) as store:
+        assert [(row["verdict"], row["note"]) for row in store.verdicts(None, 50)["items"]] == [("confirmed", "kept")]
+        store.set_verdict(1, "rejected", "")
+        assert store.verdicts(None, 50)["total"] == 2
+
+
+def test_a_file_of_verdicts_without_its_first_verdict_is_as_good_as_none(tmp_path: Path) -> None:
+    out = results(tmp_path)
+    (out / "verdicts.sqlite").touch()  # killed after it was made
+    with closing(open_views(out)) as store:
+        assert store.verdicts(None, 50)["total"] == 0
+        pair = store.set_verdict(0, "confirmed", "")
+        assert (pair or {})["verdict"] == "confirmed"
+
+
+def test_somebody_elses_database_is_not_taken_for_verdicts(tmp_path: Path) -> None:
+    out = results(tmp_path)
+    with closing(sqlite3.connect(out / "verdicts.sqlite")) as other:
+        other.execute("CREATE TABLE mine (x)")
+    with pytest.raises(IbidemError, match=r"verdicts\.sqlite"):
+        open_views(out)

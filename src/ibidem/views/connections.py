@@ -6,6 +6,7 @@ import os
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +83,11 @@ class Connections:
     def judge(self, change: str, values: list[Any]) -> None:
         """Change the verdicts; sqlite3.Error if that cannot be done."""
         assert self._verdicts is not None
-        is_new = not self._verdicts.exists()
         connection = sqlite3.connect(self._verdicts, isolation_level=None)
         try:
+            # The end of the journal, too, has to be on disk: if it came back after a power cut, the verdict would be undone.
+            connection.execute("PRAGMA synchronous = EXTRA")
+            is_new = _is_empty(connection, "main")
             connection.execute(_VERDICTS.format("main"))
             connection.execute(change, values)
         finally:
@@ -130,13 +133,31 @@ class Connections:
         connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
         try:
             if self._verdicts is not None and self._verdicts.exists():
+                _finish_rollback(self._verdicts)
                 connection.execute("ATTACH ? AS judged", [f"{self._verdicts.absolute().as_uri()}?mode=ro"])
-                connection.execute("SELECT first_id, verdict FROM judged.verdicts LIMIT 1").fetchone()
-            else:
-                connection.execute("ATTACH ':memory:' AS judged")
-                connection.execute(_VERDICTS.format("judged"))
+                if not _is_empty(connection, "judged"):
+                    connection.execute("SELECT first_id, verdict FROM judged.verdicts LIMIT 1").fetchone()
+                    return connection
+                connection.execute("DETACH judged")
+            connection.execute("ATTACH ':memory:' AS judged")
+            connection.execute(_VERDICTS.format("judged"))
         except sqlite3.Error as error:
             connection.close()
             next_step = "Move the file away, or put a sound copy in its place."
             raise ResourceError(f"{self._verdicts} cannot be read: {error}", next_step) from error
         return connection
+
+
+def _is_empty(connection: sqlite3.Connection, schema: str) -> bool:
+    """Say whether a database has no tables: whoever made the file was stopped before the first verdict was kept."""
+    row: tuple[int] = connection.execute(f"SELECT COUNT(*) FROM {schema}.sqlite_master").fetchone()
+    return row[0] == 0
+
+
+def _finish_rollback(verdicts: Path) -> None:
+    """Undo a change that a crash broke off, where that may be done: SQLite cannot do it for somebody who only reads."""
+    journal = verdicts.with_name(f"{verdicts.name}-journal")
+    if journal.exists() and os.access(verdicts, os.W_OK) and os.access(verdicts.parent, os.W_OK):
+        with closing(sqlite3.connect(verdicts, isolation_level=None)) as connection:
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()

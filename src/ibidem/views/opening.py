@@ -19,6 +19,7 @@ from ibidem.documents import resolve_inputs
 from ibidem.documents.inputs import FileSource
 from ibidem.errors import ResourceError
 from ibidem.reports.writing import VERDICTS_FILE, VIEW_FILES
+from ibidem.syncing import replace_file
 from ibidem.views.building import build_views
 from ibidem.views.material import Material, material_of_folder, read_run, table_paths
 from ibidem.views.schema import SCHEMA
@@ -67,7 +68,7 @@ def _build(material: Material, path: Path, key: dict[str, Any], is_searched: boo
         with sqlite3.connect(aside) as connection:
             connection.execute("INSERT INTO meta VALUES ('key', ?)", (json.dumps(key),))
         connection.close()
-        os.replace(aside, path)
+        replace_file(aside, path)
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, PermissionError) or not os.access(path.parent, os.W_OK):
             raise PermissionError from error

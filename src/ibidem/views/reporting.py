@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.errors import OutputExistsError, ResourceError
+from ibidem.syncing import replace_file
 from ibidem.views.export import MOST_PAIRS, report_data
 from ibidem.views.material import material_of_result
 from ibidem.views.opening import passing_views
@@ -39,7 +40,7 @@ def write_report(store: ViewStore, path: Path, title: str | None = None, max_pai
     aside = path.with_name(f"{path.name}.part")
     try:
         aside.write_text(report_page(data), "utf-8")
-        os.replace(aside, path)
+        replace_file(aside, path)
     except OSError as error:
         with suppress(OSError):
             aside.unlink(missing_ok=True)

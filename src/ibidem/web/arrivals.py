@@ -121,7 +121,8 @@ def _connect(path: Path | None) -> sqlite3.Connection:
     if path is not None:
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
-            connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; {_SCHEMA}")
+            # FULL: what was answered as logged is on disk. Arrivals come one by one or in batches, so that costs little.
+            connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; {_SCHEMA}")
             return connection
         except sqlite3.OperationalError:  # a folder that is not ours to write in: the log is lost at the end
             connection.close()
