@@ -75,6 +75,42 @@ def test_killed_while_a_stage_is_written(run: Run, collection: list[str], crashe
         assert files_of(tmp_path / "out") == expected, f"killed {state}"
 
 
+@pytest.mark.parametrize("flag", ["--resume", "--overwrite"])
+def test_killed_while_the_folder_of_stages_is_made(
+    flag: str, run: Run, collection: list[str], crashes: Crashes, tmp_path: Path
+) -> None:
+    said(run("find", *collection, "-o", "whole", "--format", "jsonl"), 0)
+    call = ("find", *collection, "-o", "out", "--format", "jsonl", *PARTS)
+    crashes.kill(run, *call, after_stages=0)
+    begun = tmp_path / "out" / ".work" / "stages.part"
+    begun.mkdir()
+    (begun / "owner").touch()  # nothing written to it yet
+    said(run(*call, flag), 0)
+    assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
+    assert not (tmp_path / "out" / ".work").exists()
+
+
+def test_the_folder_of_stages_has_no_name_before_it_has_an_owner(
+    run: Run, collection: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its owner nobody may go on with it or remove it: the output folder could not be used any more."""
+    write = Path.write_text
+
+    def killed(path: Path, *given: Any, **named: Any) -> int:
+        if path.name == "owner":
+            path.touch()
+            raise KeyboardInterrupt
+        return write(path, *given, **named)
+
+    call = ("find", *collection, "-o", "out", "--format", "jsonl", *PARTS, "--resume")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", killed)
+        said(run(*call), 130)
+    assert (tmp_path / "out" / ".work" / "work.json").exists()
+    said(run(*call), 0)
+    assert not (tmp_path / "out" / ".work").exists()
+
+
 def test_killed_again_and_again(run: Run, collection: list[str], crashes: Crashes, tmp_path: Path) -> None:
     said(run("find", *collection, "-o", "whole", "--format", "jsonl"), 0)
     call = ("find", *collection, "-o", "out", "--format", "jsonl", *PARTS)

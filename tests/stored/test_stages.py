@@ -234,6 +234,22 @@ def test_a_manifest_that_is_damaged_is_told_of(tmp_path: Path, damage: Any) -> N
         StageStore(tmp_path, 1 << 20).begin("first", {"rows": ROWS})
 
 
+def test_no_part_of_a_manifest_is_taken_on_trust(tmp_path: Path) -> None:
+    """A power cut may leave zeros in it: rows would be looked for in other partitions, and nobody would notice."""
+    stored(StageStore(tmp_path, 1 << 20), "first", range(1000), np.arange(1000) % 7)
+    path = next(tmp_path.glob("*.stage"))
+    whole = path.read_bytes()
+    n_changed = 0
+    for start in range(0, len(whole), 40):
+        content = whole[:start] + bytes(len(whole[start : start + 40])) + whole[start + 40 :]
+        if content != whole:
+            n_changed += 1
+            path.write_bytes(content)
+            with pytest.raises(ResourceError, match="damaged"):
+                StageStore(tmp_path, 1 << 20).begin("first", {"rows": ROWS})
+    assert n_changed > 20
+
+
 def test_a_full_disk_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = StageStore(tmp_path, 100).begin("first", {"rows": ROWS})
     assert not isinstance(begun, FinishedStage)

@@ -3,12 +3,16 @@
 A stage is *finished* when its manifest is there; that is written last, aside, and renamed. What a killed run has finished can
 be used again by the same calls in the same order. Data that no later stage can ask for are removed when the next one is
 finished, so that at every moment the folder holds what is needed to go on.
+
+Nothing here is synced: after a power cut a run may have to start over, which is cheaper than to wait for the disk in every run.
+Checksums of manifests and chunks tell whether what an earlier run left is what it wrote.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import struct
 import weakref
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +31,7 @@ from ibidem.engines.stage_writing import CHUNKS, StageWriter
 from ibidem.errors import ResourceError, no_room
 
 _MANIFEST, _DATA = ".stage", ".arrows"
+_CHECKSUM = struct.Struct("<QI")  # a manifest begins with the length and the crc32 of what follows
 
 
 class BlockFile:
@@ -148,9 +153,14 @@ class StageStore:
         manifest = self.folder / f"{name}{_MANIFEST}"
         aside = manifest.with_name(manifest.name + ".part")
         table = chunks.replace_schema_metadata({"told": json.dumps(told)})
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+        content = memoryview(sink.getvalue())
         try:
-            with pa.OSFile(str(aside), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-                writer.write_table(table)
+            with open(aside, "wb") as file:
+                file.write(_CHECKSUM.pack(len(content), zlib.crc32(content)))
+                file.write(content)
             self.disk.take(name, aside.stat().st_size)
             os.replace(aside, manifest)
         except OSError as error:
@@ -192,7 +202,11 @@ def _read_at(descriptor: int, n_bytes: int, offset: int) -> bytes | bytearray:
 
 def _read_manifest(path: Path) -> tuple[pa.Table, dict[str, Any]]:
     try:
-        with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
+        whole = path.read_bytes()
+        content = memoryview(whole)[_CHECKSUM.size :]
+        if whole[: _CHECKSUM.size] != _CHECKSUM.pack(len(content), zlib.crc32(content)):
+            raise ValueError("the checksum differs")
+        with pa.ipc.open_file(pa.py_buffer(content)) as reader:
             table = reader.read_all()
         told: dict[str, Any] = json.loads(table.schema.metadata[b"told"])
     except (pa.ArrowException, OSError, ValueError) as error:

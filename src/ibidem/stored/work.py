@@ -24,6 +24,7 @@ from ibidem.errors import OutputExistsError, ResourceError, UsageError, no_room
 from ibidem.locking import FileLock, HeldByAnotherError
 from ibidem.quantities import size_of
 from ibidem.reports.writing import WORK_FOLDER, check_is_folder
+from ibidem.syncing import make_folder, replace_file, sync_file, sync_folder
 from ibidem.version import __version__
 
 _TOLD, _STAGES = "work.json", "stages"
@@ -79,7 +80,7 @@ def _locked(work: Path, what: str) -> Iterator[None]:
         problem = None
         for _ in range(_TRIES):
             try:
-                work.mkdir(parents=True, exist_ok=True)
+                make_folder(work)
                 stack.enter_context(FileLock(work / "lock"))
                 break
             except FileNotFoundError as error:  # its last holder has removed it between the two
@@ -190,14 +191,21 @@ class WorkFolder:
             now |= {"stages": where, "owner": self._owner, "begun": datetime.now(timezone.utc).isoformat(timespec="seconds")}
             aside = self._work / f"{_TOLD}.part"
             aside.write_text(json.dumps(now, ensure_ascii=False), "utf-8", "surrogatepass")
-            os.replace(aside, self._work / _TOLD)
+            replace_file(aside, self._work / _TOLD)
             self._make_stages()
         except OSError as error:
             raise no_room(where, error) from error
 
     def _make_stages(self) -> None:
-        self.stages.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (self.stages / _OWNER).write_text(str(self._owner), "ascii")
+        """Make the folder of stages. It gets its name when its owner is in it, after `work.json` got its own, on disk too."""
+        aside = self.stages.with_name(f"{self.stages.name}.part")
+        shutil.rmtree(aside, ignore_errors=True)  # of a run that was killed
+        aside.mkdir(mode=0o700, parents=True)
+        (aside / _OWNER).write_text(str(self._owner), "ascii")
+        sync_file(aside / _OWNER)
+        sync_folder(aside)
+        os.rename(aside, self.stages)
+        sync_folder(self.stages.parent)
 
     def close(self, failed: bool = False) -> None:
         """Remove all of it, unless the run has failed and is to be resumed. A forked process leaves it alone."""
@@ -214,7 +222,8 @@ class WorkFolder:
 def _remove(work: Path, stages: Path, owner: str | None) -> None:
     """Remove the stages, at once as far as anybody can see: nobody can go on with some of them. Others' folders stay."""
     gone = stages.with_name(f"{stages.name}.gone")
-    shutil.rmtree(gone, ignore_errors=True)  # of an earlier try
+    for name in (gone, stages.with_name(f"{stages.name}.part")):
+        shutil.rmtree(name, ignore_errors=True)  # of an earlier try
     if _owner_of(stages) == owner:
         with suppress(OSError):
             os.rename(stages, gone)
@@ -222,7 +231,9 @@ def _remove(work: Path, stages: Path, owner: str | None) -> None:
     with suppress(OSError):
         stages.rmdir()  # an empty one is nobody's
     with suppress(OSError):
-        (work / _TOLD).unlink(missing_ok=True)  # last: it says where the stages are
+        sync_folder(stages.parent)
+    with suppress(OSError):
+        (work / _TOLD).unlink(missing_ok=True)  # last, on disk too: it says where the stages are
 
 
 def _owner_of(stages: Path) -> str | None:
