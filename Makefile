@@ -31,10 +31,12 @@ test-versions:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch .venv/installed $@
 
-# What tests need beyond Python: Java for the Spark engine, Chromium for the pages, axe-core to judge how accessible these are.
+# What tests need beyond Python: Java for the Spark engine, strace for power cuts, Chromium for the pages, axe-core to judge how
+# accessible these are.
 # It is installed where that can be done without asking; if not, the tests that need it are skipped, and say so.
 programs:
 	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version >/dev/null 2>&1 || $(call install,default-jre-headless,Java for the Spark engine)
+	@command -v strace >/dev/null || $(call install,strace,strace to replay power cuts)
 	@command -v chromium >/dev/null || $(call install,chromium,Chromium for the pages)
 	@command -v npm >/dev/null || test -d $(AXE) || $(call install,npm,npm for axe-core)
 	@test -d $(AXE) || ! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix .venv/node axe-core@4 || \
