@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from tests.crash.all_kinds import KINDS
-from tests.crash.replay import check_sampled, trace_kinds
+from tests.crash.replay import Report, check_sampled, trace_kinds
 from tests.crash.tracing import why_not
 from tests.index_faults import quick_folder
 
 # Of all states. A stored run takes a third of a second to be resumed, the others some hundredths.
 SHARES = {"index": 0.45, "served": 0.3, "cleaned": 0.15, "runs": 0.1}
+
+
+def tell(report: Report) -> None:
+    """Say how far it is."""
+    print(f"  {report.kind}: {report.n_states:,} states in {report.seconds:.0f} s", file=sys.stderr, flush=True)
 
 
 def main() -> None:
@@ -39,7 +43,7 @@ def main() -> None:
         traces = trace_kinds(kinds, folder)
         for name, kind in kinds.items():
             wanted = round(options.states * SHARES[name] / total)
-            report = check_sampled(kind, name, traces[name], wanted, options.seed, Path(folder) / "place")
+            report = check_sampled(kind, name, traces[name], wanted, options.seed, folder / "place", tell)
             print("\n".join(report.lines()), flush=True)
             n_states, n_losses = n_states + report.n_states, n_losses + len(report.losses)
     print(f"{n_states:,} states, {n_losses} losses")

@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from tests.crash.sampling import State, sample_states, states_without
 from tests.crash.tracing import read_trace, record, snapshot
 
 _RANDOM = re.compile(r"(?<=[-.])[0-9a-f]{16,32}(?=\.)")  # what makes names of files unique
+_STATES_BETWEEN = 500
 _REPOSITORY = Path(__file__).parent.parent.parent
 
 
@@ -56,8 +57,16 @@ def trace_kinds(kinds: dict[str, Kind], folder: Path) -> dict[str, Trace]:
     return traces
 
 
-def check_states(kind: Kind, name: str, trace: Trace, states: Iterable[State], place: Path, most_losses: int) -> Report:
-    """Rebuild states one after the other in a place, and look at each; stop after so many losses."""
+def check_states(
+    kind: Kind,
+    name: str,
+    trace: Trace,
+    states: Iterable[State],
+    place: Path,
+    most_losses: int,
+    tell: Callable[[Report], None] = lambda report: None,
+) -> Report:
+    """Rebuild states one after the other in a place, and look at each; stop after so many losses, `tell` how far it is."""
     report, begin = Report(name, outcomes=kind.outcomes), time.monotonic()
     kind.outcomes.clear()
     for state in states:
@@ -71,14 +80,24 @@ def check_states(kind: Kind, name: str, trace: Trace, states: Iterable[State], p
             report.losses.append(f"{problems[0]} [{state.tell(trace)}]")
             if len(report.losses) >= most_losses:
                 break
+        report.seconds = time.monotonic() - begin
+        if report.n_states % _STATES_BETWEEN == 0:
+            tell(report)
     shutil.rmtree(place, ignore_errors=True)
-    report.seconds = time.monotonic() - begin
     return report
 
 
-def check_sampled(kind: Kind, name: str, trace: Trace, n_states: int, seed: int, place: Path) -> Report:
+def check_sampled(
+    kind: Kind,
+    name: str,
+    trace: Trace,
+    n_states: int,
+    seed: int,
+    place: Path,
+    tell: Callable[[Report], None] = lambda report: None,
+) -> Report:
     """Look at so many different states."""
-    return check_states(kind, name, trace, sample_states(trace, n_states, seed), place, most_losses=5)
+    return check_states(kind, name, trace, sample_states(trace, n_states, seed), place, most_losses=5, tell=tell)
 
 
 def check_without(kind: Kind, name: str, trace: Trace, forgotten: set[int], place: Path, most_states: int) -> Report:

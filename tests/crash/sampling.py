@@ -13,6 +13,8 @@ _SHARES_KEPT = (0.1, 0.5, 0.5, 0.9)
 _TORN_SHARE = 0.3  # of the writes that are kept in a random state
 _ROUNDS_WITHOUT_NEWS = 3
 
+_Corner = tuple[str, int]
+
 
 @dataclass(frozen=True)
 class State:
@@ -37,10 +39,11 @@ def sample_states(trace: Trace, n_states: int, seed: int) -> Iterator[State]:
     """
     chance = random.Random(seed)
     seen: set[tuple[bytes, int]] = set()
-    corners = [(end, choice) for end in range(len(trace) + 1) for choice in _corners(trace, end)]
+    corners = [(end, corner) for end in range(len(trace) + 1) for corner in _corners(trace, end)]
     if len(corners) > n_states // 2:
         corners = chance.sample(corners, n_states // 2)
-    plan, n_idle = sorted(corners, key=lambda item: item[0]), 0
+    plan = ((end, _choose(trace, end, corner)) for end, corner in corners)
+    n_idle = 0
     while len(seen) < n_states and n_idle < _ROUNDS_WITHOUT_NEWS:
         n_before = len(seen)
         for end, choice in plan:
@@ -50,8 +53,8 @@ def sample_states(trace: Trace, n_states: int, seed: int) -> Iterator[State]:
                 seen.add(key)
                 yield state
         n_idle = 0 if len(seen) > n_before else n_idle + 1
-        ends = sorted(chance.choices(range(len(trace) + 1), k=max(n_states - len(seen), 50)))
-        plan = [(end, _random_choice(trace, end, chance)) for end in ends]
+        ends = chance.choices(range(len(trace) + 1), k=max(n_states - len(seen), 50))
+        plan = ((end, _random_choice(trace, end, chance)) for end in ends)
 
 
 def states_without(trace: Trace, forgotten: set[int], seed: int) -> Iterator[State]:
@@ -80,25 +83,38 @@ def _state(trace: Trace, end: int, choice: Choice) -> State:
     return State(end, choice, trace.tree(end, choice), tuple(trace.marks(end)))
 
 
-def _corners(trace: Trace, end: int) -> Iterator[Choice]:
-    """Yield: all kept (a killed process leaves that), all lost, names or contents only, each one lost, each one kept."""
+def _corners(trace: Trace, end: int) -> list[_Corner]:
+    """Return what to keep: all (a killed process leaves that), nothing, names or contents only, all but one, one, the first."""
     pending = trace.pending(end)
-    whole = dict.fromkeys(pending, WHOLE)
-    yield whole
     if not pending:
-        return
-    yield {}
+        return [("all", 0)]
+    inodes = {trace.operations[number].inode for number in pending}  # type: ignore[union-attr]
+    return [
+        ("all", 0), ("nothing", 0), ("names", 0), ("contents", 0), ("names and sizes", 0),
+        *(("but file", inode) for inode in inodes),
+        *((what, number) for number in pending for what in ("but", "only")),
+        *(("first", count) for count in range(1, len(pending))),  # in their order, as with a journal
+    ]  # fmt: skip
+
+
+def _choose(trace: Trace, end: int, corner: _Corner) -> Choice:
+    """Return what a corner keeps; there are too many of them to keep all."""
+    pending = trace.pending(end)
     names = {number for number in pending if isinstance(trace.operations[number], Names)}
-    yield {number: WHOLE for number in pending if number in names}
-    yield {number: WHOLE for number in pending if number not in names}
-    yield {number: WHOLE if number in names else ONLY_SIZE for number in pending}
-    for inode in {trace.operations[number].inode for number in pending}:  # type: ignore[union-attr]
-        yield {number: WHOLE for number in pending if trace.operations[number].inode != inode}  # type: ignore[union-attr]
-    for number in pending:
-        yield {other: WHOLE for other in pending if other != number}
-        yield {number: WHOLE}
-    for count in range(1, len(pending)):  # in their order, as with a journal
-        yield dict.fromkeys(pending[:count], WHOLE)
+    what, which = corner
+    if what == "names and sizes":
+        return {number: WHOLE if number in names else ONLY_SIZE for number in pending}
+    kept = {
+        "all": pending,
+        "nothing": (),
+        "names": names,
+        "contents": [number for number in pending if number not in names],
+        "but file": [number for number in pending if trace.operations[number].inode != which],  # type: ignore[union-attr]
+        "but": [number for number in pending if number != which],
+        "only": [which],
+        "first": pending[:which],
+    }
+    return dict.fromkeys(kept[what], WHOLE)
 
 
 def _random_choice(trace: Trace, end: int, chance: random.Random) -> Choice:
