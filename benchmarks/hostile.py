@@ -50,6 +50,7 @@ VERBS = {
     "add": ("index", "add"),
     "query": ("index", "query"),
     "check": ("index", "check"),
+    "watch": ("watch",),
 }
 
 
@@ -116,12 +117,15 @@ def command_of(verb: str, folder: Path) -> list[str]:
         return [IBIDEM, *words, index, str(folder / "again.jsonl"), "-o", out]
     if verb == "check":
         return [IBIDEM, *words, index, str(folder / "again.jsonl"), "--format", "jsonl"]
+    if verb == "watch":
+        return ["sh", "-c", 'exec "$0" watch "$1" -q < "$2"', IBIDEM, str(folder / "watched"), documents]
     return [IBIDEM, *words, documents, "-o", out, "-q"]
 
 
 def measure(verb: str, folder: Path, limit_seconds: float, limit_bytes: int) -> Measured:
     """Run a verb on the collection of a folder."""
-    shutil.rmtree(folder / "out", ignore_errors=True)
+    for made in ("out", "watched"):
+        shutil.rmtree(folder / made, ignore_errors=True)
     if verb == "add":
         shutil.rmtree(folder / "index", ignore_errors=True)
     return run_limited(command_of(verb, folder), limit_seconds, limit_bytes, folder / "errors.txt")

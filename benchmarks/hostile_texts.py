@@ -192,6 +192,27 @@ def different_words(size_bytes: int) -> Iterator[str]:
     yield " ".join(word(number) for number in range(size_bytes // 8))
 
 
+_COMMON = ["paragraph", "number", "of", "a", "very", "long", "page", "with", "more", "words", "of", "its", "own"]
+
+
+def templates(n_documents: int, n_own: int, n_values: int = 0, n_templates: int = 1) -> Callable[[int], Iterator[str]]:
+    """Sentences of some templates with `n_own` words of their own, each one of `n_values` (0: in no other sentence)."""
+
+    def make(size_bytes: int) -> Iterator[str]:
+        chance = random.Random(1)
+        n_sentences = size_bytes // (len(" ".join(_COMMON)) + 8 * n_own)
+        sentences = []
+        for number in range(n_sentences):
+            first = 10_000 * (number % n_templates)
+            fixed = _COMMON if number % n_templates == 0 else [*_COMMON[:8], *(word(first + k) for k in range(5))]
+            own = [word(10**6 + (chance.randrange(n_values) if n_values else n_own * number + k)) for k in range(n_own)]
+            sentences.append(" ".join([*fixed[:6], *own, *fixed[6:]]).capitalize() + ". ")
+        for part in range(n_documents):
+            yield "".join(sentences[part::n_documents])
+
+    return make
+
+
 def tiny_texts(text: Callable[[int], str]) -> Callable[[int], Iterator[str]]:
     """Very many documents."""
     return lambda size_bytes: (text(number) for number in count())
@@ -263,6 +284,13 @@ COLLECTIONS: dict[str, Callable[[int], Iterator[str]]] = {
     "staircase, many": staircase(1000, 10**9),
     "staircases of 100, two": staircase(2, 100),
     "staircases of 100, fifty": staircase(50, 100),
+    "one template, one": templates(1, 1),
+    "one template, many": templates(1000, 1),
+    "one template, far apart": templates(2, 3),
+    "two templates, two": templates(2, 1, 0, 2),
+    "thirty templates, fifty": templates(50, 1, 0, 30),
+    "slots of 50, two": templates(2, 3, 50),
+    "slots of 7, many": templates(1000, 6, 7),
     "subsets": subsets,
     "near copies": near_copies,
     "reordered": reordered,
