@@ -161,7 +161,7 @@ def test_a_client_that_does_not_read_is_not_waited_for(over: Callable[..., str],
 @pytest.mark.parametrize("token", [None, TOKEN])
 def test_half_sent_requests_lock_nobody_out(over: Callable[..., str], token: str | None) -> None:
     """The first of them make room for those who come later."""
-    limits = Limits(most=24, most_of_one_address=16, for_this_machine=4, queue=8)
+    limits = Limits(most=24, most_of_one_address=16, for_this_machine=4)
     address = over(Access("0.0.0.0" if token else "127.0.0.1", token), limits)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     with ExitStack() as stack:

@@ -28,7 +28,8 @@ _MOST_OF_ONE_ADDRESS = 200  # behind a server that encrypts, all clients share i
 _FOR_THIS_MACHINE = 16
 _FEWEST = 16
 _OTHER_FILES = 64  # the index, SQLite and what threads open
-_QUEUE = 128
+_AT_ONCE = 8  # so few that whoever sends a request at once is read before many others are accepted
+_ROUNDS = 4  # from when a connection is accepted until it is admitted, and from when it is dropped until its file is closed
 
 Client = tuple[str, int]
 
@@ -42,12 +43,12 @@ class Connection(Protocol):
 
 @dataclass(frozen=True)
 class Limits:
-    """Numbers of connections. `queue` is how many may wait to be accepted, and how many are accepted at a time."""
+    """Numbers of connections; `at_once` are accepted before those that are there are looked at again."""
 
     most: int = _MOST
     most_of_one_address: int = _MOST_OF_ONE_ADDRESS
     for_this_machine: int = _FOR_THIS_MACHINE
-    queue: int = _QUEUE
+    at_once: int = _AT_ONCE
 
 
 def limits_of_process() -> Limits:
@@ -58,15 +59,14 @@ def limits_of_process() -> Limits:
     if allowed == resource.RLIM_INFINITY:
         return Limits()
     room = allowed - _n_open_files() - _OTHER_FILES
-    # Those that were accepted but not yet admitted need files, too: a queue, and those of the round before.
-    most = min(_MOST, room // 2)
+    most = min(_MOST, room - _ROUNDS * _AT_ONCE)
     if most < _FEWEST:
-        needed = allowed - room + 2 * _FEWEST
+        needed = allowed - most + _FEWEST
         raise ResourceError(
             f"this process may open {allowed} files at a time, which is too few to serve",
             f"Allow {needed} or more: ulimit -n {needed}",
         )
-    return Limits(most, max(_FEWEST // 2, most // 2), min(_FOR_THIS_MACHINE, most // 4), min(_QUEUE, most // 2))
+    return Limits(most, most // 2, min(_FOR_THIS_MACHINE, most // 4))
 
 
 class Admission:

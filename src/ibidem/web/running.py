@@ -21,6 +21,7 @@ from ibidem.web.served import Served
 from ibidem.web.streaming import Streams
 
 _LONGEST_FAREWELL_SECONDS = 3
+_MOST_WAITING = 2048  # connections that are not yet accepted
 
 
 class Server(uvicorn.Server):
@@ -36,7 +37,7 @@ class Server(uvicorn.Server):
                 access_log=verbose,
                 server_header=False,
                 timeout_graceful_shutdown=_LONGEST_FAREWELL_SECONDS,
-                backlog=admission.limits.queue,
+                backlog=admission.limits.at_once,
                 http=cast(Any, protocol),
                 loop="asyncio",
                 ws="none",
@@ -45,6 +46,12 @@ class Server(uvicorn.Server):
         # After the configuration, which sets up logging.
         logging.getLogger("uvicorn.access").addFilter(WithoutSecrets(access.token))
         self._streams = streams
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept. asyncio takes one number for how many are accepted at once and for how many may wait."""
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(_MOST_WAITING)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End streams, then everything else."""
@@ -91,7 +98,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen(2048)
+        listening.listen(_MOST_WAITING)
     except OSError as problem:
         listening.close()
         next_step = "Give another one with --port; 0 takes one that is free."
