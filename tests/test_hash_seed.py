@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,12 @@ import ibidem
 from ibidem.config import SentencesConfig
 from ibidem.errors import IndexSettingsError
 from ibidem.index.settings import to_store, with_stored
+from ibidem.resemblance import shingle_tokens
+from ibidem.seeding import with_seed
 from ibidem.sentences import split_texts, stem_words, tokenise_texts
 from ibidem.sentences.hashing import seed_of
+from ibidem.signatures import TypeTokens
+from ibidem.stored.work import earlier_seed
 from tests.distributed.parity import found_apart, rows_of
 
 SENTENCES = [
@@ -167,3 +172,59 @@ def test_an_index_made_before_has_no_seed() -> None:
     assert with_stored(stored, ibidem.Config(), {}).sentences.hash_seed == 0
     with pytest.raises(IndexSettingsError, match="hash_seed is 0 in the index, not 5"):
         with_stored(stored, ibidem.Config.of(hash_seed=5), {})
+
+
+def test_every_run_has_a_seed_of_its_own_where_results_do_not_depend_on_it() -> None:
+    records = [{"id": str(number), "text": " ".join(SENTENCES)} for number in range(2)]
+    runs = [verb(records) for verb in (ibidem.find, ibidem.cluster, ibidem.dedup) for _ in range(2)]
+    seeds = [run.config.sentences.hash_seed for run in runs]
+    assert len(set(seeds)) == len(seeds)
+    assert all(seed > 0 for seed in seeds)
+    fixed = [
+        ibidem.find(records, signature="spotsigs"),
+        ibidem.find(records, align=True),
+        ibidem.cluster(records, method="minhash"),
+        ibidem.cluster(records, sample_every=4),
+    ]
+    assert [run.config.sentences.hash_seed for run in fixed] == [0, 0, 0, 0]
+    assert ibidem.dedup(records, method="minhash").config.sentences.hash_seed > 0, "text that collides would remove other text"
+
+
+def test_a_new_index_has_a_seed_of_its_own_for_all_who_open_it(tmp_path: Path) -> None:
+    with ibidem.Index(tmp_path / "a") as one, ibidem.Index(tmp_path / "a") as two, ibidem.Index(tmp_path / "b") as other:
+        assert one.config.sentences.hash_seed == two.config.sentences.hash_seed > 0
+        assert other.config.sentences.hash_seed not in (0, one.config.sentences.hash_seed)
+        two.add([{"id": "a", "text": SENTENCES[0]}])
+        assert one.check({"id": "b", "text": SENTENCES[0]}).n_known == 1
+
+
+def test_a_run_that_goes_on_has_the_seed_of_the_run(tmp_path: Path) -> None:
+    stored = {"stages": "stages", "settings": {"sentences": {"hash_seed": 77}}}
+    (tmp_path / "work.json").write_text(json.dumps(stored), encoding="utf-8")
+    assert earlier_seed(ibidem.Config.of(work_dir=str(tmp_path), resume=True)) == 77
+    assert earlier_seed(ibidem.Config.of(work_dir=str(tmp_path))) is None
+    assert earlier_seed(ibidem.Config.of(work_dir=str(tmp_path / "none"), resume=True)) is None
+    assert with_seed("find", ibidem.Config(), None, 77).sentences.hash_seed == 77
+    assert with_seed("find", ibidem.Config.of(hash_seed=5), None, 77).sentences.hash_seed == 5
+
+
+@pytest.mark.parametrize("size", [512, 600, 1000])
+def test_long_shingles_cannot_be_made_to_agree_under_every_seed(size: int) -> None:
+    # Thue and Morse's order: of two words that differ by eight times anything, sums of powers of one odd number agree.
+    turns = np.array([bin(number).count("1") % 2 for number in range(512)])
+    made = [np.where(turns == first, np.uint64(1000), np.uint64(1008)) for first in (0, 1)]
+    tokens = TypeTokens(np.concatenate(made), np.array([0, 512, 1024]))
+    one, other = shingle_tokens(tokens, size, distinct=True).hashes.tolist()
+    assert one != other
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 120), st.integers(1, 90), st.integers(0, 5))
+def test_shingles_are_equal_where_their_words_are(n_tokens: int, size: int, n_words: int) -> None:
+    chance = np.random.default_rng(n_tokens * 1000 + size * 7 + n_words)
+    tokens = chance.integers(1, n_words + 2, n_tokens).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    found = shingle_tokens(TypeTokens(tokens, np.array([0, n_tokens])), size, distinct=False).hashes.tolist()
+    width = min(size, n_tokens)
+    windows = [tuple(tokens[start : start + width].tolist()) for start in range(n_tokens - width + 1)]
+    assert len(found) == len(windows)
+    assert len(set(zip(found, windows, strict=True))) == len(set(found)) == len(set(windows))
