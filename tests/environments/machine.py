@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -53,7 +54,8 @@ class Environment(RuleBasedStateMachine):
     def teardown(self) -> None:
         os.chdir(self._before)
         for handle in self.handles:
-            handle.index.close()
+            with suppress(IndexStoreError):
+                handle.index.close()
         self._scratch.cleanup()
 
     @initialize()
@@ -90,7 +92,8 @@ class Environment(RuleBasedStateMachine):
         self.handles.remove(handle)
         streams = [stream for stream in self.streams if stream.arrivals in list(handle.index._streams)]
         self.streams = [stream for stream in self.streams if stream not in streams]
-        self.attempt("close", handle.folder, [s for stream in streams for s in _prefixes(stream)], handle.index.close)
+        states = [state for stream in streams for state in _prefixes(stream)]  # what was answered is committed
+        self.attempt("close", handle.folder, states, handle.index.close, must_change=False)
 
     @precondition(lambda self: self.handles)
     @rule(which=WHICH, n=st.integers(1, 2), streamed=st.booleans())
@@ -268,6 +271,7 @@ class Environment(RuleBasedStateMachine):
         before = Index(self.world.path(folder), create=False, workers=1) if open_before else None
         if before is not None:
             len(before)  # it has read the newer one
+        later = set(os.listdir(catalog.parent)) - set(os.listdir(path))
         self._put(path / CATALOG, catalog, in_place)
         new = self.world.new_documents(1)
         try:
@@ -278,6 +282,8 @@ class Environment(RuleBasedStateMachine):
             self._put(newer, catalog, in_place)
             self.world.check({folder})
         else:  # nothing in the folder is newer than the backup, so that it goes on from there
+            if missing := {name for name in later if name.endswith(".ibi")} - set(os.listdir(catalog.parent)):
+                raise LostError(f"{folder.place}: files that the newer catalog needs were deleted: {missing}")
             self.world.check({folder}, [(folder, [documents | new])])
 
     # --- How --------------------------------------------------------------------------------------------------------------

@@ -66,10 +66,53 @@ def with_hard_links(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Writer, "_refuse_shared", lambda writer: None)
 
 
-@pytest.mark.parametrize("take_away", [by_path, without_identity, without_lock, with_hard_links])
-def test_without_a_guard_something_is_lost(
-    take_away: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+def restored(machine: Environment) -> None:
+    """A catalog is restored that is one commit older."""
+    machine.back_up(0)
+    machine.open(0, "absolute")
+    machine.add(0, 1, False)
+    machine.restore_catalog(0, 0, True, False)
+
+
+def two_writers(machine: Environment) -> None:
+    """A lock is deleted while it is held, and somebody else writes."""
+    for _ in range(2):
+        machine.open(0, "absolute")
+    machine.begin_stream(0)
+    machine.delete_lock(0)
+    machine.add(1, 1, False)
+    machine.end_stream(0)
+
+
+def hard_links(machine: Environment) -> None:
+    """One of two copies of hard links is changed."""
+    machine.copy_folder(0, 0, True)
+    machine.open(0, "absolute")
+    machine.add(0, 1, False)
+
+
+def play(script: Callable[[Environment], None]) -> None:
+    machine = Environment()
+    try:
+        machine.two_indexes()
+        script(machine)
+    finally:
+        machine.teardown()
+
+
+@pytest.mark.parametrize(
+    ("take_away", "script"), [(without_identity, restored), (without_lock, two_writers), (with_hard_links, hard_links)]
+)
+def test_without_a_guard_the_machine_finds_the_loss(
+    take_away: Callable[[pytest.MonkeyPatch], None], script: Callable[[Environment], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    play(script)
     take_away(monkeypatch)
+    with pytest.raises(LostError):
+        play(script)
+
+
+def test_with_paths_instead_of_an_open_folder_the_machine_finds_the_loss_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_path(monkeypatch)
     with pytest.raises(LostError):
         run(300, 1, shrink=False)

@@ -124,19 +124,21 @@ class World:
         for folder in list(touched):
             touched = touched | folder.peers
         for folder in self.there():
+            now = self._look(folder)
             if folder not in touched:
-                if folder.seen != self._look(folder):
+                if folder.seen != now:
                     raise LostError(f"{folder.place} was changed, and nobody had anything to do with it")
                 continue
-            now, allowed_states = self._look(folder), states.get(folder, [folder.documents])
-            is_as_before = {**now, LOCK: None} == {**folder.seen, LOCK: None}  # a change that was refused took the lock
-            if not is_as_before or folder.documents not in allowed_states:
-                self._check_documents(folder, allowed_states)
-            folder.seen = now
+            possible = states.get(folder, [folder.documents])
+            if folder.seen != now or folder.documents not in possible:  # not if a change was refused
+                self._check_documents(folder, possible)
+                folder.seen = self._look(folder)
 
     def _look(self, folder: Folder) -> dict[str, tuple[int, ...]]:
+        """Return what can be seen of the files, but for the lock: one of hard links is that of another folder too."""
         with os.scandir(self.path(folder)) as entries:
-            return {entry.name: (entry.stat().st_ino, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries}
+            files = {entry.name: entry.stat() for entry in entries if entry.name != LOCK}
+        return {name: (status.st_ino, status.st_size, status.st_mtime_ns) for name, status in files.items()}
 
     def _check_documents(self, folder: Folder, states: Sequence[Documents]) -> None:
         try:

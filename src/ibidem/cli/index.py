@@ -29,5 +29,6 @@ def index() -> None:
     ibidem index query news.idx today.jsonl -o out
     ibidem index check news.idx submission.txt
 
-    Exit code 4: there is no index, it is damaged, being written to, or made with other settings.
+    Exit code 4: there is no index, it is damaged, being written to, moved while it was open, or made with other settings.
+    Exit code 5: no space is left on its disk.
     """

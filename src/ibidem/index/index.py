@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -106,12 +106,13 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        """Close the index, and the streams that are being watched; it cannot be used any more."""
-        for stream in list(self._streams):
-            stream.close()
-        if "_engine" in self.__dict__:
-            self._engine.close()
-        self._catalog.close()
+        """Close the index, and the streams that are being watched; it cannot be used any more, also if a stream raises."""
+        with ExitStack() as stack:
+            stack.callback(self._catalog.close)
+            if "_engine" in self.__dict__:
+                stack.callback(self._engine.close)
+            for stream in list(self._streams):
+                stack.callback(stream.close)
 
     def __len__(self) -> int:
         """Number of documents."""
