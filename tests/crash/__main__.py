@@ -12,8 +12,8 @@ import argparse
 import sys
 
 from tests.crash.all_kinds import KINDS
+from tests.crash.calls import why_not
 from tests.crash.replay import Report, check_sampled, trace_kinds
-from tests.crash.tracing import why_not
 from tests.index_faults import quick_folder
 
 # Of all states. A stored run takes a third of a second to be resumed, the others some hundredths.

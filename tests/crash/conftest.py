@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.crash.all_kinds import KINDS
+from tests.crash.calls import why_not
 from tests.crash.disk import Trace
 from tests.crash.kinds import Kind
 from tests.crash.replay import trace_kinds
-from tests.crash.tracing import why_not
 from tests.index_faults import quick_folder
 
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from tests.crash.calls import record
 from tests.crash.disk import Names, Sync, Trace, Tree
 from tests.crash.kinds import WRITTEN_SECONDS, Kind
 from tests.crash.sampling import State, sample_states, states_without
-from tests.crash.tracing import read_trace, record, snapshot
+from tests.crash.tracing import read_trace, snapshot
 
 _RANDOM = re.compile(r"(?<=[-.])[0-9a-f]{16,32}(?=\.)")  # what makes names of files unique
 _STATES_BETWEEN = 500

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.crash.calls import TraceError, record, why_not
 from tests.crash.disk import WHOLE, Kept, Mark, Names, Operation, Sync, Trace, Truncate, Write, digest
 from tests.crash.sampling import sample_states, states_without
-from tests.crash.tracing import MARK, TraceError, read_trace, record, snapshot, why_not
+from tests.crash.tracing import MARK, read_trace, snapshot
 
 REPLACED = (  # a file is written aside, synced, renamed over an old one, and its folder synced
     Names(0, (("new.part", 2),)),

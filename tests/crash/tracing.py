@@ -1,60 +1,26 @@
-"""The system calls of a process that change one folder, as operations on files and names.
+"""What a traced process does in one folder, as operations on files and names.
 
-`strace` is asked, not a library loaded before others (LD_PRELOAD): Python, SQLite and Arrow write from C, the C library calls
-itself without passing through names that could be replaced, and a traced process cannot get around the kernel. What the model
-of `disk.py` does not know (shared writable mappings, io_uring, copies inside of the kernel, a second process that writes) is a
-TraceError: better no answer than one about another sequence of calls.
+What the model of `disk.py` does not know (shared writable mappings, io_uring, copies inside of the kernel, a second process
+that writes) is a TraceError: better no answer than one about another sequence of calls.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
+from tests.crash.calls import Call, TraceError, calls_in
 from tests.crash.disk import Mark, Names, Operation, Sync, Trace, Truncate, Write
 
 MARK = b"@crash "  # begins, with the name of the folder, what a traced process writes once something is promised
 ROOT = 0
-_CALLS = (
-    "open,openat,openat2,creat,write,pwrite64,writev,pwritev,pwritev2,truncate,ftruncate,rename,renameat,renameat2,link,linkat,"
-    "unlink,unlinkat,symlink,symlinkat,mkdir,mkdirat,rmdir,fsync,fdatasync,sync,syncfs,msync,mmap,close,dup,dup2,dup3,fcntl,"
-    "lseek,copy_file_range,sendfile,splice,fallocate,io_uring_setup,io_submit,clone,clone3,fork,vfork"
-)
 _UNKNOWN_CALLS = {"copy_file_range", "sendfile", "splice", "fallocate", "symlink", "symlinkat", "openat2"}
 _NEVER = {"io_uring_setup", "io_submit"}
-_STRING = re.compile(r'"((?:\\x[0-9a-f]{2})*)"(\.\.\.)?')
-_PATH_OF_DESCRIPTOR = re.compile(r"(?<=[\dD])<((?:\\x[0-9a-f]{2})*)>(?:\(deleted\))?")
-_CALL = re.compile(r"(\w+)\((.*)\)\s+= (-?\d+|\?)", re.DOTALL)
 _OPEN_FILES = re.compile(r"/proc/(?:self|thread-self|\d+)/fd/(\d+)(/.*)?")
 _IOV_BASE = re.compile(r"iov_base=\$(\d+)")
-
-
-class TraceError(Exception):
-    """The trace has calls whose effect is not known, or ends too early."""
-
-
-@cache
-def why_not() -> str:
-    """Return why no process can be traced here, or an empty text."""
-    if not sys.platform.startswith("linux") or shutil.which("strace") is None:
-        return "strace is not installed"
-    tried = subprocess.run(["strace", "-f", "-o", os.devnull, "true"], capture_output=True, text=True)
-    return f"strace may not trace: {tried.stderr.strip()[-200:]}" if tried.returncode else ""
-
-
-def record(command: Sequence[str], log: Path, cwd: Path, environment: Mapping[str, str]) -> None:
-    """Run a command to its end, and write its system calls to a log."""
-    options = ["-f", "-y", "-xx", "-s", "1000000000", "-e", f"trace={_CALLS}", "-e", "signal=none", "-o", str(log)]
-    ended = subprocess.run(["strace", *options, *command], cwd=cwd, env=dict(environment), capture_output=True, text=True)
-    if ended.returncode:
-        raise TraceError(f"the traced process ended with {ended.returncode}: {ended.stderr[-2000:]}")
 
 
 def snapshot(root: Path) -> tuple[dict[int, dict[str, int]], dict[int, bytes]]:
@@ -78,90 +44,14 @@ def snapshot(root: Path) -> tuple[dict[int, dict[str, int]], dict[int, bytes]]:
 
 def read_trace(log: Path, root: Path, folders: dict[int, dict[str, int]], files: dict[int, bytes]) -> Trace:
     """Return what a traced process did in a root folder that was as the snapshot says when it began."""
-    lines = log.read_text("ascii").splitlines()
     recorder = _Recorder(root, folders, files)
-    own = _threads(lines)
-    begun: dict[str, tuple[str, int]] = {}
-    for line in lines:
-        thread, _, text = line.partition(" ")
-        text = text.strip()
-        if text.startswith(("+++", "---")):
-            continue
-        since = len(recorder.operations)
-        if text.startswith("<... "):
-            before, since = begun.pop(thread)
-            text = before + text.partition("resumed>")[2]
-        elif text.endswith("<unfinished ...>"):
-            begun[thread] = text.removesuffix("<unfinished ...>"), since
-            continue
-        if call := _parse(text):
-            recorder.take(call, since, thread in own)
-    return Trace(folders, files, recorder.operations, recorder.folder_numbers)
-
-
-def _threads(lines: Sequence[str]) -> set[str]:
-    """Return the threads of the process that was started, as opposed to those of processes that it started."""
-    starts: dict[str, str] = {}
-    own: set[str] = set()
-    for line in lines:
-        thread, _, text = line.partition(" ")
-        own = own or {thread}
-        text = text.strip()
-        if text.startswith("<... clone"):
-            text = starts.pop(thread) + text.partition("resumed>")[2]
-        if text.startswith("clone"):
-            if text.endswith("<unfinished ...>"):
-                starts[thread] = text.removesuffix("<unfinished ...>")
-            elif thread in own and "CLONE_THREAD" in text:
-                own.add(text.rpartition("= ")[2])
-    return own
-
-
-@dataclass(frozen=True)
-class _Call:
-    """One call that succeeded: its arguments, with `$0`, `$1` … in the places of texts."""
-
-    name: str
-    arguments: list[str]
-    texts: list[bytes]
-    result: int
-
-    def number(self, at: int) -> int:
-        return int(self.arguments[at], 0)
-
-    def text(self, at: int) -> bytes:
-        return self.texts[int(self.arguments[at].removeprefix("$"))]
-
-
-def _parse(line: str) -> _Call | None:
-    texts: list[bytes] = []
-
-    def take_out(found: re.Match[str]) -> str:
-        if found.re is _STRING and found[2]:
-            raise TraceError("a text is cut off in the trace")
-        texts.append(bytes.fromhex(found[1].replace("\\x", "")))
-        return f"${len(texts) - 1}" if found.re is _STRING else f"@{len(texts) - 1}"
-
-    line = _STRING.sub(take_out, line)
-    line = _PATH_OF_DESCRIPTOR.sub(take_out, line)
-    found = _CALL.match(line)
-    if found is None:
-        raise TraceError(f"a line that makes no sense: {line[:200]}")
-    if found[3] == "?" or int(found[3]) < 0:
-        return None
-    return _Call(found[1], _split(found[2]), texts, int(found[3]))
-
-
-def _split(arguments: str) -> list[str]:
-    """Cut arguments at the commas that are in no bracket."""
-    parts, depth = [""], 0
-    for sign in arguments:
-        depth += (sign in "[{(") - (sign in ")}]")
-        if sign == "," and not depth:
-            parts.append("")
+    begun: dict[str, int] = {}
+    for call, thread, is_own in calls_in(log):
+        if call is None:
+            begun[thread] = len(recorder.operations)
         else:
-            parts[-1] += sign
-    return [part.strip() for part in parts]
+            recorder.take(call, begun[thread], is_own)
+    return Trace(folders, files, recorder.operations, recorder.folder_numbers)
 
 
 @dataclass
@@ -192,7 +82,7 @@ class _Recorder:
         """All folders that ever were there."""
         return frozenset(self._folders)
 
-    def take(self, call: _Call, since: int, is_own: bool) -> None:
+    def take(self, call: Call, since: int, is_own: bool) -> None:
         """Note what a call does to the folder."""
         if call.name in _NEVER:
             raise TraceError(f"{call.name}: writes would pass unseen")
@@ -224,14 +114,14 @@ class _Recorder:
         else:
             self._describe(call)
 
-    def _refuse_if_inside(self, call: _Call) -> None:
+    def _refuse_if_inside(self, call: Call) -> None:
         inside = os.fsencode(self.root)
         is_inside = any(text == inside or text.startswith(inside + b"/") for text in call.texts)
         is_reading = call.name in ("open", "openat") and "O_RDONLY" in call.arguments[1 + (call.name == "openat")]
         if is_inside and call.name not in ("close", "lseek", "fcntl", "mmap") and not is_reading:
             raise TraceError(f"{call.name} in the folder, by a process or in a way that is not followed")
 
-    def _open(self, call: _Call) -> None:
+    def _open(self, call: Call) -> None:
         at = 1 if call.name == "openat" else 0
         flags = "O_WRONLY|O_CREAT|O_TRUNC" if call.name == "creat" else call.arguments[at + 1]
         self._opened.pop(call.result, None)
@@ -252,7 +142,7 @@ class _Recorder:
             self._cut(inode, 0)
         self._opened[call.result] = _Opened(inode, appends="O_APPEND" in flags)
 
-    def _write(self, call: _Call) -> None:
+    def _write(self, call: Call) -> None:
         opened = self._of(call, 0)
         if opened is None:
             mark = MARK + os.fsencode(self.root.name) + b" "
@@ -272,7 +162,7 @@ class _Recorder:
             self.operations.append(Write(opened.inode, start, data))
             self._sizes[opened.inode] = max(self._sizes[opened.inode], start + len(data))
 
-    def _rename(self, call: _Call) -> None:
+    def _rename(self, call: Call) -> None:
         has_folders = call.name.endswith(("at", "at2"))
         source, target = self._place(call, 1 if has_folders else 0), self._place(call, 3 if has_folders else 1)
         if source is None and target is None:
@@ -290,18 +180,18 @@ class _Recorder:
             self._name(*target, inode)
             self._names(source[0], ((source[1], None),), needs=len(self.operations) - 1)
 
-    def _remove(self, call: _Call) -> None:
+    def _remove(self, call: Call) -> None:
         if place := self._place(call, 1 if call.name == "unlinkat" else 0):
             self._names(place[0], ((place[1], None),))
 
-    def _truncate(self, call: _Call) -> None:
+    def _truncate(self, call: Call) -> None:
         if call.name == "ftruncate":
             if opened := self._of(call, 0):
                 self._cut(opened.inode, call.number(1))
         elif place := self._place(call, 0):
             self._cut(self._folders[place[0]][place[1]], call.number(1))
 
-    def _map(self, call: _Call) -> None:
+    def _map(self, call: Call) -> None:
         if call.name == "msync" or "MAP_SHARED" not in call.arguments[3] or "PROT_WRITE" not in call.arguments[2]:
             return
         opened = self._of(call, 4)
@@ -309,7 +199,7 @@ class _Recorder:
         if opened is not None and not self._path_of(opened.inode).endswith("-shm"):
             raise TraceError(f"{self._path_of(opened.inode)} is mapped to be written")
 
-    def _describe(self, call: _Call) -> None:
+    def _describe(self, call: Call) -> None:
         """Follow what a call does to descriptors."""
         if call.name == "close":
             self._opened.pop(_descriptor(call.arguments[0]), None)
@@ -342,10 +232,10 @@ class _Recorder:
             self.operations.append(Truncate(inode, size))
             self._sizes[inode] = size
 
-    def _of(self, call: _Call, at: int) -> _Opened | None:
+    def _of(self, call: Call, at: int) -> _Opened | None:
         return self._opened.get(_descriptor(call.arguments[at]))
 
-    def _place(self, call: _Call, at: int) -> tuple[int, str] | None:
+    def _place(self, call: Call, at: int) -> tuple[int, str] | None:
         """Return the folder and the name that a path means, None outside of the root; for the root itself no name."""
         path = os.fsdecode(call.text(at))
         if found := _OPEN_FILES.fullmatch(path):
