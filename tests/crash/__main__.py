@@ -22,7 +22,8 @@ SHARES = {"index": 0.45, "served": 0.3, "cleaned": 0.15, "runs": 0.1}
 
 def tell(report: Report) -> None:
     """Say how far it is."""
-    print(f"  {report.kind}: {report.n_states:,} states in {report.seconds:.0f} s", file=sys.stderr, flush=True)
+    done = f"{report.n_states:,} states in {report.seconds:.0f} s, {len(report.losses)} losses"
+    print(f"  {report.kind}: {done}", file=sys.stderr, flush=True)
 
 
 def main() -> None:
