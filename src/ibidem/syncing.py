@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+_NOTHING_TO_SYNC = (errno.EINVAL, errno.ENOTSUP)  # some network file systems cannot do it, nor do they need it
 _AT_ONCE = 8  # a file system with a journal writes many files for little more than one, if they come together
 
 
@@ -19,9 +20,17 @@ def sync_file(path: Path) -> None:
     """Put the content of a file on disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        _sync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _sync(descriptor: int) -> None:
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NOTHING_TO_SYNC:
+            raise
 
 
 def sync_files(paths: Sequence[Path]) -> None:
@@ -33,16 +42,11 @@ def sync_files(paths: Sequence[Path]) -> None:
 
 
 def sync_folder(folder: Path | int) -> None:
-    """Put the names in a folder, or an open descriptor of one, on disk."""
-    descriptor = folder if isinstance(folder, int) else os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # some network file systems cannot do it, nor do they need it
-            raise
-    finally:
-        if not isinstance(folder, int):
-            os.close(descriptor)
+    """Put the names in a folder, given by path or open descriptor, on disk."""
+    if isinstance(folder, int):
+        _sync(folder)
+    else:
+        sync_file(folder)
 
 
 def make_folder(folder: Path) -> None:
