@@ -121,3 +121,10 @@ def test_documents_of_one_template_take_memory_in_proportion(tmp_path: Path, mon
     assert [(a.verdict.n_known, len(a.verdict.sources)) for a in arrivals if a.verdict] == [(0, 0), (1100, 1)]
     assert found == (1100 * 2, 0)
     assert peak_bytes < 100e6
+
+
+def test_a_document_without_sentences_is_answered(tmp_path: Path) -> None:
+    with ibidem.Index(tmp_path / "index", workers=1) as index:
+        (arrival, _) = index.watch([{"id": "a", "text": "***"}, {"id": "b", "text": text_of([tuple(WORDS[:12])])}])
+        assert arrival.verdict is not None
+        assert (arrival.verdict.n_sentences, len(index.query({"id": "c", "text": "***"}))) == (0, 0)

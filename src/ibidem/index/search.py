@@ -194,7 +194,7 @@ class _Comparison:
         """Run a kernel over all queries, in parts, each with as much room as it turns out to need."""
         costs = np.ones(len(self.queries), np.int64)
         parts = split_by_cost(costs, _N_PARTS)
-        most = None if self._most_matches is None or len(self.queries) == 1 else self._most_matches // len(parts)
+        most = None if self._most_matches is None or len(self.queries) < 2 else self._most_matches // len(parts)
         outcomes = list(map_parts(lambda part: self._run_part(kernel, *part, most), parts))
         pieces = [piece for outcome in outcomes for piece in outcome]
         if not pieces:
