@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-versions programs clean fuzz
+.PHONY: demo test test-versions programs clean fuzz soak
 
 demo: .venv/installed
 	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv --report
@@ -62,3 +62,17 @@ fuzz: .venv/installed-dev
 	$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check atheris || \
 		echo "atheris cannot be installed."
 	$(BIN)/python -m fuzz --minutes $(MINUTES) --folder build/fuzz
+
+# What `make test` tries briefly, for hours: environments that change under an open index, power cuts, weak digests, inputs that
+# change, texts made to be slow, kills, and a server and a stream under hostile clients. Each part says what it did and fails on
+# any loss. DATA names a folder of real collections for the kills of stored runs, which are left out without it.
+SOAK_MINUTES ?= 30
+soak: .venv/installed-dev programs
+	$(BIN)/python -m tests.environments.machine --steps 50000
+	$(BIN)/python -m tests.crash --states 20000
+	$(BIN)/python -m tests.weak_digests --runs 500
+	$(BIN)/python -m tests.changing_inputs --runs 2000
+	$(BIN)/python benchmarks/faults.py --kills 200
+	$(if $(DATA),$(BIN)/python benchmarks/kills.py --kills 200 --data $(DATA),@echo "Kills of stored runs are left out: DATA is not set.")
+	$(BIN)/python -m fuzz.complexity --minutes $(SOAK_MINUTES)
+	$(BIN)/python benchmarks/soak.py --minutes $(SOAK_MINUTES)

@@ -71,3 +71,10 @@ def test_the_page_of_settings_is_fresh() -> None:
 def test_the_changelog_knows_the_version() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## {__version__}" in changelog or "## Unreleased" in changelog
+
+
+def test_the_page_of_attacks_names_tests_that_exist() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "docs/attacks.md").read_text(encoding="utf-8"))
+    assert named
+    missing = [f"{path}::{name}" for path, name in named if f"def {name}(" not in (ROOT / path).read_text(encoding="utf-8")]
+    assert missing == []
