@@ -555,9 +555,12 @@ def write(folder, n_commits):
 
 def test_a_reader_sees_a_whole_commit_or_none(tmp_path: Path) -> None:
     Catalog.create(tmp_path, {}).close()
-    code = WRITE + "write(Path(sys.argv[1]), 70)"
-    seen = set()
-    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) as writer, Catalog.open(tmp_path) as reader:
+    # Ten commits for each line: the reader asks for more when it has seen the last of them, and looks while they are made.
+    code = WRITE + "for line in sys.stdin:\n    write(Path(sys.argv[1]), 10)"
+    asked, seen = 0, set()
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as writer, Catalog.open(tmp_path) as reader:
+        assert writer.stdin is not None
         while writer.poll() is None:
             before = reader.generation()
             state = reader.state()
@@ -569,10 +572,15 @@ def test_a_reader_sees_a_whole_commit_or_none(tmp_path: Path) -> None:
             assert serials == list(range(max(0, last - 3), last))
             assert 3 * state.generation <= last <= 3 * after
             seen.add(state.generation)
-            time.sleep(0.001)
+            if state.generation == asked < 70:
+                asked += 10
+                writer.stdin.write(b"\n")
+                writer.stdin.flush()
+                if asked == 70:
+                    writer.stdin.close()
         assert writer.returncode == 0
         assert reader.generation() == 70
-    assert len(seen) > 2
+    assert seen >= {0, 10, 20, 30, 40, 50, 60}
 
 
 KILLED_AGAIN_AND_AGAIN = (

@@ -39,12 +39,12 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
 
 def test_threads_of_one_process_exclude_each_other(tmp_path: Path) -> None:
     n_inside = 0
-    n_turned_away = 0
     most_inside = 0
     count = threading.Lock()
+    turned_away = threading.Event()
 
     def write() -> None:
-        nonlocal n_inside, n_turned_away, most_inside
+        nonlocal n_inside, most_inside
         for _ in range(200):
             try:
                 with WriterLock(tmp_path):
@@ -54,9 +54,9 @@ def test_threads_of_one_process_exclude_each_other(tmp_path: Path) -> None:
                     time.sleep(0.0001)
                     with count:
                         n_inside -= 1
+                    assert turned_away.wait(60)  # the first one stays until another thread has tried
             except IndexLockedError:
-                with count:
-                    n_turned_away += 1
+                turned_away.set()
 
     threads = [threading.Thread(target=write) for _ in range(4)]
     for thread in threads:
@@ -64,7 +64,7 @@ def test_threads_of_one_process_exclude_each_other(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert most_inside == 1
-    assert n_turned_away > 0
+    assert turned_away.is_set()
 
 
 def test_this_process_is_called_this_process(tmp_path: Path) -> None:
