@@ -73,6 +73,7 @@ def quick(memory: Path) -> Iterator[Path]:
 def stages(faulty: Server, memory: Path) -> list[tuple[Path, Step, Texts, int]]:
     """Return every change of the sequence with the index before it, its documents, and the number of calls that can fail."""
     folder = memory / "stages"
+    folder.mkdir()  # new folders are synced: there must be as many here as in the tests
     there: Texts = {}
     found = []
     for number, step in enumerate(make_script(3, SEQUENCE)):
