@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,29 @@ def test_the_folder_of_stages_has_no_name_before_it_has_an_owner(
     assert (tmp_path / "out" / ".work" / "work.json").exists()
     said(run(*call), 0)
     assert not (tmp_path / "out" / ".work").exists()
+
+
+def test_stages_lose_their_name_on_disk_before_they_are_removed(
+    run: Run, collection: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut may keep any of the removals: without its owner, a folder that has its name again can never be used."""
+    done: list[str] = []
+
+    def noted(module: Any, name: str) -> None:
+        call = getattr(module, name)
+
+        def noting(*given: Any, **named: Any) -> Any:
+            path = os.readlink(f"/proc/self/fd/{given[0]}") if name == "fsync" else given[-1]
+            done.append(f"{name} {Path(path).name}")
+            return call(*given, **named)
+
+        monkeypatch.setattr(module, name, noting)
+
+    for module, name in ((os, "rename"), (os, "fsync"), (shutil, "rmtree")):
+        noted(module, name)
+    said(run("find", *collection, "-o", "out", "--format", "jsonl", *PARTS), 0)
+    renamed = done.index("rename stages.gone")
+    assert done[renamed : renamed + 3] == ["rename stages.gone", "fsync .work", "rmtree stages.gone"]
 
 
 def test_killed_again_and_again(run: Run, collection: list[str], crashes: Crashes, tmp_path: Path) -> None:

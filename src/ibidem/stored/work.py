@@ -227,6 +227,7 @@ def _remove(work: Path, stages: Path, owner: str | None) -> None:
     if _owner_of(stages) == owner:
         with suppress(OSError):
             os.rename(stages, gone)
+            sync_folder(stages.parent)  # or the owner could be gone from disk, and the folder still have its name
         shutil.rmtree(gone, ignore_errors=True)
     with suppress(OSError):
         stages.rmdir()  # an empty one is nobody's
