@@ -128,7 +128,7 @@ def clean_collection(run: Run) -> CleaningResult:
         documents = shingled = run.read_shingles(fields, unique_ids=False)
         removals = duplicate_removals(documents, clusters_of(shingled, None, run))
     else:
-        documents = collection = run.read_sentences(fields, unique_ids=False)
+        documents = collection = run.read_sentences(fields, unique_ids=False, removing=True)
         check_keeping(documents, config)
         with run.progress.stage("matches"):
             rows, cells = classify(collection, config, run.map_parts, run.progress)

@@ -22,6 +22,7 @@ from ibidem.documents.streams import STDIN
 from ibidem.engines import LocalEngine
 from ibidem.progress import Progress
 from ibidem.reports import SkippedRecords
+from ibidem.sentences.hashing import is_secret
 from ibidem.settling import settle_sentences
 from ibidem.shingled import ShingledDocuments, gather_shingles
 
@@ -69,12 +70,16 @@ class Run:
         """Return where temporary files go."""
         return self.config.engine.tmp_folder or tempfile.gettempdir()
 
-    def read_sentences(self, fields: DocumentsConfig, unique_ids: bool) -> Collection:
-        """Read all documents, and split them into sentences."""
+    def read_sentences(self, fields: DocumentsConfig, unique_ids: bool, removing: bool = False) -> Collection:
+        """Read all documents, and split them into sentences.
+
+        Where text is removed, or somebody may know the seed, equal digests are proved to be equal sentences.
+        """
         with self.progress.stage("sentences", self._n_bytes()):
             batches, reference = self._batches(fields)
             collection = gather(batches, reference, self.config.sentences, self.map_parts, self.progress.add_documents)
-            collection = settle_sentences(collection, self.map_parts)
+            if removing or not is_secret(self.config.sentences.hash_seed):
+                collection = settle_sentences(collection, self.map_parts)
             check_documents(collection, self.against is not None, self.skipped, unique_ids)
         return collection
 

@@ -12,7 +12,7 @@ from ibidem.parts import MapParts
 from ibidem.passages.gram_join import group_equal
 from ibidem.sentences import CheckKey, Checks, settle_digests
 
-Numbers = NDArray[np.int64]
+Numbers = NDArray[np.int32]
 
 
 def settle_sentences(collection: Collection, map_parts: MapParts) -> Collection:
@@ -23,37 +23,41 @@ def settle_sentences(collection: Collection, map_parts: MapParts) -> Collection:
     """
     key = CheckKey.drawn()
     groups = group_equal(collection.digest)
-    rows, sizes = groups.rows.astype(np.int64), np.diff(groups.first)
-    of_bytes = _checks(collection, rows, key, map_parts, by_words=False)
-    heads = np.repeat(groups.first[:-1], sizes)
-    unlike = (of_bytes != of_bytes[heads]).any(axis=1)
-    if not unlike.any():
+    rows, sizes = groups.rows, np.diff(groups.first)
+    heads = np.repeat(rows[groups.first[:-1]], sizes)
+    of_bytes = _Checks(collection, rows, key, map_parts, by_words=False)
+    unlike = (of_bytes.of(rows) != of_bytes.of(heads)).any(axis=1)
+    del of_bytes
+    rest, heads = rows[unlike], heads[unlike]
+    of_words = _Checks(collection, np.concatenate([rest, heads]), key, map_parts, by_words=True)
+    if (of_words.of(rest) == of_words.of(heads)).all():
         return collection
-    doubtful = np.repeat(np.logical_or.reduceat(unlike, groups.first[:-1]), sizes)
-    rows = rows[doubtful]
-    digests = collection.digest[rows]
-    settled = settle_digests(digests, _checks(collection, rows, key, map_parts, by_words=True), collection.digest)
-    if settled is digests:
-        return collection
-    everywhere = collection.digest.copy()
-    everywhere[rows] = settled
-    return dataclasses.replace(collection, digest=everywhere)
+    checks = _Checks(collection, rows, key, map_parts, by_words=True).of(rows)
+    digest = collection.digest.copy()
+    digest[rows] = settle_digests(collection.digest[rows], checks, collection.digest)
+    return dataclasses.replace(collection, digest=digest)
 
 
-def _checks(collection: Collection, sentences: Numbers, key: CheckKey, map_parts: MapParts, by_words: bool) -> Checks:
-    """Return the checks of sentences, in any order."""
-    order = np.argsort(sentences, kind="stable")
-    ordered = sentences[order]
-    bounds = np.searchsorted(collection.document[ordered], collection.batch_first)
+class _Checks:
+    """The checks of some sentences, to be had by number; each is made once."""
 
-    def check(number: int) -> Checks:
-        chosen = ordered[bounds[number] : bounds[number + 1]]
-        data, offsets = text_buffers(collection.batches[number].column("text"))
-        begins = offsets[collection.document[chosen] - collection.batch_first[number]]
-        spans = begins + collection.start_byte[chosen], begins + collection.end_byte[chosen]
-        return key.of_words(data, *spans) if by_words else key.of_bytes(data, *spans)
+    def __init__(self, collection: Collection, sentences: Numbers, key: CheckKey, map_parts: MapParts, by_words: bool) -> None:
+        is_wanted = np.zeros(len(collection.digest), np.bool_)
+        is_wanted[sentences] = True
+        wanted = np.flatnonzero(is_wanted)
+        bounds = np.searchsorted(collection.document[wanted], collection.batch_first)
 
-    checks = np.empty((len(sentences), 2), np.uint64)
-    for number, part in enumerate(map_parts(check, range(len(collection.batches)))):
-        checks[order[bounds[number] : bounds[number + 1]]] = part
-    return checks
+        def check(number: int) -> Checks:
+            chosen = wanted[bounds[number] : bounds[number + 1]]
+            data, offsets = text_buffers(collection.batches[number].column("text"))
+            begins = offsets[collection.document[chosen] - collection.batch_first[number]]
+            spans = begins + collection.start_byte[chosen], begins + collection.end_byte[chosen]
+            return key.of_words(data, *spans) if by_words else key.of_bytes(data, *spans)
+
+        self._place = np.empty(len(is_wanted), np.int32)
+        self._place[wanted] = np.arange(len(wanted), dtype=np.int32)
+        self._checks = np.concatenate([np.empty((0, 2), np.uint64), *map_parts(check, range(len(collection.batches)))])
+
+    def of(self, sentences: Numbers) -> Checks:
+        """Return the checks of sentences, in any order."""
+        return self._checks[self._place[sentences]]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ibidem.cleaning.decisions import Decision, SourceDecisions
@@ -26,6 +27,10 @@ def changed(what_happened: str) -> InputError:
 def changed_input(source: str, position: int | None = None) -> InputError:
     """Return the error for a file, or a record of it, that is not what was decided about."""
     return changed(f"{source} changed after it was read{f' (record {position})' if position else ''}")
+
+
+def _ignore(text: str) -> None:
+    """Leave a text alone."""
 
 
 class Edits:
@@ -109,10 +114,17 @@ class Edits:
         except ValueError as error:
             raise self.changed() from error
 
-    def cut_object(self, source: str, decision: Decision) -> str:
+    def cut_met_object(self, position: int, source: str, decision: Decision) -> str:
+        """Do as `cut_object` does, and take the text for that of the record: it is read already."""
+        on_text = partial(self._met.add_text, position) if self._met is not None else _ignore
+        cut = self.cut_object(source, decision, on_text)
+        self._check_met()
+        return cut
+
+    def cut_object(self, source: str, decision: Decision, on_text: Callable[[str], None] = _ignore) -> str:
         """Return a JSON object, given as its source text, with what stays of its text."""
         try:
-            return cut_field(source, self.text_field, decision.cuts)
+            return cut_field(source, self.text_field, decision.cuts, on_text)
         except ValueError as error:
             raise self.changed() from error
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ibidem.cleaning.decisions import without_spans
 
@@ -23,8 +23,10 @@ _ESCAPE = re.compile(
 _KEYS = json.JSONDecoder(strict=False)
 
 
-def cut_field(source: str, name: str, cuts: Sequence[tuple[int, int]]) -> str:
-    """Return the source text of an object without some spans of the string in its field `name`."""
+def cut_field(
+    source: str, name: str, cuts: Sequence[tuple[int, int]], on_text: Callable[[str], None] = lambda text: None
+) -> str:
+    """Return the source text of an object without some spans of the string in its field `name`; `on_text` gets that string."""
     # Of repeated fields the last one counts, for readers of JSON as for ours.
     spans = [(start, end) for key, start, end in fields(source) if key == name]
     if not spans:
@@ -32,14 +34,15 @@ def cut_field(source: str, name: str, cuts: Sequence[tuple[int, int]]) -> str:
     start, end = spans[-1]
     if source[start] != '"':
         raise ValueError(f"field '{name}' is no string")
-    return source[:start] + cut_string(source[start:end], cuts) + source[end:]
+    return source[:start] + cut_string(source[start:end], cuts, on_text) + source[end:]
 
 
-def cut_string(token: str, cuts: Sequence[tuple[int, int]]) -> str:
+def cut_string(token: str, cuts: Sequence[tuple[int, int]], on_text: Callable[[str], None] = lambda text: None) -> str:
     """Return a JSON string, given with its quotation marks, without some spans of the text that it stands for."""
     if not cuts:
         return token
     text = _KEYS.decode(token)
+    on_text(text)
     for ascii_only in (False, True):
         # Written as Python writes it, as nearly all are: the rest then is too, and needs no look at every escape.
         if json.dumps(text, ensure_ascii=ascii_only) == token:

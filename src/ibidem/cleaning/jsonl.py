@@ -57,12 +57,13 @@ def _write_block(block: bytes, first_line: int, output: OutputFile | _Lines, edi
     copied = 0
     starts = [0, *ends]
     bounds = [(starts[position - first_line], ends[position - first_line]) for position, _ in found]
-    edits.meet_lines([position for position, _ in found], (block[start:end] for start, end in bounds))
-    for (start, end), (_, decision) in zip(bounds, found, strict=True):
+    dropped = [row for row, (_, decision) in enumerate(found) if decision.drop]
+    edits.meet_lines([found[row][0] for row in dropped], (block[slice(*bounds[row])] for row in dropped))
+    for (position, decision), (start, end) in zip(found, bounds, strict=True):
         output.write(view[copied:start])
         if not decision.drop:
             source = block[start:end].decode("utf-8", "surrogateescape")
-            output.write(edits.cut_object(source, decision).encode("utf-8", "surrogateescape"))
+            output.write(edits.cut_met_object(position, source, decision).encode("utf-8", "surrogateescape"))
         copied = end
     output.write(view[copied:])
     return n_breaks

@@ -52,6 +52,8 @@ class MetRecords:
         self._wanted = wanted
         self._positions: list[int] = []
         self._records: list[Mapping[str, Any]] = []
+        self._of_texts: list[int] = []
+        self._texts: list[str] = []
         self._n_chars = 0
         self._n_met = 0
 
@@ -59,7 +61,16 @@ class MetRecords:
         """Take the value of the text field of a record."""
         self._positions.append(position)
         self._records.append({self._wanted.config.text_field: text})
-        self._n_chars += len(text) if isinstance(text, (str, bytes)) else 1
+        self._wait(len(text) if isinstance(text, (str, bytes)) else 1)
+
+    def add_text(self, position: int, text: str) -> None:
+        """Take a text that needs no reader any more."""
+        self._of_texts.append(position)
+        self._texts.append(text)
+        self._wait(len(text))
+
+    def _wait(self, n_chars: int) -> None:
+        self._n_chars += n_chars
         if self._n_chars > _MOST_WAITING:
             self._compare_waiting()
 
@@ -82,16 +93,23 @@ class MetRecords:
             self.unlike = 0  # nobody knows which one
 
     def _compare_waiting(self) -> None:
-        positions, records = self._positions, self._records
-        self._positions, self._records, self._n_chars = [], [], 0
-        if positions:
-            for batch in check_found(records, positions, [], self._source, self._wanted, 0).batches:
+        if self._positions:
+            for batch in check_found(self._records, self._positions, [], self._source, self._wanted, 0).batches:
                 self._compare(batch)
+        if self._texts:
+            self._compare_texts(np.array(self._of_texts, np.int64), self._texts)
+        self._positions, self._records, self._of_texts, self._texts, self._n_chars = [], [], [], [], 0
 
     def _compare(self, batch: pa.RecordBatch, positions: list[int] | None = None) -> None:
         """Compare documents with those of the same positions, or of those in a list that their positions are places in."""
         places = batch.column("position").to_numpy()
         met = places if positions is None else np.array(positions, np.int64)[places]
-        self._n_met += len(met)
+        self._compare_texts(met, batch.column("text"))
+
+    def _compare_texts(self, positions: NDArray[np.int64], texts: pa.LargeStringArray | list[str]) -> None:
+        self._n_met += len(positions)
         if self.unlike is None:
-            self.unlike = self._known.first_unlike(met, batch.column("text"))
+            try:
+                self.unlike = self._known.first_unlike(positions, pa.array(texts, pa.large_string()))
+            except UnicodeError:  # no document has such a text
+                self.unlike = int(positions[0])
