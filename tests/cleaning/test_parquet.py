@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.cleaning import Decision
+from ibidem.cleaning import Decision, parquet
 from ibidem.errors import InputError
 from tests.cleaning.oracle import check_copy, clean, cut, decided, folders, texts
 
@@ -149,3 +149,18 @@ def test_a_damaged_file(tmp_path: Path) -> None:
     (copy,) = clean(path, found, tmp_path / "out", damaged=[str(path)])
     assert pq.read_table(copy).num_rows == 499
     assert pq.read_table(copy)["text"].to_pylist() == [f"number {n}" for n in range(500) if n != 6]
+
+
+def test_batches_that_arrow_cannot_measure_are_measured_by_their_buffers() -> None:
+    """As string views before pyarrow 24."""
+
+    class Views:
+        @property
+        def nbytes(self) -> int:
+            raise pa.ArrowTypeError("Extracting byte ranges not supported for type string_view")
+
+        def get_total_buffer_size(self) -> int:
+            return 48
+
+    batch = pa.record_batch({"n": pa.array([1, 2], pa.int64())})
+    assert (parquet._size_of(batch), parquet._size_of(Views())) == (16, 48)

@@ -82,11 +82,12 @@ def _groups(table: Any, stored: Any, file: InputFile, text_field: str) -> Iterat
         n_bytes = 0
         for batch in _batches(table, number, n_rows, file):
             batch = batch.slice(0, unfolded.take(batch, text_field))
-            if batches and n_bytes + batch.nbytes > MAX_GROUP_BYTES:
+            size = _size_of(batch)
+            if batches and n_bytes + size > MAX_GROUP_BYTES:
                 yield batches
                 batches, n_bytes = [], 0
             batches.append(batch)
-            n_bytes += batch.nbytes
+            n_bytes += size
             try:
                 unfolded.check()
             except UnfoldedError as error:
@@ -95,6 +96,14 @@ def _groups(table: Any, stored: Any, file: InputFile, text_field: str) -> Iterat
         yield batches
         if file.damage is not None:
             return
+
+
+def _size_of(batch: Any) -> int:
+    """Return the bytes of a batch; of string views, which pyarrow before 24 does not measure, those of its buffers."""
+    try:
+        return int(batch.nbytes)
+    except pa.ArrowTypeError:
+        return int(batch.get_total_buffer_size())
 
 
 def _batches(table: Any, number: int, n_rows: int, file: InputFile) -> Iterator[Any]:

@@ -28,6 +28,8 @@ def read_object(source: ObjectSource, wanted: Wanted) -> Iterator[Job]:
 
 
 def _arrow_batches(item: Any) -> Any:
+    if isinstance(item, pa.Table):  # its batches are here; as a stream, some string views crash pyarrow before 25
+        return item.to_batches()
     if hasattr(item, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(item)
     if hasattr(item, "__arrow_c_array__"):

@@ -75,18 +75,12 @@ def _merge_small(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             waiting.append(batch)
             n_waiting_bytes += n_bytes
         if waiting and max(n_bytes, n_waiting_bytes) >= MIN_BATCH_BYTES:
-            yield _joined(waiting)
+            yield pa.concat_batches(waiting)
             waiting, n_waiting_bytes = [], 0
         if n_bytes >= MIN_BATCH_BYTES:
             yield batch
     if waiting:
-        yield _joined(waiting)
-
-
-def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return the rows of all batches in one. `pyarrow.concat_batches` does the same, but is not in all versions."""
-    columns = map(pa.concat_arrays, zip(*(batch.columns for batch in batches), strict=True))
-    return pa.RecordBatch.from_arrays(list(columns), schema=batches[0].schema)
+        yield pa.concat_batches(waiting)
 
 
 def _read_documents(outcomes: Iterator[Outcome], on_skip: Callable[[Skipped], None] | None) -> Iterator[Document]:
