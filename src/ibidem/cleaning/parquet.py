@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.files import InputFile, OutputFile
-from ibidem.documents.parquet import Unfolded, rows_without_excess, stored_bytes
+from ibidem.documents.parquet import Unfolded, n_bytes_of, rows_without_excess, stored_bytes
 from ibidem.documents.streams import READ_ERRORS
 from ibidem.documents.unfolding import UnfoldedError
 
@@ -82,7 +82,7 @@ def _groups(table: Any, stored: Any, file: InputFile, text_field: str) -> Iterat
         n_bytes = 0
         for batch in _batches(table, number, n_rows, file):
             batch = batch.slice(0, unfolded.take(batch, text_field))
-            size = _size_of(batch)
+            size = n_bytes_of(batch)
             if batches and n_bytes + size > MAX_GROUP_BYTES:
                 yield batches
                 batches, n_bytes = [], 0
@@ -96,14 +96,6 @@ def _groups(table: Any, stored: Any, file: InputFile, text_field: str) -> Iterat
         yield batches
         if file.damage is not None:
             return
-
-
-def _size_of(batch: Any) -> int:
-    """Return the bytes of a batch; of string views, which pyarrow before 24 does not measure, those of its buffers."""
-    try:
-        return int(batch.nbytes)
-    except pa.ArrowTypeError:
-        return int(batch.get_total_buffer_size())
 
 
 def _batches(table: Any, number: int, n_rows: int, file: InputFile) -> Iterator[Any]:
