@@ -163,4 +163,4 @@ def test_batches_that_arrow_cannot_measure_are_measured_by_their_buffers() -> No
             return 48
 
     batch = pa.record_batch({"n": pa.array([1, 2], pa.int64())})
-    assert (parquet._size_of(batch), parquet._size_of(Views())) == (16, 48)
+    assert (parquet.n_bytes_of(batch), parquet.n_bytes_of(Views())) == (16, 48)
