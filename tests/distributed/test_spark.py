@@ -156,6 +156,20 @@ def test_dedup_of_lines(spark: Any, tmp_path: Path, chosen: dict[str, Any]) -> N
     assert removed == local.removed.to_pylist()
 
 
+@pytest.mark.parametrize("mark_only", [False, True])
+def test_lines_that_changed_after_they_were_read_are_refused(spark: Any, tmp_path: Path, mark_only: bool) -> None:
+    records = random_records(6, 20)
+    path = write_lines(tmp_path / "in.jsonl", [*records, *({**record, "id": f"again {record['id']}"} for record in records)])
+    with ibidem.dedup(path, engine=ibidem.SparkEngine(spark, partitions=2), mark_only=mark_only) as result:
+        result.write(tmp_path / "out", mark_only=not mark_only)
+        earlier = {file.name: file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()}
+        lines = Path(path).read_text("utf-8").splitlines(keepends=True)
+        Path(path).write_text("".join(reversed(lines)), encoding="utf-8")
+        with pytest.raises(ibidem.InputError, match="the input changed after it was read"):
+            result.write(tmp_path / "out", overwrite=True)
+    assert {file.name: file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()} == earlier
+
+
 def test_dedup_of_a_data_frame(spark: Any, tmp_path: Path) -> None:
     moment = datetime(2026, 1, 2, tzinfo=timezone.utc)
     more = {"document": "d", "path": "p", "when": moment}

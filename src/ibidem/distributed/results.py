@@ -12,7 +12,6 @@ from typing import Any
 
 from ibidem.blocks import Blocks
 from ibidem.config import Config
-from ibidem.distributed.cleaning import GONE
 from ibidem.distributed.duplicates import ClusterBlocks
 from ibidem.distributed.finding import FoundBlocks
 from ibidem.distributed.output import check_spark_output, clear_spark_output, uri_of, write_file, write_frame
@@ -20,7 +19,7 @@ from ibidem.distributed.runs import SparkRun
 from ibidem.distributed.texts import with_texts
 from ibidem.documents.inputs import JSONL
 from ibidem.engines.spark.session import SessionSettings, escaped, rename_parts, spark_errors
-from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REPEATS
+from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REMOVED, REPEATS
 from ibidem.progress import Progress
 from ibidem.reports.writing import describe_run
 from ibidem.resemblance import SamplingPlan
@@ -225,7 +224,7 @@ class SparkCleaningResult(RunFrames):
         self, run: SparkRun, config: Config, progress: Progress, gone: Blocks, clean: Callable[[bool], Blocks], kind: str
     ) -> None:
         super().__init__(run, config, progress)
-        self._tables = {"removed": (gone, GONE.names[1:])}
+        self._tables = {"removed": (gone, REMOVED.names)}
         self._clean = clean
         self._kind = kind
 
@@ -242,9 +241,10 @@ class SparkCleaningResult(RunFrames):
     def write(self, folder: str | os.PathLike[str], **settings: Any) -> None:
         """Write the cleaned collection and `removed.jsonl` into a folder; settings: `mark_only`, `overwrite`."""
         config = Config.of(self.config, **settings)
+        check_spark_output(self._run.spark, os.fspath(folder), config.output.overwrite)
+        cleaned = self._cleaned(config.cleaning.mark_only)  # before anything is replaced: it fails if inputs have changed
 
         def write_cleaned(where: str) -> None:
-            cleaned = self._cleaned(config.cleaning.mark_only)
             if self._kind == JSONL:
                 cleaned.write.text(f"{where}/cleaned.jsonl")
                 rename_parts(self._run.spark, f"{where}/cleaned.jsonl", ".txt", ".jsonl")

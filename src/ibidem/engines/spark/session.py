@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ibidem.errors import ResourceError
+from ibidem.errors import InputError, ResourceError, UsageError
 from ibidem.memory import machine_memory
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ _GET_JAVA = (
     "or set JAVA_HOME to the folder of one."
 )
 _GET_PYSPARK = "Install it by `pip install 'ibidem[spark]'`."
+
+# Errors of ours that a worker raises, in the text of what Spark raises.
+_OURS = re.compile(r"ibidem\.errors\.(InputError|UsageError): (.+)")
 
 # Rows are documents or blocks, some of megabytes: few at a time, and as few as the bytes allow.
 _NEEDED = {
@@ -190,6 +193,9 @@ def spark_errors() -> Iterator[None]:
         java = getattr(error, "java_exception", None)  # of an error that Java raised and PySpark did not translate
         told = str(java.toString()) if java is not None else str(error)
         lines = [line.strip() for line in told.splitlines() if line.strip()]
+        raised = next((found for line in lines if (found := _OURS.search(line))), None)
+        if raised is not None:  # by a worker, on purpose
+            raise {"InputError": InputError, "UsageError": UsageError}[raised[1]](raised[2]) from error
         # Of a trace of Python in a worker the last line says what it was, of Java's the first.
         chosen = [line for line in lines if not line.startswith(("at ", "...", "File ", "^", "JVM stacktrace"))]
         said = chosen[-1] if "Traceback" in str(error) else chosen[0] if chosen else type(error).__name__
