@@ -31,8 +31,14 @@ sys.path.insert(0, str(DOCS))
 from bad_input_cases import SECTIONS, Case, lines  # type: ignore[import-not-found]  # noqa: E402
 from make_bad_input import PAGE, can_try, row, see  # type: ignore[import-not-found]  # noqa: E402
 
+ARROW = int(pa.__version__.partition(".")[0])
 CASES = [(section, case) for section, cases in SECTIONS.items() for case in cases]
 NAMES = [f"{section}: {case.title}" for section, case in CASES]
+# What is said there by Python or Arrow, and differently by older versions than those that made the page.
+OTHERWISE = {
+    "NUL bytes": (sys.version_info < (3, 11), "bad.csv:3: broken row: line contains NUL"),
+    "bits turned over in the footer": (ARROW < 25, "bad.parquet: cannot be read to its end: "),
+}
 
 
 def collect(inputs: Any, **settings: Any) -> tuple[list[str], list[Skipped]]:
@@ -51,7 +57,13 @@ def test_the_page_says_what_happens(section: str, case: Case, tmp_path: Path, mo
     if case.is_large or not can_try(case):
         pytest.skip("takes too long, or cannot be made by the superuser")
     monkeypatch.setattr(opening, "MAX_PIPE_WAIT_SECONDS", 0.2)
-    assert row(case, see(case, tmp_path)) in section_of_page(section).splitlines()
+    seen = see(case, tmp_path)
+    is_otherwise, told = OTHERWISE.get(case.title, (False, ""))
+    if is_otherwise:
+        assert seen.exit_code == 0
+        assert seen.told[0].startswith(told)
+    else:
+        assert row(case, seen) in section_of_page(section).splitlines()
 
 
 def test_the_page_has_no_other_rows() -> None:

@@ -435,7 +435,7 @@ def test_a_full_disk_changes_nothing(catalog: Catalog) -> None:
 
 
 READ_ONLY = """
-import os, sys
+import os, sys, urllib.parse  # which pathlib would load later, when root's Python may be out of reach
 from pathlib import Path
 from ibidem.errors import IndexStoreError
 from ibidem.index.catalog import Catalog
