@@ -152,6 +152,15 @@ def is_hit(
     return bool(set(query) & set(other)) and score(query, other, form, frequencies) >= limit
 
 
+def looked_at(places: Sequence[tuple[int, int, bool]], most: int) -> set[tuple[int, int]]:
+    """Return the places, as serial and sentence, that are looked at: all of the very sentence, the oldest of similar ones.
+
+    `places` are those in documents that are there: serial, sentence, and whether it is the very sentence.
+    """
+    similar = sorted((serial, number) for serial, number, is_equal in places if not is_equal)
+    return set(similar[:most]) | {(serial, number) for serial, number, is_equal in places if is_equal}
+
+
 def kept_words(sentence: Sentence, frequencies: Frequencies, share: Fraction) -> list[str]:
     """Return what a fingerprint is made of."""
     return sorted(w for w in sentence if not frequencies.is_common(w, share))

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from ibidem.collection import Collection
 from ibidem.config import Config
-from ibidem.index.hits import Hits, Hitting, Portion, Selves, documents_needed
+from ibidem.index.hits import Hits, Hitting, Portion, Selves, places_needed
 from ibidem.index.located import find_similar, locate_passages
 from ibidem.index.queries import Arrivals
-from ibidem.index.search import Request, TooManyMatchesError, search
+from ibidem.index.search import Oldest, Request, TooManyMatchesError, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.snapshot import kept_in
 from ibidem.index.vocabulary import WordCounts
@@ -229,11 +229,11 @@ def answer(
     def hits_of(begin: int, end: int) -> Portion:
         some = queries if end - begin == len(queries) else queries.part(begin, end)
         hitting = []
+        wanted = np.full(len(some), places_needed(max_places))  # by query: places in segments so far are taken off
         for segment, kept in searched:
-            is_own = segment is own
-            most = None if is_own else documents_needed(max_places)
-            found = search(segment, some, request, settings, common_hashes, map_parts, kept, most, MOST_MATCHES).hits
-            hitting.append(Hitting(segment, kept, found, found.scores(some, request.score), is_own))
+            oldest = Oldest(kept, wanted)
+            found = search(segment, some, request, settings, common_hashes, map_parts, oldest, MOST_MATCHES).hits
+            hitting.append(Hitting.oldest(segment, kept, found, some, request.score, wanted, segment is own))
         return Portion(begin, end, hitting, some is queries)
 
     same_id = np.array([known.get(name, -1) for name in arrivals.collection.ids.to_pylist()], np.int64)
@@ -243,6 +243,6 @@ def answer(
 
     def locate() -> pa.Table:
         similar = [find_similar(segment, kept, queries, settings, max_places, map_parts) for segment, kept in parts]
-        return locate_passages(arrivals, queries, similar, config, same_id, own is not None, map_parts)
+        return locate_passages(arrivals, queries, similar, settings, config, same_id, own is not None, map_parts)
 
     return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config)

@@ -14,9 +14,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.index import located_kernels as kernels
-from ibidem.index.columns import expand
+from ibidem.index.columns import expand, frozen
 from ibidem.index.located import take_places
-from ibidem.index.queries import Arrivals
+from ibidem.index.queries import Arrivals, QueryTypes
 from ibidem.index.search import Matches
 from ibidem.index.segment import Segment
 from ibidem.model import HITS
@@ -26,6 +26,11 @@ _SERIAL_BITS = 36
 MANY_PLACES, MANY_HITS = 1000, 10_000
 
 
+def places_needed(max_places: int) -> int:
+    """Return how many similar places of a sentence are looked at: one more than those of which all may be told."""
+    return max(MANY_PLACES, 10 * max_places) + 1
+
+
 def documents_needed(max_places: int) -> int:
     """Return how many documents have to be looked at: one too many, and one that may be the document itself."""
     return max_places + 2
@@ -33,13 +38,38 @@ def documents_needed(max_places: int) -> int:
 
 @dataclass(frozen=True)
 class Hitting:
-    """A segment, which of its documents are there, the hits and their scores. `is_own`: it holds the arrivals themselves."""
+    """A segment, which of its documents are there, the hits and their scores. `is_own`: it holds the arrivals themselves.
+
+    Places count up to the sentence `until` of their query, those of the type that is `equal` to it all.
+    """
 
     segment: Segment
     kept: NDArray[np.bool_]
     matches: Matches
     scores: NDArray[np.float64]
     is_own: bool
+    equal: Numbers
+    until: Numbers
+
+    @classmethod
+    def oldest(
+        cls, segment: Segment, kept: NDArray[np.bool_], matches: Matches, queries: QueryTypes, score: str, wanted: Numbers,
+        is_own: bool,
+    ) -> Hitting:  # fmt: skip
+        """Leave out what has none of the oldest `wanted` places of its query, and take those that it has off `wanted`."""
+        equal, until = segment.types_of(queries.digests), np.empty(len(queries), np.int64)
+        first = np.searchsorted(matches.query, np.arange(len(queries) + 1))
+        heap = np.empty(min(int(wanted.max(initial=0)), segment.n_sentences), np.int64)
+        flags = np.empty(0, np.bool_) if kept.all() else kept
+        kernels.find_oldest(
+            first, matches.type, equal, wanted, segment.occurrence_first, segment.occurrences, segment.document_first,
+            frozen(flags), heap, until,
+        )  # fmt: skip
+        begins = segment.occurrences[segment.occurrence_first[matches.type]]
+        is_wanted = (begins < until[matches.query]) | (matches.type == equal[matches.query])
+        if not is_wanted.all():
+            matches = matches.chosen(is_wanted, 0)
+        return cls(segment, kept, matches, matches.scores(queries, score), is_own, equal, until)
 
 
 @dataclass(frozen=True)
@@ -88,7 +118,11 @@ class Hits:
     places (and 1,000), or so often on both sides that more than `max_places` squared (and 10,000) hits would be told of it in
     one document, only the first best place in each document is told: a line repeated without end is no square of hits.
 
-    `n_documents` goes by sentence: the documents that it stands in, exact up to one more than `max_places`.
+    Work is bounded: the very sentence is looked up wherever it is, and of sentences that are only similar the oldest
+    `places_needed` are looked at, those of a document of the same id among them. With fewer, nothing is left out; what is
+    reported does not depend on segments, on commits, or on what came together.
+
+    `n_documents` goes by sentence: the documents with such places, exact up to one more than `max_places`.
     """
 
     def __init__(
@@ -101,7 +135,7 @@ class Hits:
     ) -> None:
         self._collection, self._of_sentence = arrivals.collection, arrivals.types.of_sentence
         self._segments, self._selves, self._max_places = segments, selves, max_places
-        self._most_places = max(MANY_PLACES, 10 * max_places)
+        self._most_places = places_needed(max_places) - 1
         askers = _Askers(arrivals, selves)
         self._n_dropped = np.zeros(len(arrivals.types), np.int64)  # by type: places that are there but not looked at
         pieces, documents = [], []
@@ -285,8 +319,11 @@ class _Best:
         for number, part in enumerate(self._found):
             chosen = np.flatnonzero(taken & (self._part == number))
             types = part.matches.type[self._number[chosen]]
-            at, document, sentence = take_places(part.segment, part.kept, types, self._most)
-            at = chosen[at]
+            of_type, document, sentence = take_places(part.segment, part.kept, types, self._most)
+            at = chosen[of_type]
+            query = self._query[at]
+            counts = (sentence < part.until[query]) | (types[of_type] == part.equal[query])
+            at, document, sentence = at[counts], document[counts], sentence[counts]
             match = self._number[at]
             values = (self._tie[at], self._query[at], part.scores[match], np.full(len(at), number), document, sentence)
             for column, value in zip(columns, (*values, part.segment.serials[document]), strict=True):

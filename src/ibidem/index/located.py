@@ -20,19 +20,21 @@ from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.index import located_kernels as kernels
 from ibidem.index.columns import expand, frozen, strings
 from ibidem.index.queries import Arrivals, QueryTypes
-from ibidem.index.search import Matches, TooManyMatchesError, search_similar
+from ibidem.index.search import Matches, TooManyMatchesError, search_similar, search_similar_among
 from ibidem.index.segment import Segment, SegmentSettings
-from ibidem.matches import TypeSets
+from ibidem.index.segment_kernels import read_lists
+from ibidem.matches import TypeSets, join_types, sort_sets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
 from ibidem.parts import MapParts, in_turn
-from ibidem.passages import Cells, Pairing, Rows, assemble_passages, find_diagonals
+from ibidem.passages import Cells, Pairing, Rows, assemble_passages, find_diagonals, split_diagonals
 from ibidem.passages.gram_join import hot_flags
 from ibidem.reports import passages_table
+from ibidem.signatures import HashSets
 
 Numbers = NDArray[np.int64]
 _UNMATCHED = np.uint64(1 << 62)
 _MUCH_ROOM = 1 << 16
-MOST_SIMILAR = 1 << 20  # matches of a request in one segment that are looked at at once, forty bytes each
+MOST_SIMILAR = 1 << 20  # matches of sentences in too many places that are listed; with more, classes are enough
 _NO_SOURCE = pa.array([""])
 
 
@@ -40,8 +42,9 @@ _NO_SOURCE = pa.array([""])
 class Similar:
     """A segment, which of its documents are there, the types similar to the queries, and the queries' words as `Found` has.
 
-    `n_places` are those of the queries. Of queries in too many places, `matches` may have only as many as connect the same
-    types: every type that matches is in one of them.
+    `n_places` are those of the queries. Of a query in more than `max_places`, both may be fewer than there are, but more than
+    that. Once it is known which documents matter (`_among`), its matches are those in them, or as many pairs of a query and
+    a type as make the same classes.
     """
 
     segment: Segment
@@ -71,31 +74,10 @@ def find_similar(
     max_places: int,
     map_parts: MapParts = in_turn,
 ) -> Similar:
-    """Return the types of a segment that are similar to the queries. Where matches are too many, they are cut down."""
-    n_places = np.empty(len(queries), np.int64)
-    parent = np.empty(0, np.int32)  # queries, then types; only made where it is needed
-    pieces, left = [], [(0, len(queries))]
-    local = np.empty(0, np.int64)
-    while left:
-        begin, end = left.pop()
-        some = queries if end - begin == len(queries) else queries.part(begin, end)
-        found = search_similar(segment, some, settings, map_parts, MOST_SIMILAR)
-        try:
-            matches = found.similar
-        except TooManyMatchesError:
-            middle = (begin + end) // 2
-            left += [(middle, end), (begin, middle)]
-            continue
-        local = found.local
-        n_places[begin:end] = _count_places(segment, kept, matches, end - begin, max_places)
-        if some is not queries:
-            if not len(parent):
-                parent = np.arange(len(queries) + segment.n_types, dtype=np.int32)
-            connects = np.empty(len(matches), np.bool_)
-            kernels.mark_connecting(matches.query + begin, matches.type + len(queries), parent, connects)
-            matches = matches.chosen(connects | (n_places[begin + matches.query] <= max_places), begin)
-        pieces.append(matches)
-    return Similar(segment, kept, Matches.joined(pieces), local, n_places)
+    """Return the types of a segment that are similar to the queries, a bounded number for each query."""
+    found = search_similar(segment, queries, settings, map_parts, kept, max_places)
+    n_places = _count_places(segment, kept, found.similar, len(queries), max_places)
+    return Similar(segment, kept, found.similar, found.local, n_places)
 
 
 def _count_places(
@@ -114,6 +96,7 @@ def locate_passages(
     arrivals: Arrivals,
     queries: QueryTypes,
     similar: Sequence[Similar],
+    settings: SegmentSettings,
     config: Config,
     own_serials: Numbers,
     among_themselves: bool,
@@ -133,13 +116,18 @@ def locate_passages(
     anchors = _anchor_types(arrivals, n_places, config)
     if not anchors.any() and not among_themselves:
         return PASSAGES.empty_table()
+    documents = [_documents_of(part, anchors) for part in similar]
+    similar = [
+        _among(part, mine, queries, settings, limits.max_places, map_parts)
+        for part, mine in zip(similar, documents, strict=True)
+    ]
     digests, number = np.unique(
         np.concatenate([queries.digests, *(part.segment.digests[part.matches.type] for part in similar)]), return_inverse=True
     )
     known, of_match = [], number[len(queries) :]
-    for part in similar:
+    for part, chosen in zip(similar, documents, strict=True):
         mine, of_match = of_match[: len(part.matches)], of_match[len(part.matches) :]
-        known.append(_documents_of(part, anchors, mine))
+        known.append(_trimmed(part, chosen, mine))
     order = np.arange(collection.n_documents)[::-1] if among_themselves else np.arange(collection.n_documents)
     mine = expand(collection.document_first[order], np.diff(collection.document_first)[order])
     my_types = number[arrivals.types.of_sentence[mine]]
@@ -165,11 +153,11 @@ def locate_passages(
     uncapped = replace(limits, max_places=10**9)
     known_hot = hot_flags(is_hot[rows.sentence], limits.min_sentences, rows) if is_hot.any() else None
     diagonals, _ = find_diagonals(rows, uncapped, pairs, map_parts, known_hot)
-    diagonals = _without_hot(diagonals, rows, n_places[mine], limits)
     cells = None
     if not exact:
         sets = _sets(queries, similar, number, len(digests))
         cells = Cells(types[rows.sentence].astype(np.int32), sets, config.matches.min_similarity.as_integer_ratio())
+    diagonals = _without_hot(diagonals, rows, n_places[mine], limits, cells)
     parts = assemble_passages(diagonals, rows, small.id_hashes, limits, cells, map_parts)
     table = passages_table(parts, rows, small, limits.min_sentences, map_parts)
     serials = np.concatenate([own_serials[order], *(part.segment.serials[part.documents] for part in known)])
@@ -224,12 +212,19 @@ def _anchor_types(arrivals: Arrivals, n_places: Numbers, config: Config) -> NDAr
     return anchors
 
 
-def _without_hot(diagonals: NDArray[np.int32], rows: Rows, n_places: Numbers, limits: PassagesConfig) -> NDArray[np.int32]:
-    """Drop the diagonals that consist of text of too many places. Arrivals are side a, and come first."""
+def _without_hot(
+    diagonals: NDArray[np.int32], rows: Rows, n_places: Numbers, limits: PassagesConfig, cells: Cells | None
+) -> NDArray[np.int32]:
+    """Drop the diagonals that consist of text of too many places. Arrivals are side a, and come first.
+
+    They are split at cells that do not match first: which sentences share a class depends on what else was asked about.
+    """
     mine = rows.sentence[rows.sentence < len(n_places)]
     is_cold = n_places[mine] <= limits.max_places
     if is_cold.all():
         return diagonals
+    if cells is not None:
+        diagonals = split_diagonals(diagonals, cells)
     is_long = rows.n_words[: len(mine)] >= limits.min_quote_words
     begin, end = diagonals[:, 0], diagonals[:, 0] + diagonals[:, 2]
 
@@ -242,14 +237,72 @@ def _without_hot(diagonals: NDArray[np.int32], rows: Rows, n_places: Numbers, li
     return diagonals[np.where(needs_long, any_of(is_cold & is_long), any_of(is_cold))]
 
 
-def _documents_of(part: Similar, anchors: NDArray[np.bool_], number: Numbers) -> _Known:
-    """Return the documents in which the anchors' matches stand; `number` names the type of each match."""
+def _documents_of(part: Similar, anchors: NDArray[np.bool_]) -> Numbers:
+    """Return the documents in which the anchors' matches are."""
     segment, matches = part.segment, part.matches
     led_to = np.unique(matches.type[anchors[matches.query]])
     first = segment.occurrence_first[led_to].astype(np.int64)
     places = segment.occurrences[expand(first, segment.place_counts(led_to))]
     documents = np.unique(segment.documents_of(places))
-    documents = documents[part.kept[documents]]
+    return documents[part.kept[documents]]
+
+
+def _among(
+    part: Similar,
+    documents: Numbers,
+    queries: QueryTypes,
+    settings: SegmentSettings,
+    max_places: int,
+    map_parts: MapParts,
+) -> Similar:
+    """Return the types with all matches in these documents of the queries that are in more than `max_places` places.
+
+    No passage is found through such a query, but it may be in one. Types of one template all match one another: where there
+    are too many matches to list, pairs that make the same classes take their place.
+    """
+    is_hot = part.n_places > max_places
+    if settings.exact or not is_hot.any():
+        return part
+    segment, hot = part.segment, np.flatnonzero(is_hot)
+    is_asked = np.zeros(segment.n_types, np.bool_)
+    is_asked[segment.types[expand(segment.document_first[documents], segment.sentence_counts(documents))]] = True
+    some = queries.chosen(hot)
+    if not is_asked.any():
+        found = Matches.joined([])
+    else:
+        try:
+            found = search_similar_among(segment, some, settings, map_parts, is_asked, MOST_SIMILAR)
+        except TooManyMatchesError:
+            found = _connecting(segment, np.flatnonzero(is_asked), some, settings.min_similarity, map_parts)
+    others = part.matches.chosen(~is_hot[part.matches.query], 0)
+    return replace(part, matches=Matches.joined([others, replace(found, query=hot[found.query])]))
+
+
+def _connecting(
+    segment: Segment, types: Numbers, queries: QueryTypes, limit: Fraction, map_parts: MapParts
+) -> Matches:
+    """Return pairs of queries and types that connect those of one class, a chain of similar sentences; one or two of each."""
+    sizes = np.concatenate([queries.sizes, segment.word_counts(types)])
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    words, ends = np.empty(int(segment.word_counts(types).sum()), np.int32), np.zeros(len(types) + 1, np.int64)
+    read_lists(segment.lists, segment.list_first, frozen(types), 0, words, ends)
+    hashes = np.concatenate([queries.word_hashes[queries.words], segment.word_hashes[words]])
+    classes = join_types(sort_sets(HashSets(hashes, first), map_parts), limit, map_parts).of_type
+    of_query, of_type = classes[: len(queries)], classes[len(queries) :]
+    a_query, a_type = np.full((2, len(classes) + 1), -1)  # by class; the last is that of sentences without words
+    a_query[of_query[::-1]] = np.arange(len(of_query))[::-1]
+    a_type[of_type[::-1]] = np.arange(len(of_type))[::-1]
+    a_query[-1] = a_type[-1] = -1
+    query = np.concatenate([np.arange(len(of_query)), a_query[of_type]])
+    number = np.concatenate([a_type[of_query], np.arange(len(of_type))])
+    both = (query >= 0) & (number >= 0)
+    nothing = np.zeros(int(both.sum()), np.int64)
+    return Matches(query[both], types[number[both]], nothing, nothing, nothing)
+
+
+def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
+    """Return documents, cut down to the sentences among which matches are; `number` names the type of each match."""
+    segment, matches = part.segment, part.matches
     matched, at = np.unique(matches.type, return_index=True)
     begins, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
     kernels.trim_documents(documents, segment.document_first, segment.types, segment.sizes, matched, begins, ends)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.compiling import outer_kernel
-from ibidem.index.segment_kernels import read_number, sort_numbers
+from ibidem.compiling import inner_kernel, outer_kernel
+from ibidem.index.segment_kernels import document_of, read_number, sort_numbers
 from ibidem.matches.kernels import find_root, unite
 
 
@@ -131,15 +131,6 @@ def trim_documents(documents, document_first, types, sizes, matched, begins, end
 
 
 @outer_kernel
-def mark_connecting(a, b, parent, connects):
-    """Join the components of every a with those of b, and mark the pairs that were needed for that."""
-    for k in range(len(a)):
-        connects[k] = find_root(parent, a[k]) != find_root(parent, b[k])
-        if connects[k]:
-            unite(parent, a[k], b[k])
-
-
-@outer_kernel
 def unite_pairs(a, b, parent):
     """Join the components of every a with those of b, and let every node point at its root."""
     for k in range(len(a)):
@@ -187,6 +178,63 @@ def take_places(types, occurrence_first, occurrences, document_first, kept, most
                     sentence[n] = s
                 n += 1
     return n
+
+
+@inner_kernel
+def _sift_down(heap, n):
+    """Put the first number of a heap of n, the largest on top, where it belongs."""
+    at = 0
+    value = heap[0]
+    while 2 * at + 1 < n:
+        child = 2 * at + 1
+        if child + 1 < n and heap[child + 1] > heap[child]:
+            child += 1
+        if heap[child] <= value:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = value
+
+
+@inner_kernel
+def _sift_up(heap, n, value):
+    """Add a number to a heap of n, the largest on top."""
+    at = n
+    while at > 0 and heap[(at - 1) // 2] < value:
+        heap[at] = heap[(at - 1) // 2]
+        at = (at - 1) // 2
+    heap[at] = value
+
+
+@outer_kernel
+def find_oldest(match_first, types, equal, wanted, occurrence_first, occurrences, document_first, kept, heap, until):
+    """Find by query up to which sentence of a segment its places are the oldest `wanted` ones, and take these off `wanted`.
+
+    Query t has the types `types[match_first[t]:match_first[t + 1]]`; `equal[t]` does not count. Only places in kept documents
+    do (all, if `kept` is empty). `until` is the sentence after the last of them, or the number of sentences where there are
+    fewer. `heap` has room for the largest of `wanted`, if there are so many sentences.
+    """
+    for t in range(len(match_first) - 1):
+        n = 0
+        until[t] = len(occurrences) if wanted[t] > 0 else 0
+        for k in range(match_first[t], match_first[t + 1]):
+            if types[k] == equal[t] or wanted[t] == 0:
+                continue
+            for at in range(occurrence_first[types[k]], occurrence_first[types[k] + 1]):
+                s = np.int64(occurrences[at])
+                if n == wanted[t] and s > heap[0]:
+                    break
+                if len(kept) > 0 and not kept[document_of(s, document_first)]:
+                    continue
+                if n < wanted[t]:
+                    _sift_up(heap, n, s)
+                    n += 1
+                else:
+                    heap[0] = s
+                    _sift_down(heap, n)
+        if n > 0 and n == wanted[t]:
+            until[t] = heap[0] + 1
+        wanted[t] -= n
 
 
 @outer_kernel

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ibidem.collection import Collection
 from ibidem.index import search_kernels as kernels
 from ibidem.index.bits import word_masks
-from ibidem.index.columns import frozen
+from ibidem.index.columns import expand, frozen
 from ibidem.index.merging import document_columns
 from ibidem.index.segment import Segment, SegmentSettings, SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
@@ -44,6 +44,13 @@ class QueryTypes:
         columns = (self.totals, self.signatures, self.fingerprints)
         words = (self.words, frozen(self.first[begin : end + 1]), self.word_hashes, self.weights, self.masks)
         return QueryTypes(frozen(self.digests[begin:end]), *words, *(frozen(column[begin:end]) for column in columns))
+
+    def chosen(self, rows: NDArray[np.int64]) -> QueryTypes:
+        """Return some of the queries; words keep their numbers."""
+        first = np.concatenate([[0], np.cumsum(self.sizes[rows])]).astype(np.int64)
+        words = (frozen(self.words[expand(self.first[rows], self.sizes[rows])]), frozen(first))
+        columns = (frozen(column[rows]) for column in (self.totals, self.signatures, self.fingerprints))
+        return QueryTypes(frozen(self.digests[rows]), *words, self.word_hashes, self.weights, self.masks, *columns)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:

@@ -28,8 +28,10 @@ from ibidem.parts import MapParts, in_turn, split_by_cost
 _N_PARTS = 8
 _ROOM = 1 << 14
 _BLOCK = 64
+_EVERYTHING = np.iinfo(np.int64).max
 _NO_NUMBERS = frozen(np.empty(0, np.int64))
 _NO_TYPES = frozen(np.empty(0, np.uint32))
+_NO_FLAGS = frozen(np.empty(0, np.bool_))
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,17 @@ class Request:
 
 
 _NO_REQUEST = Request("overlap", "idf", Fraction(1), 0, 0.0, 0, 1)
+
+
+@dataclass(frozen=True)
+class Oldest:
+    """How much is wanted: the types of the oldest places in documents that are `kept`, so many of them by query.
+
+    Places of the very sentence that is asked for are always wanted and do not count.
+    """
+
+    kept: NDArray[np.bool_]
+    n_places: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -69,11 +82,9 @@ class Matches:
 
     @classmethod
     def joined(cls, pieces: Sequence[Matches]) -> Matches:
-        """Return the matches of one piece after the other, one at least."""
-        if len(pieces) == 1:
-            return pieces[0]
+        """Return the matches of one piece after the other."""
         names = ("query", "type", "common", "weight", "size")
-        return cls(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
+        return cls(*(np.concatenate([_NO_NUMBERS, *(getattr(piece, name) for piece in pieces)]) for name in names))
 
     def scores(self, queries: QueryTypes, score: str) -> NDArray[np.float64]:
         """Return the score of every match: share of the query's weight, of its words, or the product of both."""
@@ -111,18 +122,17 @@ def search(
     settings: SegmentSettings,
     common_hashes: NDArray[np.uint64],
     map_parts: MapParts = in_turn,
-    kept: NDArray[np.bool_] | None = None,
-    most_documents: int | None = None,
+    oldest: Oldest | None = None,
     most_matches: int | None = None,
 ) -> Found:
     """Return the hits of the queries in a segment, and the types that match them by the index's own signature.
 
-    With `most_documents`, `overlap` may leave out hits of a query that stands as a whole in so many older documents of those
-    `kept`. With `most_matches`, `TooManyMatchesError` is raised as soon as several queries have about as many.
+    With `oldest`, `overlap` may leave out hits that have none of these places. With `most_matches`, `TooManyMatchesError` is
+    raised as soon as several queries have about as many.
     """
     comparison = _Comparison(segment, queries, request, most_matches)
     if request.engine == "overlap":
-        hits = _by_overlap(comparison, kept, most_documents, map_parts)
+        hits = comparison.run(_search_overlap(comparison, oldest), map_parts)
     elif request.engine == "fingerprint":
         hits = _by_fingerprint(segment, queries, comparison, common_hashes)
     elif request.engine == "bits":
@@ -135,20 +145,48 @@ def search(
 
 
 def search_similar(
-    segment: Segment, queries: QueryTypes, settings: SegmentSettings, map_parts: MapParts, most_matches: int
+    segment: Segment,
+    queries: QueryTypes,
+    settings: SegmentSettings,
+    map_parts: MapParts,
+    kept: NDArray[np.bool_],
+    most_places: int,
 ) -> Found:
     """Return the types of a segment that match the queries by the index's own signature, and no hits.
+
+    A query with more than `most_places` types in documents that are `kept` may get only some of them, but more than that.
+    """
+    comparison = _Comparison(segment, queries, _NO_REQUEST)
+    find = partial(_similar_types, comparison, settings, map_parts, kept, most_places + 1)
+    return Found(Matches.joined([]), comparison.local, find)
+
+
+def search_similar_among(
+    segment: Segment,
+    queries: QueryTypes,
+    settings: SegmentSettings,
+    map_parts: MapParts,
+    is_asked: NDArray[np.bool_],
+    most_matches: int,
+) -> Matches:
+    """Return those of some types of a segment that match the queries; `is_asked` goes by type.
 
     `TooManyMatchesError` is raised as soon as several queries have about `most_matches`.
     """
     comparison = _Comparison(segment, queries, _NO_REQUEST, most_matches)
-    return Found(_none(), comparison.local, partial(_similar_types, comparison, settings, map_parts))
+    return comparison.run(_search_similar(comparison, settings.min_similarity, is_asked=is_asked), map_parts)
 
 
-def _similar_types(comparison: _Comparison, settings: SegmentSettings, map_parts: MapParts) -> Matches:
+def _similar_types(
+    comparison: _Comparison,
+    settings: SegmentSettings,
+    map_parts: MapParts,
+    kept: NDArray[np.bool_] = _NO_FLAGS,
+    most: int = _EVERYTHING,
+) -> Matches:
     if settings.exact:
         return _equal_types(comparison.segment, comparison.queries)
-    return comparison.run(_search_similar(comparison, settings.min_similarity), map_parts)
+    return comparison.run(_search_similar(comparison, settings.min_similarity, kept, most), map_parts)
 
 
 class _Comparison:
@@ -198,7 +236,7 @@ class _Comparison:
         outcomes = list(map_parts(lambda part: self._run_part(kernel, *part, most), parts))
         pieces = [piece for outcome in outcomes for piece in outcome]
         if not pieces:
-            return _none()
+            return Matches.joined([])
         query, of_type, common, weight, size = (
             np.concatenate(columns).astype(np.int64) for columns in zip(*pieces, strict=True)
         )
@@ -225,54 +263,46 @@ class _Comparison:
         return pieces
 
 
-def _by_overlap(
-    comparison: _Comparison, kept: NDArray[np.bool_] | None, most_documents: int | None, map_parts: MapParts
-) -> Matches:
-    n_queries, everything = len(comparison.queries), np.iinfo(np.int64).max
-    enough = np.full(n_queries, everything if most_documents is None else 4 * most_documents)
-    found = comparison.run(_search_overlap(comparison, enough), map_parts)
-    if kept is None or most_documents is None:
-        return found
-    # Several types may come from one document: a query that was cut short with too few documents is done again in full.
-    is_full = found.weight == comparison.totals[found.query]
-    cut = np.flatnonzero(np.bincount(found.query[is_full], minlength=n_queries) >= enough)
-    segment = comparison.segment
-    again = []
-    for query in cut:
-        types = found.type[(found.query == query) & is_full]
-        documents = segment.documents_of(segment.occurrences[segment.occurrence_first[types]])
-        if len(np.unique(documents[kept[documents]])) < most_documents:
-            again.append(query)
-    if not again:
-        return found
-    enough[again] = everything
-    return comparison.run(_search_overlap(comparison, enough), map_parts)
-
-
-def _search_overlap(comparison: _Comparison, enough: NDArray[np.int64]) -> Callable[..., tuple[int, int]]:
-    s = comparison.segment
+def _search_overlap(comparison: _Comparison, oldest: Oldest | None) -> Callable[..., tuple[int, int]]:
+    s, queries = comparison.segment, comparison.queries
+    kept = _NO_FLAGS if oldest is None else _flags(oldest.kept)
+    most = frozen(np.full(len(queries), _EVERYTHING) if oldest is None else oldest.n_places)
+    equal = frozen(s.types_of(queries.digests))
 
     def run(query_from: int, query_to: int, room: list[NDArray[Any]]) -> tuple[int, int]:
         return kernels.search_overlap(  # type: ignore[no-any-return]
             *comparison.query_columns, s.posting_first, s.postings, s.prefix_first, s.prefix_postings,
-            s.signatures, s.sizes, s.list_first, s.lists, *comparison.limits, enough, query_from, query_to,
+            s.signatures, s.sizes, s.list_first, s.lists, *comparison.limits,
+            equal, most, s.occurrence_first, s.occurrences, s.document_first, kept, query_from, query_to,
             *comparison.scratch(), np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.uint64), np.empty(4, np.int64), *room,
         )  # fmt: skip
 
     return run
 
 
-def _search_similar(comparison: _Comparison, limit: Fraction) -> Callable[..., tuple[int, int]]:
-    s, q = comparison.segment, comparison.queries
+def _search_similar(
+    comparison: _Comparison,
+    limit: Fraction,
+    kept: NDArray[np.bool_] = _NO_FLAGS,
+    most: int = _EVERYTHING,
+    is_asked: NDArray[np.bool_] = _NO_FLAGS,
+) -> Callable[..., tuple[int, int]]:
+    s, q, kept = comparison.segment, comparison.queries, _flags(kept)
 
     def run(query_from: int, query_to: int, room: list[NDArray[Any]]) -> tuple[int, int]:
         return kernels.search_similar(  # type: ignore[no-any-return]
             q.words, q.first, comparison.weights, q.masks, comparison.local, s.prefix_first, s.prefix_postings,
-            s.signatures, s.sizes, s.list_first, s.lists, limit.numerator, limit.denominator, query_from, query_to,
+            s.signatures, s.sizes, s.list_first, s.lists, limit.numerator, limit.denominator,
+            most, s.occurrence_first, s.occurrences, s.document_first, kept, frozen(is_asked), query_from, query_to,
             *comparison.scratch(), np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64), np.empty(4, np.int64), *room,
         )  # fmt: skip
 
     return run
+
+
+def _flags(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the flags as kernels take them: none where all are set, which spares them the look."""
+    return _NO_FLAGS if kept.all() else frozen(kept)
 
 
 def _equal_types(segment: Segment, queries: QueryTypes) -> Matches:
@@ -362,7 +392,3 @@ def _accumulated(
 
 def _room(n: int) -> list[NDArray[Any]]:
     return [np.empty(n, kind) for kind in (np.int32, np.uint32, np.int32, np.int64, np.int32)]
-
-
-def _none() -> Matches:
-    return Matches(*(np.empty(0, np.int64) for _ in range(5)))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
-from ibidem.index.segment_kernels import add_to_fingerprint, read_number
+from ibidem.index.segment_kernels import add_to_fingerprint, document_of, read_number
 
 _NEVER = np.int64(1) << 60
 
@@ -156,24 +156,42 @@ def _fetch_lists(block, n, list_first, lists, outcome):
     outcome[3] = touched
 
 
+@inner_kernel
+def _is_first_kept(u, occurrence_first, occurrences, document_first, kept):
+    """Whether the first place of a type lies in a document that is kept; without `kept`, all are."""
+    return len(kept) == 0 or kept[document_of(np.int64(occurrences[occurrence_first[u]]), document_first)]
+
+
 @outer_kernel
 def search_overlap(
     words, first, weights, masks, totals, local, posting_first, postings, prefix_first, prefix_postings,
-    signatures, sizes, list_first, lists, p, q, product, min_contained, enough, query_from, query_to,
+    signatures, sizes, list_first, lists, p, q, product, min_contained,
+    equal, most, occurrence_first, occurrences, document_first, kept, query_from, query_to,
     mine, mine_weight, mine_mask, block, block_signature, outcome, out_query, out_type, out_common, out_weight, out_size,
 ):  # fmt: skip
     """Every type whose weighted overlap reaches p/q of the query's weight, for queries [query_from, query_to).
 
     Only the postings of a query's rarest words are read: as many as leave too little to the rest. Of the types in them the
-    bit signature tells which words cannot be there; what is left is compared in full. A query is done when `enough[t]` types
-    hold all of it, the oldest first. Returns (query after the last one done, matches).
+    bit signature tells which words cannot be there; what is left is compared in full. The type `equal[t]` is the query
+    itself (-1: none) and comes first. Of the others, those whose place is among the oldest `most[t]` are found, and perhaps
+    some more: as soon as one posting has led to so many types whose first place is kept, no posting is read beyond the last of
+    them, since all places of later types come later. Returns (query after the last one done, matches).
     """
     n_out = 0
     for t in range(query_from, query_to):
         begin = n_out
-        n_full = 0
         n_query = first[t + 1] - first[t]
         n = _gather(t, words, first, weights, masks, local, mine, mine_weight, mine_mask)
+        if equal[t] >= 0:
+            v = np.int64(equal[t])
+            _compare(
+                lists, np.int64(list_first[v]), np.int64(list_first[v + 1]), n, mine, mine_weight, 0, _NEVER, _NEVER, outcome
+            )
+            if _is_hit(outcome[0], outcome[1], outcome[2], n_query, totals[t], p, q, product, min_contained):
+                if n_out == len(out_query):
+                    return t, begin
+                _write(n_out, t, v, outcome, out_query, out_type, out_common, out_weight, out_size)
+                n_out += 1
         # Short queries have to be all of a type: then their rarest word is the type's rarest one too.
         whole = n_query < min_contained
         needed = totals[t] if whole else -(-p * totals[t] // q)
@@ -181,15 +199,17 @@ def search_overlap(
         for j in range(n):
             rest += mine_weight[j]
         slack = rest - needed
+        last = np.int64(-1) if most[t] <= 0 else _NEVER  # no type after this one is looked at
         for j in range(n):
             left = rest - needed  # what is met here for the first time lacks all words before: only the rest counts
-            if left < 0 or n_full == enough[t]:
+            if left < 0:
                 break
             rest -= mine_weight[j]
             at = np.int64(prefix_first[mine[j]] if whole else posting_first[mine[j]])
             end = np.int64(prefix_first[mine[j] + 1] if whole else posting_first[mine[j] + 1])
             u = np.int64(0)
-            while at < end and n_full < enough[t]:
+            n_kept = 0
+            while at < end and u < last:
                 if whole:
                     n_block, at, u = _read_block(prefix_postings, at, end, u, block)
                 else:
@@ -211,7 +231,9 @@ def search_overlap(
                 _fetch_lists(block, n_left, list_first, lists, outcome)
                 for k in range(n_left):
                     v = block[k]
-                    if not _compare(
+                    if v > last:
+                        break
+                    if v == equal[t] or not _compare(
                         lists, np.int64(list_first[v]), np.int64(list_first[v + 1]), n, mine, mine_weight, j, slack, -1, outcome
                     ):
                         continue
@@ -220,21 +242,24 @@ def search_overlap(
                             return t, begin
                         _write(n_out, t, v, outcome, out_query, out_type, out_common, out_weight, out_size)
                         n_out += 1
-                        n_full += outcome[1] == totals[t]
-                        if n_full == enough[t]:
-                            break
+                        n_kept += _is_first_kept(v, occurrence_first, occurrences, document_first, kept)
+                        if n_kept == most[t]:
+                            last = v
     return query_to, n_out
 
 
 @outer_kernel
 def search_similar(
     words, first, weights, masks, local, prefix_first, prefix_postings, signatures, sizes, list_first, lists, p, q,
+    most, occurrence_first, occurrences, document_first, kept, is_asked,
     query_from, query_to, mine, mine_weight, mine_mask, block, block_size, outcome,
     out_query, out_type, out_common, out_weight, out_size,
 ):  # fmt: skip
     """Every type whose Jaccard similarity with a query is at least p/q, for queries [query_from, query_to).
 
-    Two similar sets share one of the rarest words of each: only the postings of those are read. Returns as `search_overlap`.
+    Two similar sets share one of the rarest words of each: only the postings of those are read. A query is left as soon as
+    `most` of its types have a first place that is kept. Types are left out where `is_asked` (empty: all are) says so.
+    Returns as `search_overlap`.
     """
     n_out = 0
     for t in range(query_from, query_to):
@@ -242,18 +267,21 @@ def search_similar(
         n_query = first[t + 1] - first[t]
         n = _gather(t, words, first, weights, masks, local, mine, mine_weight, mine_mask)
         smallest = -(-p * n_query // q)
+        n_kept = 0
         for j in range(n - smallest + 1 if n > 0 else 0):
             at = np.int64(prefix_first[mine[j]])
             end = np.int64(prefix_first[mine[j] + 1])
             # The largest type that shares enough with the words from here on, all of them if 255 may be one.
             largest = (n - j) * (p + q) // p - n_query
             u = np.int64(0)
-            while at < end:
+            while at < end and n_kept < most:
                 n_block, at, u = _read_block(prefix_postings, at, end, u, block)
                 for k in range(n_block):
                     block_size[k] = sizes[block[k]]
                 n_left = 0
                 for k in range(n_block):
+                    if len(is_asked) > 0 and not is_asked[block[k]]:
+                        continue
                     size = np.int64(block_size[k])
                     if size == 255:  # or more: as small as it may be
                         size = max(size, smallest)
@@ -284,6 +312,9 @@ def search_similar(
                             return t, begin
                         _write(n_out, t, v, outcome, out_query, out_type, out_common, out_weight, out_size)
                         n_out += 1
+                        n_kept += _is_first_kept(v, occurrence_first, occurrences, document_first, kept)
+                        if n_kept >= most:
+                            break
     return query_to, n_out
 
 

@@ -242,6 +242,20 @@ def find_hashes(hashes, order, wanted, found):
                 ceiling = at
 
 
+@inner_kernel
+def document_of(sentence, document_first):
+    """The document of a sentence."""
+    low = np.int64(0)
+    high = np.int64(len(document_first) - 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if document_first[middle] <= sentence:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 @outer_kernel
 def count_documents(types, document_first, kept, list_first, lists, last_document, counts):
     """Count by word the kept documents that hold it; `last_document` is all -1."""

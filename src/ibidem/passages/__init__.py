@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from ibidem.passages.chaining import Cells, PassageRows, assemble_passages, verify_places
+from ibidem.passages.chaining import Cells, PassageRows, assemble_passages, split_diagonals, verify_places
 from ibidem.passages.gram_join import find_diagonals
 from ibidem.passages.rows import Pairing, PlaceGroup, Rows
 
-__all__ = ["Cells", "Pairing", "PassageRows", "PlaceGroup", "Rows", "assemble_passages", "find_diagonals", "verify_places"]
+__all__ = [
+    "Cells",
+    "Pairing",
+    "PassageRows",
+    "PlaceGroup",
+    "Rows",
+    "assemble_passages",
+    "find_diagonals",
+    "split_diagonals",
+    "verify_places",
+]

@@ -48,6 +48,14 @@ class Cells:
         return self.types, set_of_row, self.sets.start, self.sets.size, self.sets.values
 
 
+def split_diagonals(diagonals: NDArray[np.int32], cells: Cells) -> NDArray[np.int32]:
+    """Return the diagonals split where cells do not match: a class may be a chain whose ends have nothing in common."""
+    n = kernels.split_diagonals(diagonals, *cells.columns, *cells.limit, False, np.empty((0, 3), np.int32))
+    pieces = np.empty((n, 3), np.int32)
+    kernels.split_diagonals(diagonals, *cells.columns, *cells.limit, True, pieces)
+    return pieces
+
+
 def verify_places(groups: list[PlaceGroup], cells: Cells | None) -> list[PlaceGroup]:
     """Split groups of equal classes into groups of matching places: each place matches the first one of its group.
 

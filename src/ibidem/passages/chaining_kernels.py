@@ -175,6 +175,28 @@ def _cut_runs(
     return n
 
 
+@outer_kernel
+def split_diagonals(diagonals, types, set_of_row, start, size, values, p, q, fill, pieces):
+    """Split diagonals at cells below p/q; return how many pieces there are. Only with `fill` they are written."""
+    n = 0
+    for d in range(len(diagonals)):
+        x = diagonals[d, 0]
+        y = diagonals[d, 1]
+        length = diagonals[d, 2]
+        begin = 0
+        for k in range(length + 1):
+            if k < length and _similarity(types, set_of_row, x + k, y + k, start, size, values, p, q) >= 0.0:
+                continue
+            if k > begin:
+                if fill:
+                    pieces[n, 0] = x + begin
+                    pieces[n, 1] = y + begin
+                    pieces[n, 2] = k - begin
+                n += 1
+            begin = k + 1
+    return n
+
+
 @inner_kernel
 def _link_runs(runs, scores, n, sentence, max_gap, scratch):
     """Find for each run the best run before it, and the order in which chains are taken: the best one first.
