@@ -43,7 +43,8 @@ def many_texts(unit: str, n_bytes: int) -> Callable[[int], Iterator[str]]:
     return lambda size_bytes: (_filled(unit, n_bytes) + unit * number for number in count())
 
 
-def _substituted(first: str, rules: dict[str, str], length: int) -> str:
+def substituted(first: str, rules: dict[str, str], length: int) -> str:
+    """Return the first letters of the word that is its own substitution by the rules."""
     text = first
     while len(text) < length:
         text = "".join(rules[letter] for letter in text)
@@ -55,7 +56,7 @@ def nested(rules: dict[str, str], n_documents: int) -> Callable[[int], Iterator[
 
     def make(size_bytes: int) -> Iterator[str]:
         sentences = {"a": sentence(1), "b": sentence(2)}
-        letters = _substituted("a", rules, size_bytes // len(sentences["a"]) // n_documents + 7 * n_documents)
+        letters = substituted("a", rules, size_bytes // len(sentences["a"]) // n_documents + 7 * n_documents)
         for number in range(n_documents):
             yield "".join(sentences[letter] for letter in letters[7 * number :])
 
