@@ -94,6 +94,15 @@ def test_lists_that_are_nested_too_deep_stay_so_where_a_page_is_cut(monkeypatch:
     assert abs(len(parts) - len(whole)) < 100
 
 
+@pytest.mark.parametrize("line", ["<p>x", "<li>x", "<p>x</p>", "<br>x", "<b>x</b><br>"])
+def test_a_part_has_few_tags_where_little_is_between_them(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_text, parts = module._plain_text, []
+    monkeypatch.setattr(module, "_plain_text", lambda html, main: parts.append(html) or whole_text(html, main))
+    found = extract_text(line * 50_000, main_content=False)
+    assert max(part.count("<") for part in parts) <= module.PART_TAGS + 3
+    assert found.count("x") == 50_000
+
+
 @pytest.mark.parametrize(
     ("begin_of_page", "line"),
     [

@@ -36,8 +36,9 @@ _BLOCKS = frozenset(
     | {"footer", "form", "header", "html", "main", "nav", "ol", "pre", "section", "table", "ul"}
 )
 _FOREIGN = frozenset({"svg", "math"})  # only in these a slash at the end of a tag closes it
-# Parts of a page that are looked at by themselves: the time to take text out grows with the square of its length.
-PART_CHARS = 200_000
+# Parts of a page that are looked at by themselves: the time to take text out grows with the square of its length, and of its
+# tags, where little is between them. A page that people made reaches the first limit long before the second.
+PART_CHARS, PART_TAGS = 200_000, 10_000
 _LONG_LIST_PARTS = 3
 _PARAGRAPHS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote"})
 _LINES = _PARAGRAPHS | {"br", "dd", "div", "dt", "hr", "li", "section", "article", "table", "tr"}
@@ -131,7 +132,7 @@ def _parts(html: str, may_cut: bool) -> Iterator[tuple[str, str]]:
     blank lines and marks of items may differ there. Numbered lists are cut only if they are long: their numbers begin again.
     """
     nesting, list_nesting = _Nesting(), _Nesting()
-    place = copied = cut = 0
+    place = copied = cut = n_tags = 0
     between, last_ended, part = "", "", [""]
     while found := _BEGIN.search(html, place):
         start, name = found.start(), (found[2] or "").lower()
@@ -142,11 +143,13 @@ def _parts(html: str, may_cut: bool) -> Iterator[tuple[str, str]]:
             continue
         place = _end_of_tag(html, found.end())
         is_end, is_foreign = bool(found[1]), name in _FOREIGN or nesting.holds(_FOREIGN)
-        if may_cut and start - cut > PART_CHARS and not is_end and name in _LINES and not is_foreign:
-            if not nesting.holds(_NUMBERED) or start - cut > _LONG_LIST_PARTS * PART_CHARS:
+        n_parts = max((start - cut) / PART_CHARS, n_tags / PART_TAGS)
+        if may_cut and n_parts > 1 and not is_end and name in _LINES and not is_foreign:
+            if not nesting.holds(_NUMBERED) or n_parts > _LONG_LIST_PARTS:
                 yield between, "".join([*part, html[copied:start]])
                 between = "\n\n" if {name, last_ended} & _PARAGRAPHS else "\n"
-                part, copied, cut = [nesting.begin()], start, start
+                part, copied, cut, n_tags = [nesting.begin()], start, start, 0
+        n_tags += 1
         if is_end or name in _LINES:
             last_ended = name if is_end else ""
         instead = f"<{'/' * is_end}{name}>" if place - start > _MOST_TAG_CHARS else None
