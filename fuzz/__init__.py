@@ -8,4 +8,6 @@ A *target* is a function that takes bytes, raises if something does not hold, an
 which the mutation loop knows a case of a new kind. Each has its own module; `targets.py` lists them. Cases come from atheris
 where that is installed and the target is Python for the greater part, otherwise from a seeded mutation loop (`mutating.py`).
 Each runs in a process of its own, so that crashes and hangs are findings too.
+
+Texts that take too much time, memory or rows are looked for apart, by `python -m fuzz.complexity` (`complexity.py`).
 """

@@ -34,9 +34,16 @@ _DRAWN_SHARE = 0.2  # of the cases are new ones
 
 @dataclass(frozen=True)
 class Budget:
-    """What a verb may take. Memory counts beyond `free_bytes`, which arrays of a fixed size may have."""
+    """What a verb may take.
+
+    Limits such as `max_places` let time and rows grow faster until they are reached. So growth counts only where costs per
+    byte are no longer small, and highest at the largest size. Memory counts beyond `free_bytes`, which arrays of a fixed size
+    may have.
+    """
 
     exponent: float = 1.2
+    small_seconds_per_megabyte: float = 0.2
+    small_rows_per_byte: float = 0.1
     seconds_per_megabyte: float = 10.0
     memory_per_byte: float = 150.0
     rows_per_byte: float = 6.0
@@ -46,9 +53,11 @@ class Budget:
         """Return what a genome takes too much of."""
         problems = [growth.failure] if growth.failure else []
         last = growth.points[-1]
-        if growth.exponent > self.exponent:
+        is_slow = growth.is_slowing and growth.seconds_per_megabyte > self.small_seconds_per_megabyte
+        is_wide = growth.is_widening and growth.rows_per_byte > self.small_rows_per_byte
+        if is_slow and growth.exponent > self.exponent:
             problems.append(f"time grows with N^{growth.exponent:.2f}")
-        if growth.row_exponent > self.exponent:
+        if is_wide and growth.row_exponent > self.exponent:
             problems.append(f"rows grow with N^{growth.row_exponent:.2f}")
         if growth.seconds_per_megabyte > self.seconds_per_megabyte:
             problems.append(f"{growth.seconds_per_megabyte:.1f} s per MB")

@@ -29,7 +29,7 @@ from fuzz.shapes import KNOWN, Genome
 
 FIRST_SIZE_BYTES, LAST_SIZE_BYTES = 50_000, 3_200_000
 ENOUGH_SECONDS = 0.3
-_LEAST_SECONDS, _LEAST_ROWS = 0.15, 10_000  # growth of less says nothing
+_LEAST_SECONDS, _LEAST_ROWS = 0.05, 10_000  # growth of less says nothing
 _FITTED_SIZES = 3
 _FEW_BYTES = 3_000
 _WARMING_BYTES = 40_000
@@ -62,14 +62,24 @@ class Growth:
         return self.points[-1].failure
 
     @property
+    def is_slowing(self) -> bool:
+        """Whether the largest size takes most time per byte."""
+        return self._last.seconds / self._last.n_bytes >= max(point.seconds / point.n_bytes for point in self.points)
+
+    @property
+    def is_widening(self) -> bool:
+        """Whether the largest size has most rows per byte."""
+        return self._last.n_rows / self._last.n_bytes >= max(point.n_rows / point.n_bytes for point in self.points)
+
+    @property
     def exponent(self) -> float:
         """By which power of the size the time grows; 0 if too little was used to tell."""
-        return _exponent(self.points, [point.seconds for point in self.points], _LEAST_SECONDS)
+        return fit_exponent([(point.n_bytes, point.seconds) for point in self._well], _LEAST_SECONDS)
 
     @property
     def row_exponent(self) -> float:
         """By which power of the size the rows grow; 0 if there are few."""
-        return _exponent(self.points, [point.n_rows for point in self.points], _LEAST_ROWS)
+        return fit_exponent([(point.n_bytes, point.n_rows) for point in self._well], _LEAST_ROWS)
 
     @property
     def seconds_per_megabyte(self) -> float:
@@ -87,17 +97,20 @@ class Growth:
         return self._last.n_rows / self._last.n_bytes
 
     @property
+    def _well(self) -> list[Measured]:
+        return [point for point in self.points if not point.failure]
+
+    @property
     def _last(self) -> Measured:
-        return next((point for point in reversed(self.points) if not point.failure), self.points[-1])
+        return self._well[-1] if self._well else self.points[-1]
 
 
-def _exponent(points: Sequence[Measured], values: Sequence[float], least: float) -> float:
-    """Fit a power through the last sizes by least squares."""
-    fitted = [(point.n_bytes, value) for point, value in zip(points, values, strict=True) if not point.failure][-_FITTED_SIZES:]
-    if len(fitted) < 2 or fitted[-1][1] < least or fitted[0][0] == fitted[-1][0]:
+def fit_exponent(costs: Sequence[tuple[float, float]], least: float) -> float:
+    """Return the power of the size that costs at the last sizes grow with, by least squares; 0 if the last is below `least`."""
+    last = costs[-_FITTED_SIZES:]
+    if len(last) < 2 or last[-1][1] < least or last[0][0] == last[-1][0]:
         return 0.0
-    sizes, costs = np.log([size for size, _ in fitted]), np.log([max(value, least / 100) for _, value in fitted])
-    return float(np.polyfit(sizes, costs, 1)[0])
+    return float(np.polyfit(np.log([size for size, _ in last]), np.log([max(cost, least / 100) for _, cost in last]), 1)[0])
 
 
 class Worker:
