@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, lru_cache
 from itertools import count
+from typing import Any
 
 from benchmarks.hostile_texts import FIBONACCI, THUE_MORSE, UNITS, substituted, word
 
@@ -133,6 +134,7 @@ class Genome:
     def texts(self, size_bytes: int) -> list[str]:
         """Return texts of about so many bytes in all."""
         pieces = self._pieces(size_bytes)
+        dealt: Iterator[str]
         if self.n_documents:
             made = list(pieces)
             dealt = ("".join(made[k :: self.n_documents]) for k in range(self.n_documents))
@@ -210,12 +212,16 @@ def mutate(genome: Genome, chance: random.Random) -> Genome:
 def _redrawn(shape: Shape, name: str, chance: random.Random) -> Shape:
     """Return the shape with another value of a field."""
     names = {"script": tuple(SCRIPTS), "order": ORDERS, "stop": STOPS, "unit": ("", *UNITS.values())}
+    values: dict[str, Any] = {}
     if name in names:
-        value: str | int = chance.choice(names[name])
-        return replace(shape, **{name: value, **({"n_units": chance.choice((1, 3, 30))} if name == "unit" else {})})
+        values[name] = chance.choice(names[name])
+    else:
+        values[name] = _nudged(getattr(shape, name), chance)
+    if name == "unit":
+        values["n_units"] = chance.choice((1, 3, 30))
     if name in ("n_common", "n_own"):
-        return replace(shape, **{name: min(_MOST_WORDS, _nudged(getattr(shape, name), chance))})
-    return replace(shape, **{name: _nudged(getattr(shape, name), chance)})
+        values[name] = min(_MOST_WORDS, values[name])
+    return replace(shape, **values)
 
 
 def _nudged(value: int, chance: random.Random) -> int:
