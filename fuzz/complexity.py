@@ -24,6 +24,7 @@ from pathlib import Path
 
 from fuzz.measuring import Growth, Measured, Worker
 from fuzz.shapes import KNOWN, Genome, draw, mutate
+from fuzz.verbs import VERBS
 
 SMALL_BYTES, LARGE_BYTES = 100_000, 400_000
 CONFIRMING_SECONDS, CONFIRMING_BYTES = 2.0, 12_800_000
@@ -176,8 +177,6 @@ def summarise(verb: str, growths: Sequence[Growth], n_cases: int) -> str:
 
 def main() -> int:
     """Run what the command line asks for; return 1 if there are findings."""
-    from fuzz.verbs import VERBS
-
     parser = argparse.ArgumentParser(prog="python -m fuzz.complexity", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=30, help="for all verbs together, compiling and confirming apart (30)")
     parser.add_argument("--seed", type=int, default=1, help="another number gives other genomes (1)")

@@ -19,13 +19,16 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fuzz.shapes import KNOWN, Genome
+from fuzz.verbs import VERBS, Verb, documents_of
+from ibidem.errors import IbidemError
+from ibidem.memory import give_back_memory
 
 FIRST_SIZE_BYTES, LAST_SIZE_BYTES = 50_000, 3_200_000
 ENOUGH_SECONDS = 0.3
@@ -179,40 +182,25 @@ class Worker:
         return answer
 
 
-class _Bench:
-    """Measures in this process."""
-
-    def __init__(self, verb: str, folder: Path) -> None:
-        from fuzz.verbs import VERBS
-
-        self._verb, self._folder = VERBS[verb], folder
-        self._base_seconds = 0.0
-        for genome in KNOWN.values():
-            self.run(genome, _WARMING_BYTES, 1)
-        gc.freeze()  # what is loaded by now stays; to look through it takes longer than most verbs
-        self._base_seconds = min(self.run(genome, _FEW_BYTES, 3).seconds for genome in list(KNOWN.values())[:3])
-
-    def run(self, genome: Genome, size_bytes: int, repeats: int) -> Measured:
-        """Measure one size of a genome."""
-        from fuzz.verbs import documents_of
-
-        documents = documents_of(genome.texts(size_bytes))
-        n_bytes = sum(len(document["text"].encode()) for document in documents)
-        seconds, peak_bytes, n_rows = math.inf, 0, 0
-        for _ in range(repeats):
-            with self._verb(documents, self._folder) as work:
-                before_bytes = _forget_peak()
-                begin = time.process_time()
-                n_rows = work()
-                seconds = min(seconds, time.process_time() - begin)
-                peak_bytes = max(peak_bytes, _peak_bytes() - before_bytes)
-        return Measured(n_bytes, max(0.0, seconds - self._base_seconds), peak_bytes, n_rows)
+def measure_here(verb: Verb, genome: Genome, size_bytes: int, repeats: int, folder: Path) -> Measured:
+    """Measure one size of a genome in this process."""
+    documents = documents_of(genome.texts(size_bytes))
+    n_bytes = sum(len(document["text"].encode()) for document in documents)
+    least_seconds, peak_bytes, n_rows = math.inf, 0, 0
+    for _ in range(repeats):
+        begin, before_bytes = time.process_time(), _forget_peak()
+        # A text that is refused, as of NUL characters alone, takes time and memory, too.
+        with suppress(IbidemError), verb(documents, folder) as work:
+            before_bytes = _forget_peak()
+            begin = time.process_time()
+            n_rows = work()
+        least_seconds = min(least_seconds, time.process_time() - begin)
+        peak_bytes = max(peak_bytes, _peak_bytes() - before_bytes)
+    return Measured(n_bytes, least_seconds, peak_bytes, n_rows)
 
 
 def _forget_peak() -> int:
     """Let the peak of memory begin from here, where that can be done; return it."""
-    from ibidem.memory import give_back_memory
-
     gc.collect()
     give_back_memory()
     with suppress(OSError):
@@ -228,13 +216,19 @@ def main() -> None:
     """Answer requests: the first when everything is compiled."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who asks ends this process
     resource.setrlimit(resource.RLIMIT_DATA, (_LIMIT_BYTES, _LIMIT_BYTES))
-    bench = _Bench(sys.argv[1], Path(sys.argv[2]))
+    verb, folder = VERBS[sys.argv[1]], Path(sys.argv[2])
+    for genome in KNOWN.values():
+        measure_here(verb, genome, _WARMING_BYTES, 1, folder)
+    gc.freeze()  # what is loaded by now stays; to look through it takes longer than most verbs
+    base_seconds = min(measure_here(verb, genome, _FEW_BYTES, 3, folder).seconds for genome in list(KNOWN.values())[:3])
     for line in sys.stdin:
         request = json.loads(line)
         answer = Measured(0)
         if request:
             try:
-                answer = bench.run(Genome.from_json(request["genome"]), request["size_bytes"], request["repeats"])
+                genome = Genome.from_json(request["genome"])
+                answer = measure_here(verb, genome, request["size_bytes"], request["repeats"], folder)
+                answer = replace(answer, seconds=max(0.0, answer.seconds - base_seconds))
             except Exception as error:
                 answer = Measured(request["size_bytes"], failure=f"{type(error).__name__}: {str(error)[:200]}")
         print(json.dumps(asdict(answer)), flush=True)

@@ -23,7 +23,7 @@ from numba.core.registry import CPUDispatcher
 
 import fuzz.verbs
 from fuzz.complexity import BUDGET, Scored, search, summarise, worst_of
-from fuzz.measuring import Growth, Measured, Worker, fit_exponent
+from fuzz.measuring import Growth, Measured, Worker, fit_exponent, measure_here
 from fuzz.shapes import KNOWN, Genome, Shape, draw, mutate
 from fuzz.verbs import VERBS, documents_of
 from ibidem.matches import join
@@ -221,6 +221,15 @@ def test_the_worst_of_every_kind_are_kept() -> None:
     assert len(kept) <= 12
     failed = Scored(Genome(n_sentences=40), Measured(0), Measured(0, failure="ended"))
     assert worst_of([*usual, failed])[0] is failed
+
+
+def test_what_is_refused_and_what_is_found_are_measured_alike(tmp_path: Path) -> None:
+    refused = Genome((Shape(n_common=0, n_own=0, unit="\x00", n_units=9),), 2)
+    assert measure_here(VERBS["find-exact"], refused, 2_000, 1, tmp_path).n_rows == 0
+    measured = measure_here(VERBS["find-exact"], KNOWN["one sentence, two documents"], 2_000, 2, tmp_path)
+    assert measured.n_rows == 1
+    assert measured.n_bytes >= 2_000
+    assert measured.seconds > 0
 
 
 @pytest.mark.parametrize(
