@@ -67,12 +67,12 @@ class Growth:
     @property
     def is_slowing(self) -> bool:
         """Whether the largest size takes most time per byte."""
-        return self._last.seconds / self._last.n_bytes >= max(point.seconds / point.n_bytes for point in self.points)
+        return 1e6 * self._last.seconds / self._last.n_bytes >= self.seconds_per_megabyte
 
     @property
     def is_widening(self) -> bool:
         """Whether the largest size has most rows per byte."""
-        return self._last.n_rows / self._last.n_bytes >= max(point.n_rows / point.n_bytes for point in self.points)
+        return self._last.n_rows / self._last.n_bytes >= self.rows_per_byte
 
     @property
     def exponent(self) -> float:
@@ -86,18 +86,19 @@ class Growth:
 
     @property
     def seconds_per_megabyte(self) -> float:
-        """Of the largest size."""
-        return self._last.seconds / self._last.n_bytes * 1e6
+        """Of the worst size that took enough time to tell, or of the largest."""
+        told = [point for point in self._well if point.seconds >= _LEAST_SECONDS] or [self._last]
+        return max(1e6 * point.seconds / point.n_bytes for point in told)
 
     @property
     def memory_per_byte(self) -> float:
-        """Peak bytes per byte of the largest size."""
+        """Peak bytes per byte of the largest size: arrays of a fixed size say nothing there."""
         return self._last.peak_bytes / self._last.n_bytes
 
     @property
     def rows_per_byte(self) -> float:
-        """Of the largest size."""
-        return self._last.n_rows / self._last.n_bytes
+        """Of the worst size."""
+        return max(point.n_rows / point.n_bytes for point in self.points)
 
     @property
     def _well(self) -> list[Measured]:
