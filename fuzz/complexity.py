@@ -31,6 +31,7 @@ CONFIRMING_SECONDS, CONFIRMING_BYTES = 2.0, 12_800_000
 _SEARCH_SHARE = 0.5  # of the time; the rest is for growth
 _WORST = 3  # of each kind are changed further
 _DRAWN_SHARE = 0.2  # of the cases are new ones
+_MOST_FINDINGS = 3  # by verb: more are mostly the same one, and take long to confirm
 
 
 @dataclass(frozen=True)
@@ -137,9 +138,9 @@ def fuzz_verb(verb: str, seconds: float, seed: int, folder: Path, n_cases: list[
             if growths and time.monotonic() - begin > seconds:
                 break
             growths.append(worker.growth(scored.genome))
-        findings = []
+        findings: list[Growth] = []
         for growth in growths:
-            if BUDGET.exceeded(growth):
+            if BUDGET.exceeded(growth) and len(findings) < _MOST_FINDINGS:
                 worker.close()
                 again = worker.growth(growth.genome, CONFIRMING_SECONDS, CONFIRMING_BYTES)
                 if BUDGET.exceeded(again):
