@@ -24,7 +24,8 @@ from ibidem.config import Config
 from ibidem.documents import read, resolve_inputs
 from ibidem.documents.inputs import FileSource, Source, read_written
 from ibidem.documents.states import FileState, file_states, first_change
-from ibidem.errors import OutputExistsError, ResourceError, SettingsError
+from ibidem.documents.unfolding import is_unfolded
+from ibidem.errors import InputError, OutputExistsError, ResourceError, SettingsError
 from ibidem.model import Document, Skipped
 from ibidem.overviews import CleaningOverview
 from ibidem.removals import Removals
@@ -114,8 +115,9 @@ class AnyCleaningResult(RunResult):
         """Write the cleaned collection in the formats of its files, `removed.jsonl`, `skipped.jsonl` and `run.json`.
 
         Settings: `mark_only`, `overwrite`. The inputs must be files; they are read once more, as streams. Nothing takes its
-        place before everything is written: if it fails, what was there before is there still, and nothing else. It fails if
-        an input has changed since it was read.
+        place before everything is written: if it fails until then, what was there before is there still, and nothing else. If
+        it fails later, `unfinished.json` says so, and files that have no place yet are in `.cleaned`. It fails if an input has
+        changed since it was read, or was too large to be read to its end.
         """
         unknown = set(settings) - {"mark_only", "overwrite"}
         if unknown:
@@ -126,6 +128,10 @@ class AnyCleaningResult(RunResult):
         mark_only = config.cleaning.mark_only
         columns = self.mark_columns if mark_only else None
         damaged = {record.source for record in self.skipped if record.position == 0}
+        for record in self.skipped:
+            if record.position == 0 and is_unfolded(record.reason):
+                message = f"{record.source} unfolds too far to be read to its end; a cleaned copy would lack the rest"
+                raise InputError(message, "Decompress it first, or leave it out.")
         self._check_unchanged(sources)
         staged, was_there = path / STAGED_FOLDER, path.exists()
         shutil.rmtree(staged, ignore_errors=True)  # of a run that was killed
@@ -140,7 +146,8 @@ class AnyCleaningResult(RunResult):
             self._check_unchanged()
             return _take_places(staged, path, [str(file.relative_to(staged)) for file in written])
         finally:
-            shutil.rmtree(staged, ignore_errors=True)
+            if not (path / UNFINISHED_FILE).exists():  # else some of the new files may be nowhere else
+                shutil.rmtree(staged, ignore_errors=True)
             if not was_there:
                 with suppress(OSError):
                     path.rmdir()  # it was made for this; it is not empty unless nothing came of it

@@ -24,7 +24,7 @@ def hide_argument(word: str) -> None:
         place = memory.raw.find(secret)
         while secret and place >= 0:
             ctypes.memset(begin + place, ord("*"), len(secret))
-            place = memory.raw.find(secret)
+            place = memory.raw.find(secret, place + len(secret))
 
 
 @contextmanager

@@ -10,12 +10,19 @@ MOST_TIMES = 1000
 LEAST_LIMIT_BYTES = 100_000_000  # for small files: so much does no harm
 
 
+_REASON = "it unfolds to more than"
+
+
 class UnfoldedError(OSError):
     """An input unfolds to more than it may."""
 
     def __init__(self) -> None:
-        hint = "to read all of it, give it unpacked, or as JSON lines"
-        super().__init__(f"it unfolds to more than {MOST_TIMES:,} times its size ({hint})")
+        super().__init__(f"{_REASON} {MOST_TIMES:,} times its size (to read all of it, give it unpacked, or as JSON lines)")
+
+
+def is_unfolded(reason: str) -> bool:
+    """Say whether an input was not read to its end because of what it unfolds to."""
+    return _REASON in reason
 
 
 def most_unfolded(n_stored_bytes: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -286,8 +287,9 @@ class Writer:
         """Raise if the catalog is that of a second folder too. Its files would not be: a commit would damage that index."""
         if self._catalog.is_shared():
             path = self._folder.path / CATALOG_FILE
-            message = f"{path} has hard links: a copy of this index, made by `cp -al` or a backup, changes along with it"
-            step = f"Give this index a file of its own first: cp {path} {path}.new && mv {path}.new {path}"
+            message = f"{path} is hard-linked from another folder, so writing here would damage that copy"
+            old, new = shlex.quote(str(path)), shlex.quote(f"{path}.new")
+            step = f"Stop `serve` and `watch`, then give this index its own file: cp {old} {new} && mv {new} {old}"
             raise IndexStoreError(message, step)
 
     def sweep(self) -> None:

@@ -72,13 +72,13 @@ def settle_digests(digests: Hashes, checks: Checks, taken_elsewhere: Hashes | No
     settled = digests.copy()
     rows = np.flatnonzero(np.isin(digests, shared))
     _, head, number = np.unique(checks[rows], axis=0, return_index=True, return_inverse=True)
-    taken = set((digests if taken_elsewhere is None else taken_elsewhere).tolist())
-    of_check = np.empty(len(head), np.uint64)
-    for i, check in enumerate(checks[rows[head], 0].tolist()):
-        digest = max(check, 1)
-        while digest in taken:
-            digest += 1
-        taken.add(digest)
-        of_check[i] = digest
+    of_check = np.maximum(checks[rows[head], 0], np.uint64(1))
+    while True:
+        is_first = np.zeros(len(head), np.bool_)
+        is_first[np.unique(of_check, return_index=True)[1]] = True
+        clashes = ~is_first | np.isin(of_check, digests if taken_elsewhere is None else taken_elsewhere)
+        if not clashes.any():
+            break
+        of_check[clashes] += np.uint64(1)
     settled[rows] = np.where(digests[rows] == 0, 0, of_check[number.reshape(-1)])
     return settled

@@ -32,6 +32,7 @@ _AT_ONCE = 8  # so few that whoever sends a request at once is read before many 
 _ROUNDS = 4  # from when a connection is accepted until it is admitted, and from when it is dropped until its file is closed
 
 Client = tuple[str, int]
+PEER = "ibidem.peer"  # in a scope: the client of the connection; behind a proxy, "client" is whom it speaks for
 
 
 class Connection(Protocol):
@@ -84,7 +85,7 @@ class Admission:
     def admit(self, client: Client, connection: Connection) -> bool:
         """Take a connection up, perhaps in the place of another; False if there is no place for it."""
         address = client[0]
-        if self._n_of[address] >= self.limits.most_of_one_address and not self._make_room(address):
+        if self._n_of.get(address, 0) >= self.limits.most_of_one_address and not self._make_room(address):
             return False
         most = self.limits.most - (0 if _is_this_machine(address) else self.limits.for_this_machine)
         if len(self) >= most and not self._make_room(self._busiest()):

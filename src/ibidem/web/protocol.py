@@ -11,7 +11,7 @@ from typing import Any, cast
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ibidem.web.admission import Admission
+from ibidem.web.admission import PEER, Admission
 from ibidem.web.errors import ApiError, error_answer
 from ibidem.web.incoming import Patience
 from ibidem.web.security import SAFE_HEADERS
@@ -46,6 +46,7 @@ class LimitedProtocol(H11Protocol):
 
     def __init__(self, *arguments: Any, admission: Admission, patience: Patience, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.app = self._naming_the_peer(self.app)
         most_head_bytes = self.config.h11_max_incomplete_event_size
         self.conn = _Parts(h11.SERVER, *(() if most_head_bytes is None else (most_head_bytes,)))
         self._admission, self._patience = admission, patience
@@ -54,6 +55,15 @@ class LimitedProtocol(H11Protocol):
         self._head_since: float | None = None  # when the head that has not come whole was begun
         self._rest_since: float | None = None  # when an answer was complete whose request has not come whole
         self._unread: tuple[float, int] | None = None  # when the client was last seen reading, and what was left then
+
+    def _naming_the_peer(self, app: Any) -> Any:
+        """Return the app, which learns from every scope whose connection it is, whatever a proxy says of the client."""
+
+        async def named(scope: Any, receive: Any, send: Any) -> None:
+            scope[PEER] = self.client
+            await app(scope, receive, send)
+
+        return named
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection up, or refuse it."""

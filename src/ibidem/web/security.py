@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ibidem.web.admission import Admission
+from ibidem.web.admission import PEER, Admission
 from ibidem.web.errors import ApiError, as_api_error, error_answer
 from ibidem.web.incoming import Incoming, Patience
 
@@ -99,7 +99,7 @@ class Guard:
             if early := self._check(scope):
                 await early(scope, receive, send_safely)
                 return
-            self._admission.know(scope.get("client"))
+            self._admission.know(scope.get(PEER, scope.get("client")))
             body.check_announced()
             await self._app(scope, receive_some, send_safely)
         except ClientDisconnect:
