@@ -118,8 +118,10 @@ def search(
     return scored
 
 
-def fuzz_verb(verb: str, seconds: float, seed: int, folder: Path, n_cases: list[int]) -> tuple[list[Growth], list[Growth]]:
-    """Search for some time; return the growth of the worst genomes, and of those that exceed the budget."""
+def fuzz_verb(
+    verb: str, first: Sequence[Genome], seconds: float, seed: int, folder: Path, n_cases: list[int]
+) -> tuple[list[Growth], list[Growth]]:
+    """Search for some time, from these genomes on; return the growth of the worst, and of those that exceed the budget."""
     worker = Worker(verb, folder)
     try:
         worker.measure(Genome(), SMALL_BYTES)  # what is not compiled yet does not count
@@ -132,7 +134,7 @@ def fuzz_verb(verb: str, seconds: float, seed: int, folder: Path, n_cases: list[
         def is_over() -> bool:
             return time.monotonic() - begin > _SEARCH_SHARE * seconds
 
-        worst = search(measure, iter(KNOWN.values()), is_over, seed)
+        worst = search(measure, iter(first), is_over, seed)
         growths: list[Growth] = []
         for scored in worst:
             if growths and time.monotonic() - begin > seconds:
@@ -182,9 +184,11 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30, help="for all verbs together, compiling and confirming apart (30)")
     parser.add_argument("--seed", type=int, default=1, help="another number gives other genomes (1)")
     parser.add_argument("--verb", action="append", choices=list(VERBS), help="may be repeated; all if none is given")
+    parser.add_argument("--new", action="store_true", help="begin with random genomes only, not with known ones")
     parser.add_argument("--replay", metavar="GENOME", help="measure this one, as a finding shows it, or a known one by name")
     options = parser.parse_args()
     verbs: list[str] = options.verb or list(VERBS)
+    first = [] if options.new else list(KNOWN.values())
     n_findings = 0
     with tempfile.TemporaryDirectory(prefix="complexity-") as work:
         for verb in verbs:
@@ -198,7 +202,7 @@ def main() -> int:
                 findings = [growth for growth in findings if BUDGET.exceeded(growth)]
             else:
                 n_cases = [0]
-                growths, findings = fuzz_verb(verb, 60 * options.minutes / len(verbs), options.seed, folder, n_cases)
+                growths, findings = fuzz_verb(verb, first, 60 * options.minutes / len(verbs), options.seed, folder, n_cases)
                 print(summarise(verb, growths, n_cases[0]), flush=True)
             for growth in findings:
                 print(f"FINDING {verb}: {'; '.join(BUDGET.exceeded(growth))}\n{describe(growth)}", flush=True)
