@@ -37,7 +37,8 @@ _FITTED_SIZES = 3
 _FEW_BYTES = 3_000
 _WARMING_BYTES = 40_000
 _LIMIT_BYTES = 6 << 30
-_STARTING_SECONDS = 600.0
+_STARTING_SECONDS = 1800.0
+_PATIENCE = 20  # times the processor time that is allowed, on a machine that has other work
 _ROOT = Path(__file__).parent.parent
 
 
@@ -118,7 +119,10 @@ def fit_exponent(costs: Sequence[tuple[float, float]], least: float) -> float:
 
 
 class Worker:
-    """A process that measures one verb; it is started when it is needed, and again after it was ended."""
+    """A process that measures one verb; it is started when it is needed, and again after it was ended.
+
+    A size may take `limit_seconds` of processor time.
+    """
 
     def __init__(self, verb: str, folder: Path, limit_seconds: float = 60.0) -> None:
         self._command = [sys.executable, "-m", "fuzz.measuring", verb, str(folder)]
@@ -129,7 +133,8 @@ class Worker:
         """Measure one size of a genome."""
         if self._process is None:
             self._start()
-        return self._ask({"genome": genome.to_json(), "size_bytes": size_bytes, "repeats": repeats}, self._limit_seconds)
+        request = {"size_bytes": size_bytes, "repeats": repeats, "limit_seconds": self._limit_seconds}
+        return self._ask({"genome": genome.to_json(), **request}, _PATIENCE * self._limit_seconds)
 
     def growth(
         self, genome: Genome, enough_seconds: float = ENOUGH_SECONDS, last_bytes: int = LAST_SIZE_BYTES, repeats: int = 3
@@ -171,12 +176,13 @@ class Worker:
         # Every request has one line for an answer, so nothing waits in the buffer of the stream.
         if not select.select([process.stdout], [], [], limit_seconds)[0]:
             self.close()
-            return Measured(size_bytes, failure=f"not within {limit_seconds:g} s")
+            return Measured(size_bytes, failure=f"no answer within {limit_seconds:g} s")
         line = process.stdout.readline()
         if not line:
             code = process.wait()
             self.close()
-            return Measured(size_bytes, failure=f"the process ended with {code}")
+            too_long = f"more than {self._limit_seconds:g} s of processor time"
+            return Measured(size_bytes, failure=too_long if code == -signal.SIGPROF else f"the process ended with {code}")
         answer = Measured(**json.loads(line))
         if answer.failure:
             self.close()  # after an error memory may be anywhere
@@ -228,10 +234,12 @@ def main() -> None:
         if request:
             try:
                 genome = Genome.from_json(request["genome"])
+                signal.setitimer(signal.ITIMER_PROF, request["limit_seconds"])  # ends the process
                 answer = measure_here(verb, genome, request["size_bytes"], request["repeats"], folder)
                 answer = replace(answer, seconds=max(0.0, answer.seconds - base_seconds))
             except Exception as error:
                 answer = Measured(request["size_bytes"], failure=f"{type(error).__name__}: {str(error)[:200]}")
+            signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps(asdict(answer)), flush=True)
 
 

@@ -233,15 +233,19 @@ def test_what_is_refused_and_what_is_found_are_measured_alike(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("program", "failure"),
+    ("program", "limit_seconds", "failure"),
     [
-        ("import time; print('{\"n_bytes\": 0}', flush=True); time.sleep(600)", "not within"),
-        ("print('{\"n_bytes\": 0}')", "ended"),
+        ("import time; time.sleep(600)", 0.05, "no answer within 1 s"),
+        ("input()", 60, "the process ended with 0"),
+        ("import os, signal; input(); os.kill(os.getpid(), signal.SIGPROF)", 60, "more than 60 s of processor time"),
     ],
 )
-def test_a_process_that_hangs_or_ends_is_a_failure(program: str, failure: str, tmp_path: Path) -> None:
-    worker = Worker("find", tmp_path, limit_seconds=0.5)
-    worker._command = [sys.executable, "-c", program]
+def test_a_process_that_hangs_ends_or_takes_too_long_is_a_failure(
+    program: str, limit_seconds: float, failure: str, tmp_path: Path
+) -> None:
+    started = "print('{\"n_bytes\": 0}', flush=True); input(); "
+    worker = Worker("find", tmp_path, limit_seconds)
+    worker._command = [sys.executable, "-c", started + program]
     try:
         assert failure in worker.measure(Genome(), 1000).failure
         assert worker._process is None
