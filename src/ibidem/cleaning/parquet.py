@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -77,7 +78,8 @@ def _groups(table: Any, stored: Any, file: InputFile, text_field: str) -> Iterat
     for number in range(table.num_row_groups):
         group = table.metadata.row_group(number)
         n_rows = max(1, min(MAX_ROWS, MAX_GROUP_BYTES // 8 * group.num_rows // max(1, group.total_byte_size)))
-        n_rows = min(n_rows, rows_without_excess(group, stored))
+        with suppress(*READ_ERRORS):  # then reading the rows fails too, where it is told of
+            n_rows = min(n_rows, rows_without_excess(table, number, stored))
         batches: list[Any] = []
         n_bytes = 0
         for batch in _batches(table, number, n_rows, file):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ def _rows(file: Any, stored: Any, columns: list[str]) -> Iterator[Any]:
     n_bytes = 0
     for number in range(file.num_row_groups):
         try:
-            n_rows = _rows_a_batch(file.metadata.row_group(number), stored, columns)
+            n_rows = _rows_a_batch(file, number, stored, columns)
             for batch in file.iter_batches(n_rows, [number], columns):
                 batches.append(batch)
                 n_bytes += n_bytes_of(batch)
@@ -96,18 +96,24 @@ def _rows(file: Any, stored: Any, columns: list[str]) -> Iterator[Any]:
         yield pa.Table.from_batches(batches)
 
 
-def _rows_a_batch(group: Any, stored: Any, columns: Collection[str]) -> int:
+def _rows_a_batch(file: Any, number: int, stored: Any, columns: list[str]) -> int:
+    group = file.metadata.row_group(number)
     n_rows: int = MAX_JOB_BYTES * group.num_rows // max(1, group.total_byte_size)
-    return max(1, min(MAX_ROWS, n_rows, rows_without_excess(group, stored, columns)))
+    return max(1, min(MAX_ROWS, n_rows, rows_without_excess(file, number, stored, columns)))
 
 
-def rows_without_excess(group: Any, stored: Any, columns: Collection[str] | None = None) -> int:
-    """Return how many rows of a row group may be decoded at once, were each of them its longest repeated text."""
+def rows_without_excess(file: Any, number: int, stored: Any, columns: list[str] | None = None) -> int:
+    """Return how many rows of a row group may be decoded at once, were each of them its longest repeated text.
+
+    Damage is one of READ_ERRORS.
+    """
+    # Asked about a damaged column, Arrow ends the process. Reading a row of it first is an error that can be caught.
+    next(file.iter_batches(1, [number], columns), None)
+    group, schema = file.metadata.row_group(number), file.metadata.schema
     longest = 1
-    for number in range(group.num_columns):
-        chunk = group.column(number)
-        if columns is None or chunk.path_in_schema.partition(".")[0] in columns:
-            longest = max(longest, _dictionary_bytes(chunk, stored))
+    for place in range(min(group.num_columns, len(schema))):
+        if columns is None or schema.column(place).path.partition(".")[0] in columns:
+            longest = max(longest, _dictionary_bytes(group.column(place), stored))
     return max(1, _MOST_REPEATED_BYTES // longest)
 
 
