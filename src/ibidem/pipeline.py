@@ -125,7 +125,7 @@ def clean_collection(run: Run) -> CleaningResult:
     states = file_states(resolve_inputs(run.inputs))
     documents: Documents
     if config.cleaning.level == "document":
-        documents = shingled = run.read_shingles(fields, unique_ids=False)
+        documents = shingled = run.read_shingles(fields, unique_ids=False, removing=True)
         removals = duplicate_removals(documents, clusters_of(shingled, None, run))
     else:
         documents = collection = run.read_sentences(fields, unique_ids=False, removing=True)

@@ -83,14 +83,16 @@ class Run:
             check_documents(collection, self.against is not None, self.skipped, unique_ids)
         return collection
 
-    def read_shingles(self, fields: DocumentsConfig, unique_ids: bool, max_documents: int = 0) -> ShingledDocuments:
+    def read_shingles(
+        self, fields: DocumentsConfig, unique_ids: bool, max_documents: int = 0, removing: bool = False
+    ) -> ShingledDocuments:
         """Read all documents (or the first `max_documents`), and keep what they are known by as wholes."""
         with self.progress.stage("shingles", self._n_bytes()):
             batches, reference = self._batches(fields)
             if max_documents:
                 batches = _first_rows(batches, max_documents)
             on_batch = self.progress.add_documents
-            documents = gather_shingles(batches, reference, self.config, self.map_parts, on_batch, self.disk)
+            documents = gather_shingles(batches, reference, self.config, self.map_parts, on_batch, self.disk, removing)
             self.progress.use(**self.disk.used())
             check_documents(documents, self.against is not None, self.skipped, unique_ids)
         return documents

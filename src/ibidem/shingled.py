@@ -98,15 +98,17 @@ class ShingledTexts:
     of_texts: Checks
 
 
-def shingle_texts(texts: pa.LargeStringArray, config: Config, words_key: WordsKey) -> ShingledTexts:
-    """Return what texts are known by as wholes."""
+def shingle_texts(
+    texts: pa.LargeStringArray, config: Config, words_key: WordsKey, removing: bool = True
+) -> ShingledTexts:
+    """Return what texts are known by as wholes; unless documents may be removed, `of_texts` are all 0."""
     kind = what_to_keep(config)
     tokens = TypeTokens(*tokenise_texts(texts, config.sentences.hash_seed))
     digests = np.maximum(digest_tokens(tokens.tokens, tokens.first), np.uint64(1))
     digests[tokens.first[1:] == tokens.first[:-1]] = 0
     key, hashes = words_key.key, (tokens.tokens, tokens.first)
     checks = key.of_tokens(*(hashes if words_key.is_of_hashes else tokenise_texts(texts, key.hash_seed)))
-    of_texts = text_key(config.sentences.hash_seed).of_texts(texts)
+    of_texts = text_key(config.sentences.hash_seed).of_texts(texts) if removing else np.zeros((len(texts), 2), np.uint64)
     shingles = HashSets(tokens.tokens, tokens.first)
     if kind != "words":
         shingles = shingle_tokens(tokens, config.signatures.shingle_words("document"), distinct=kind == "sets")
@@ -120,6 +122,7 @@ def gather_shingles(
     map_parts: MapParts,
     on_batch: Callable[[int], None],
     disk: DiskBudget | None = None,
+    removing: bool = True,
 ) -> ShingledDocuments:
     """Shingle the texts of all batches as they arrive; `on_batch` is told of new documents.
 
@@ -130,7 +133,7 @@ def gather_shingles(
     words_key = WordsKey.drawn(config)
 
     def shingle(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, ShingledTexts]:
-        return batch.select(_KEPT_COLUMNS), shingle_texts(texts_of(batch), config, words_key)
+        return batch.select(_KEPT_COLUMNS), shingle_texts(texts_of(batch), config, words_key, removing)
 
     kept: list[pa.RecordBatch] = []
     lengths: list[NDArray[np.int64]] = []
