@@ -211,7 +211,7 @@ STEPS = st.lists(
 def test_counting_anew_is_building_anew(steps: list[tuple[str, list[Any]]]) -> None:
     """Whatever came before: after a recount the index is that of its documents, added at once and counted."""
     there: dict[str, Document] = {}
-    with temporary_folder() as folder, temporary_folder() as other, Index(folder, workers=1) as index:
+    with temporary_folder() as folder, temporary_folder() as other, Index(folder, workers=1, hash_seed=0) as index:
         for step, detail in steps:
             if step == "add":
                 new = {f"d{number}": document for number, document in detail}
@@ -237,7 +237,7 @@ def test_counting_anew_is_building_anew(steps: list[tuple[str, list[Any]]]) -> N
             assert snapshot.parts == ()
             return
         (part,) = snapshot.parts
-        with Index(other, workers=1) as fresh:
+        with Index(other, workers=1, hash_seed=0) as fresh:
             fresh.add([{"id": name, "text": text_of(document)} for name, document in there.items()])
             (expected,) = fresh._reader.current().parts
         assert part.segment.ids().to_pylist() == list(there)
@@ -310,7 +310,7 @@ def test_compacting_takes_as_few_neighbours_as_fit(sizes: list[int], max_sentenc
 
 
 def test_an_index_has_few_segments_however_many_commits_came() -> None:
-    with temporary_folder() as folder, Index(folder, workers=1) as index:
+    with temporary_folder() as folder, Index(folder, workers=1, hash_seed=0) as index:
         for number in range(40):
             index.add([{"id": f"d{number}", "text": text_of([(WORDS[number % 7], WORDS[8]), (WORDS[number],)])}])
             assert index.info()["segments"] < 2 * FAN_OUT

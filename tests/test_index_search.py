@@ -349,7 +349,7 @@ def test_an_index_finds_what_brute_force_finds(
     """All documents come before the snapshot of words, or fewer than would make a new one after it."""
     later = later[: len(first) - 1]
     known = {f"d{n}": document for n, document in enumerate(first)} | {f"e{n}": document for n, document in enumerate(later)}
-    with temporary_folder() as folder, Index(folder, signature_bits=32, bits_per_word=2, workers=1) as index:
+    with temporary_folder() as folder, Index(folder, signature_bits=32, bits_per_word=2, workers=1, hash_seed=0) as index:
         for record in records_of(first):
             index.add([record])
         index.compact(recount=True)
@@ -391,7 +391,7 @@ def astray(self):
     return arrays
 
 search._Comparison.scratch = astray
-with tempfile.TemporaryDirectory() as folder, Index(folder) as index:
+with tempfile.TemporaryDirectory() as folder, Index(folder, hash_seed=0) as index:
     index.add([{"id": "a", "text": "One two three four five. Six seven eight nine ten."}])
     assert len(index.query({"id": "b", "text": "\\ufe70."})) == 0
 """

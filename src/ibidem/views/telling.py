@@ -22,7 +22,7 @@ _MOST_INPUTS = 100
 
 
 def settings_told(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]]:
-    """Return the settings that mattered, those first that are not the default."""
+    """Return the settings that mattered, those first that are not the default. A seed is drawn, and tells a reader nothing."""
     defaults = Config().with_signature("words").to_dict()
     told = [
         {
@@ -32,7 +32,7 @@ def settings_told(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]
             "is_default": settings.get(stage, {}).get(setting.name) == defaults[stage][setting.name],
         }
         for stage, setting in setting_fields()
-        if stage in _STAGES[verb] and setting.name in settings.get(stage, {})
+        if stage in _STAGES[verb] and setting.name in settings.get(stage, {}) and setting.name != "hash_seed"
     ]
     return sorted(told, key=lambda setting: setting["is_default"])
 
