@@ -6,8 +6,7 @@
 
 Everything else stays: files of other indexes, files that cannot be read, and those of earlier versions, which have no
 identity, unless this catalog dropped them. A file of this index that is part of a commit but unknown to the catalog shows that
-the catalog is older than the folder. That is an error, since a newer catalog would need the file. Marks can be lost (`chmod`,
-copies, file systems without modes): if files that the catalog names have none, a missing mark proves nothing.
+the catalog is older than the folder. That is an error, since a newer catalog would need the file.
 """
 
 from __future__ import annotations
@@ -73,7 +72,6 @@ def _sort_out(
     """Return the files to delete, and those of a later commit."""
     swept: list[str] = []
     later: list[str] = []
-    has_marks = all(_is_marked(folder / name) for name in named)
     for name in folder.names():
         place = folder / name
         is_temporary = bool(_TEMPORARY.fullmatch(name))
@@ -86,15 +84,8 @@ def _sort_out(
             if is_temporary or (name in dropped and owner in (None, identity)):
                 swept.append(name)
             elif owner is not None and owner == identity:
-                (later if place.is_committed() or not has_marks else swept).append(name)
+                (later if place.is_committed() else swept).append(name)
     return swept, later
-
-
-def _is_marked(place: Place) -> bool:
-    try:
-        return place.is_committed()
-    except FileNotFoundError:  # damage, which is told of elsewhere
-        return True
 
 
 def _owner(place: Place) -> str | None:
