@@ -1,6 +1,6 @@
 """Inputs that unfold to many times their size are read up to a limit that no text reaches, and not to their end.
 
-A file of some hundred kilobytes can stand for more than any disk has room for. Text packs 3 to 20 times, logs a hundred
+A file of some hundred kilobytes can expand to more than any disk has room for. Text packs 3 to 20 times, logs a hundred
 times.
 """
 

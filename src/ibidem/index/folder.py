@@ -1,6 +1,6 @@
 """The folder of an index, opened once: every file is named within that folder, whatever its path leads to later.
 
-A path is looked up anew each time it is used. While a process has an index open, a symbolic link can be switched, folders can
+A path is looked up again each time it is used. While a process has an index open, a symbolic link can be switched, folders can
 be renamed, or the process can change its directory; files that were written, opened and deleted by path would then be those of
 another index.
 """
