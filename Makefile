@@ -1,9 +1,10 @@
-# Two commands: `make demo` shows what ibidem does on the bundled example, `make test` checks everything.
+# Two commands: `make demo` shows what ibidem does on the bundled example, `make test` checks everything; `make check` is for
+# the minutes between.
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-versions programs clean fuzz soak
+.PHONY: demo test check test-versions programs clean fuzz soak
 
 demo: .venv/installed
 	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv --report
@@ -11,10 +12,21 @@ demo: .venv/installed
 
 # Tests run in their own order: those of Spark, few and long, would come last otherwise, with nothing left to run beside them.
 test: .venv/installed-dev programs
-	$(BIN)/ruff check src tests benchmarks studies fuzz
-	@if $(BIN)/python -c "import sys; sys.exit(sys.version_info < (3, 11))"; then $(BIN)/mypy; \
-		else echo "Types are not checked on Python 3.10: the last numpy for it describes its arrays differently."; fi
+	$(LINT)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
+
+# Linter, types and the tests of what changed since BASE, those nearest to the change first, as many as two minutes allow.
+BASE ?= HEAD
+check: .venv/installed-dev
+	$(LINT)
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --at-most 90 \
+		$$($(BIN)/python -m tests.changed --base $(BASE))
+
+define LINT
+$(BIN)/ruff check src tests benchmarks studies fuzz
+@if $(BIN)/python -c "import sys; sys.exit(sys.version_info < (3, 11))"; then $(BIN)/mypy; \
+	else echo "Types are not checked on Python 3.10: the last numpy for it describes its arrays differently."; fi
+endef
 
 # The suite on every declared Python that is installed, and once with the oldest dependencies that pyproject.toml allows.
 # VERSIONS="3.12 oldest" chooses some, JOBS=2 bounds the processes.

@@ -1,12 +1,14 @@
 """What holds for all tests.
 
 `HYPOTHESIS_PROFILE=quick` tries few examples of each property: enough to see that ibidem runs on a version of Python or of a
-dependency, where another run has tried them all.
+dependency, where another run has tried them all. `--at-most SECONDS` starts no further test after that time, for a quick look.
 """
 
 from __future__ import annotations
 
 import os
+import signal
+import time
 
 import pytest
 from hypothesis import settings
@@ -15,6 +17,7 @@ from ibidem import parts
 
 QUICK_EXAMPLES = 10
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "full")
+_STARTED = time.monotonic()
 
 # How long an example takes says something of the machine, and of what else it has to do.
 settings.register_profile("full", deadline=None)
@@ -27,9 +30,26 @@ def work_is_shared_however_little_there_is() -> None:
     parts.LEAST_COST = 1
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that bounds a run."""
+    parser.addoption("--at-most", type=float, metavar="SECONDS", help="start no further test after this time")
+
+
 def pytest_configure() -> None:
-    """Load the profile that the environment names."""
+    """Load the profile that the environment names, and let programs be interrupted that tests start.
+
+    A shell starts jobs in the background with interrupts ignored, and whatever they start ignores them too.
+    """
     settings.load_profile(_PROFILE)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that would start after the time that `--at-most` allows."""
+    limit = item.config.getoption("--at-most")
+    if limit is not None and time.monotonic() - _STARTED > limit:
+        pytest.skip(f"not started: {limit:.0f} seconds are over, and `make test` runs the rest")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
