@@ -37,9 +37,8 @@ class Connections:
         self._mutex = threading.Lock()
         self._round = 0  # connections of an earlier one are not used any more
         self._identity = self._identify()
-        connection = self.connect()  # to hear at once if something is wrong
-        self._made_of = self._key(connection)
-        connection.close()
+        with closing(self.connect()) as connection:  # to hear at once if something is wrong
+            self._made_of = self._key(connection)
 
     def close(self) -> None:
         """Close all connections; those that are in use, when they are given back."""
@@ -129,23 +128,29 @@ class Connections:
         connection = sqlite3.connect(
             f"{self._path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
         )
-        connection.row_factory = sqlite3.Row
-        connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+        try:
+            connection.row_factory = sqlite3.Row
+            connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
+            self._attach_verdicts(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _attach_verdicts(self, connection: sqlite3.Connection) -> None:
         try:
             if self._verdicts is not None and self._verdicts.exists():
                 _finish_rollback(self._verdicts)
                 connection.execute("ATTACH ? AS judged", [f"{self._verdicts.absolute().as_uri()}?mode=ro"])
                 if not _is_empty(connection, "judged"):
                     connection.execute("SELECT first_id, verdict FROM judged.verdicts LIMIT 1").fetchone()
-                    return connection
+                    return
                 connection.execute("DETACH judged")
             connection.execute("ATTACH ':memory:' AS judged")
             connection.execute(_VERDICTS.format("judged"))
         except sqlite3.Error as error:
-            connection.close()
             next_step = "Move the file away, or put a sound copy in its place."
             raise ResourceError(f"{self._verdicts} cannot be read: {error}", next_step) from error
-        return connection
 
 
 def _is_empty(connection: sqlite3.Connection, schema: str) -> bool:

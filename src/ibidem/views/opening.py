@@ -11,7 +11,7 @@ import sqlite3
 import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +65,8 @@ def _build(material: Material, path: Path, key: dict[str, Any], is_searched: boo
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
     try:
         build_views(material, aside, is_searched)
-        with sqlite3.connect(aside) as connection:
+        with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
             connection.execute("INSERT INTO meta VALUES ('key', ?)", (json.dumps(key),))
-        connection.close()
         replace_file(aside, path)
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, PermissionError) or not os.access(path.parent, os.W_OK):
@@ -113,12 +112,9 @@ def _key_of(path: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             row = connection.execute("SELECT value FROM meta WHERE name = 'key'").fetchone()
             (n_bytes,) = connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
-        finally:
-            connection.close()
     except sqlite3.Error:
         return None
     if row is None or n_bytes != path.stat().st_size:

@@ -83,8 +83,12 @@ ANALYZE;
 def create(path: Path) -> sqlite3.Connection:
     """Make the file, without indices; it is not safe against a crash while it is filled, and thrown away then."""
     connection = sqlite3.connect(path, isolation_level=None)
-    connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;")
-    connection.executescript(TABLES)
+    try:
+        connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;")
+        connection.executescript(TABLES)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
