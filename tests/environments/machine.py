@@ -229,6 +229,19 @@ class Environment(RuleBasedStateMachine):
         self._delete(_pick(self.world.there(), which))
         self.world.check(set())
 
+    @rule(which=WHICH, file=WHICH)
+    def unname(self, which: int, file: int) -> None:
+        """Leave a file as a writer does that is killed after its commit: without its name."""
+        folder = _pick(self.world.there(), which)
+        with Index(self.world.path(folder), create=False, workers=1) as index:
+            state = index._catalog.state()
+        path = self.world.path(folder) / _pick(sorted(state.named), file)
+        if not path.exists():
+            return
+        self.count("unname")
+        path.rename(path.with_name(path.name + ".new"))
+        self.world.check({folder})
+
     # --- Backups ------------------------------------------------------------------------------------------------------
 
     @rule(which=WHICH)
@@ -255,19 +268,25 @@ class Environment(RuleBasedStateMachine):
         made.backups = folder.backups
         self.world.check({made})
 
-    @rule(which=WHICH, backup=WHICH, in_place=st.booleans(), open_before=st.booleans())
-    def restore_catalog(self, which: int, backup: int, in_place: bool, open_before: bool) -> None:
-        """`cp backup/catalog.sqlite index`, and a change: if it is refused, the newer catalog is put back, and all is there."""
+    @rule(which=WHICH, backup=WHICH, in_place=st.booleans(), open_before=st.booleans(), writable=st.booleans())
+    def restore_catalog(self, which: int, backup: int, in_place: bool, open_before: bool, writable: bool) -> None:
+        """`cp backup/catalog.sqlite index`, and a change: if it is refused, the newer catalog is put back, and all is there.
+
+        With `writable`, everybody may write to all files before: modes must not tell what was committed.
+        """
         folder = _pick(self.world.there(), which)
-        if not folder.backups or folder.peers:
-            return
+        if not folder.backups or folder.peers or list(self.world.path(folder).glob("*.new")):
+            return  # killed within its last commit, which was not promised: an older catalog undoes that one
         path, documents = _pick(folder.backups, backup)
         catalog = self.world.path(folder) / CATALOG
         newer = self.world.new_name()
         shutil.copy2(catalog, newer)
         if newer.read_bytes() == (path / CATALOG).read_bytes():
             return
-        self.count("restore catalog")
+        self.count("restore catalog, all writable" if writable else "restore catalog")
+        if writable:
+            for file in catalog.parent.iterdir():
+                file.chmod(0o666)
         before = Index(self.world.path(folder), create=False, workers=1) if open_before else None
         if before is not None:
             len(before)  # it has read the newer one
@@ -282,7 +301,7 @@ class Environment(RuleBasedStateMachine):
             self._put(newer, catalog, in_place)
             self.world.check({folder})
         else:  # nothing in the folder is newer than the backup, so that it goes on from there
-            if missing := {name for name in later if name.endswith(".ibi")} - set(os.listdir(catalog.parent)):
+            if missing := {name for name in later if ".ibi" in name} - set(os.listdir(catalog.parent)):
                 raise LostError(f"{folder.place}: files that the newer catalog needs were deleted: {missing}")
             self.world.check({folder}, [(folder, [documents | new])])
 
