@@ -17,7 +17,7 @@ INDEX_ROLES = {
     "content of segment-*.ibi.new", "content of words-*.ibi.new",
     "content of catalog.sqlite-journal", "name of catalog.sqlite-journal",
     "content of catalog.sqlite", "end of catalog.sqlite-journal",
-    "name of segment-*.ibi", "name of words-*.ibi",  # after the commit: without it, files count as uncommitted for an older catalog
+    "name of segment-*.ibi", "name of words-*.ibi",  # or, with an older catalog, files would count as never committed
 }  # fmt: skip
 # SQLite syncs the folder when it makes its journal, before the catalog names the files: these come for free, and the index
 # does not rely on how SQLite keeps its journal.

@@ -233,9 +233,7 @@ class Environment(RuleBasedStateMachine):
     def unname(self, which: int, file: int) -> None:
         """Leave a file as a writer does that is killed after its commit: without its name."""
         folder = _pick(self.world.there(), which)
-        with Index(self.world.path(folder), create=False, workers=1) as index:
-            state = index._catalog.state()
-        path = self.world.path(folder) / _pick(sorted(state.named), file)
+        path = self.world.path(folder) / _pick(self._named(folder), file)
         if not path.exists():
             return
         self.count("unname")
@@ -275,14 +273,21 @@ class Environment(RuleBasedStateMachine):
         With `writable`, everybody may write to all files before: modes must not tell what was committed.
         """
         folder = _pick(self.world.there(), which)
-        if not folder.backups or folder.peers or list(self.world.path(folder).glob("*.new")):
-            return  # killed within its last commit, which was not promised: an older catalog undoes that one
+        if not folder.backups or folder.peers:
+            return
         path, documents = _pick(folder.backups, backup)
         catalog = self.world.path(folder) / CATALOG
+        if catalog.read_bytes() == (path / CATALOG).read_bytes():
+            added = self.world.new_documents(1)
+            self.attempt("add", folder, [added], lambda: self._add(folder, added))
+        # An older catalog undoes a commit within which a writer was killed. So no commit is left like that.
+        for name in self._named(folder):
+            with suppress(FileNotFoundError):
+                (catalog.parent / f"{name}.new").rename(catalog.parent / name)
         newer = self.world.new_name()
         shutil.copy2(catalog, newer)
         if newer.read_bytes() == (path / CATALOG).read_bytes():
-            return
+            return  # a stream has the lock
         self.count("restore catalog, all writable" if writable else "restore catalog")
         if writable:
             for file in catalog.parent.iterdir():
@@ -337,6 +342,14 @@ class Environment(RuleBasedStateMachine):
         allowed = [states[-1]] if is_made and must_change else [before, *states]
         self.world.check({folder}, [(folder, allowed)] if folder.place else [])
         return is_made
+
+    def _add(self, folder: Folder, documents: Documents) -> None:
+        with Index(self.world.path(folder), create=False, workers=1) as index:
+            index.add(records(documents))
+
+    def _named(self, folder: Folder) -> list[str]:
+        with Index(self.world.path(folder), create=False, workers=1) as index:
+            return sorted(index._catalog.state().named)
 
     def _switch(self, link: str, place: str) -> None:
         path = self.root / link

@@ -14,7 +14,7 @@ import pytest
 
 from ibidem.errors import IndexChangedError, IndexDamagedError, IndexStoreError
 from ibidem.index import watching
-from ibidem.index.catalog_state import write_state
+from ibidem.index.catalog_state import Change, write_state
 from ibidem.index.index import Index
 from ibidem.index.writing import Writer
 from ibidem.web.security import Access
@@ -25,6 +25,7 @@ from tests.web.conftest import running
 FIRST: Texts = {"a": (100, 101, 102), "b": (103, 104, 105)}
 SECOND: Texts = {"c": (110, 111, 112), "d": (113, 114, 115)}
 NEW: Texts = {"new": (120, 121, 122)}
+JOURNAL = "catalog.sqlite-journal"
 OLD_INDEX = Path(__file__).parent.parent / "compat" / "index_v1"
 
 
@@ -153,6 +154,39 @@ def test_a_stream_whose_folder_is_swapped_keeps_what_was_committed(
         for _ in index.watch(arrivals, commit_every="1"):
             pass
     sound(two[0].with_name(two[0].name + ".old"), FIRST | NEW)
+    sound(two[0], SECOND)
+
+
+class SwappedAtCommit:
+    """A connection under which folders are swapped after a commit, or before its journal is deleted, which then stays."""
+
+    def __init__(self, connection: Any, folders: tuple[Path, Path], has_journal: bool) -> None:
+        self._connection, self._folders, self._has_journal = connection, folders, has_journal
+
+    def execute(self, statement: str, *parameters: Any) -> Any:
+        if statement != "COMMIT":
+            return self._connection.execute(statement, *parameters)
+        folder = self._folders[0]
+        os.link(folder / JOURNAL, folder / "aside")
+        result = self._connection.execute(statement)
+        if self._has_journal:
+            (folder / "aside").rename(folder / JOURNAL)
+        swap(*self._folders)
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+
+@pytest.mark.parametrize(("has_journal", "told"), [(True, "The change was not made"), (False, "The change was made")])
+def test_folders_swapped_within_a_commit_say_what_became_of_it(two: tuple[Path, Path], has_journal: bool, told: str) -> None:
+    with Index(two[0]) as index:
+        connection = SwappedAtCommit(index._catalog._connection, two, has_journal)
+        index._catalog._connection = connection  # type: ignore[assignment]
+        with pytest.raises(IndexChangedError, match="was moved or replaced while a change was committed") as caught:
+            index._catalog.commit(Change(remove_ids=["a"]))
+        assert told in caught.value.next_step
+    sound(two[0].with_name("v1.old"), FIRST if has_journal else {"b": FIRST["b"]})
     sound(two[0], SECOND)
 
 
