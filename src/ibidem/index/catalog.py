@@ -1,7 +1,7 @@
 """The catalog of an index: which files and documents belong to it, changed by whole commits only.
 
 It is one SQLite file with a rollback journal. A commit names files that are on disk already, so whoever reads the catalog
-finds either all of a commit or nothing of it, also after a crash. Files that no commit names are left over and can go.
+finds either all of a commit or nothing of it, also after a crash. `sweeping.py` says which other files may be deleted.
 """
 
 from __future__ import annotations
