@@ -262,8 +262,8 @@ class _CountedFile:
 
 def _inject(counter: _Counter) -> list[Any]:
     """Put a counter before every call of this process that changes the disk; return what has to stay alive."""
-    for name in ("fsync", "replace", "link", "pwrite", "unlink", "ftruncate", "fchmod"):
-        setattr(os, name, counter.wrap(getattr(os, name), name not in ("unlink", "ftruncate", "fchmod")))
+    for name in ("fsync", "replace", "link", "pwrite", "unlink", "ftruncate"):
+        setattr(os, name, counter.wrap(getattr(os, name), name not in ("unlink", "ftruncate")))
     opened = Place.open
 
     def open_counted(place: Place, mode: str = "rb") -> Any:

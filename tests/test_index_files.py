@@ -7,6 +7,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +22,9 @@ from numpy.typing import NDArray
 
 from ibidem.errors import IndexChangedError, IndexDamagedError, IndexStoreError, IndexWriteError
 from ibidem.index import files
-from ibidem.index.files import check_arrays, map_arrays, new_name, write_arrays
+from ibidem.index.files import check_arrays, give_name, is_written, map_arrays, new_name, read_about, write_arrays
 from ibidem.index.folder import OpenFolder, Place
-from ibidem.index.sweeping import sweep
+from ibidem.index.sweeping import later_files, sweep
 
 NUMBERS = st.one_of(
     hnp.boolean_dtypes(),
@@ -48,6 +49,7 @@ def small_file(path: Path) -> bytes:
         "weights": np.array([0.5, -1.0], np.float32),
     }
     write_arrays(path, arrays, {"signature": "words"})
+    give_name(path)
     return path.read_bytes()
 
 
@@ -76,6 +78,7 @@ def test_what_is_written_comes_back(
 ) -> None:
     path = tmp_path_factory.mktemp("files") / "a.ibi"
     n_bytes = write_arrays(path, arrays, about)
+    give_name(path)
     assert n_bytes == path.stat().st_size
     assert os.listdir(path.parent) == ["a.ibi"]
     check_arrays(path)
@@ -97,6 +100,37 @@ def test_long_and_strided_arrays_come_back(tmp_path: Path) -> None:
     mapped, _ = map_arrays(tmp_path / "a.ibi")
     for name, array in arrays.items():
         np.testing.assert_array_equal(mapped[name], array)
+
+
+def test_a_file_gets_its_name_after_its_commit_and_is_found_before(tmp_path: Path) -> None:
+    path = tmp_path / "a.ibi"
+    assert not is_written(path)
+    write_arrays(path, {"a": np.arange(3)}, {"index": "x"})
+    assert os.listdir(tmp_path) == ["a.ibi.new"]
+    assert is_written(path)
+    for _ in range(2):
+        check_arrays(path)
+        assert map_arrays(path)[0]["a"].tolist() == [0, 1, 2]
+        if is_written(path):
+            assert read_about(tmp_path / "a.ibi.new") == {"index": "x"}
+            give_name(path)
+    assert os.listdir(tmp_path) == ["a.ibi"]
+
+
+def test_a_file_that_gets_its_name_while_it_is_opened_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.ibi"
+    write_arrays(path, {"a": np.arange(3)}, {})
+    opened, names = Place.open, []
+
+    def rename_first(place: Place, mode: str = "rb") -> Any:
+        names.append(place.name)
+        if place.name.endswith(".new"):
+            give_name(path)
+        return opened(place, mode)
+
+    monkeypatch.setattr(Place, "open", rename_first)
+    check_arrays(path)
+    assert names == ["a.ibi", "a.ibi.new", "a.ibi"]
 
 
 def test_a_mapped_file_may_be_deleted(tmp_path: Path) -> None:
@@ -198,7 +232,7 @@ def test_a_header_that_lies_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
             map_arrays(tmp_path / "a.ibi")
 
 
-@pytest.mark.parametrize("step", ["write", "os.fsync", "os.replace", "sync_folder"])
+@pytest.mark.parametrize("step", ["write", "os.fsync", "sync_folder"])
 @pytest.mark.parametrize(
     ("number", "advice"),
     [(errno.ENOSPC, "Free some space"), (errno.EDQUOT, "Free some space"), (errno.EROFS, "may write"), (errno.EIO, "in order")],
@@ -210,7 +244,7 @@ def test_a_failed_write_leaves_nothing(
         raise OSError(number, os.strerror(number))
 
     def chunks(array: NDArray[Any]) -> Iterator[memoryview]:
-        if (tmp_path / "segment-1.ibi.tmp").exists():
+        if (tmp_path / "segment-1.ibi.new").exists():
             fail()
         yield array.view(np.uint8).data
 
@@ -278,24 +312,27 @@ def test_names_are_new() -> None:
 MINE, OTHER = "1" * 32, "2" * 32
 
 
-def array_file(folder: Path, name: str, owner: str | None, is_committed: bool = False) -> None:
+def array_file(folder: Path, name: str, owner: str | None, is_committed: bool = True) -> None:
     write_arrays(folder / name, {"a": np.arange(3)}, {} if owner is None else {"index": owner})
     if is_committed:
-        (folder / name).chmod(0o444)
+        give_name(folder / name)
 
 
 def test_sweeping_deletes_what_no_commit_needs_and_nothing_else(tmp_path: Path) -> None:
     named, dropped = f"segment-{1:016x}.ibi", [f"segment-{2:016x}.ibi", f"words-{3:016x}.ibi", f"segment-{4:016x}.ibi"]
     array_file(tmp_path, named, MINE)
-    array_file(tmp_path, dropped[0], MINE, is_committed=True)
+    shutil.copy(tmp_path / named, tmp_path / f"{named}.new")  # from a copy that was made within a commit
+    array_file(tmp_path, dropped[0], MINE)
     array_file(tmp_path, dropped[1], None)  # of an earlier version
-    array_file(tmp_path, f"words-{5:016x}.ibi", MINE)  # its writer was killed
-    swept = [*dropped[:2], f"words-{5:016x}.ibi", f"segment-{6:016x}.ibi.tmp", f"catalog-{7:016x}.ibi.tmp"]
-    array_file(tmp_path, dropped[2], OTHER, is_committed=True)
+    array_file(tmp_path, f"words-{5:016x}.ibi", MINE, is_committed=False)  # its writer was killed
+    swept = [f"{named}.new", *dropped[:2], f"words-{5:016x}.ibi.new", f"segment-{6:016x}.ibi.new"]
+    swept += [f"segment-{6:016x}.ibi.tmp", f"catalog-{7:016x}.ibi.tmp"]
+    array_file(tmp_path, dropped[2], OTHER)
     array_file(tmp_path, f"segment-{8:016x}.ibi", OTHER)
     array_file(tmp_path, f"segment-{9:016x}.ibi", None)
-    strangers = ["catalog.sqlite", "lock", "segment-0a.ibi.bak", "notes.ibi", "notes.ibi.tmp", "segment-1.ibi"]
-    for name in (*swept[3:], *strangers, f"segment-{10:016x}.ibi"):  # the last one has no header
+    array_file(tmp_path, f"segment-{13:016x}.ibi", OTHER, is_committed=False)
+    strangers = ["catalog.sqlite", "lock", "segment-0a.ibi.bak", "notes.ibi", "notes.ibi.tmp", "notes.ibi.new", "segment-1.ibi"]
+    for name in (*swept[4:], *strangers, f"segment-{10:016x}.ibi"):  # the last one has no header
         (tmp_path / name).touch()
     (tmp_path / f"segment-{11:016x}.ibi").mkdir()
     (tmp_path / f"segment-{12:016x}.ibi").symlink_to(tmp_path / named)
@@ -303,10 +340,19 @@ def test_sweeping_deletes_what_no_commit_needs_and_nothing_else(tmp_path: Path) 
     folder = OpenFolder(tmp_path)
     assert sweep(folder, MINE, {named}, dropped) == sorted(swept)
     assert set(os.listdir(tmp_path)) == before - set(swept)
-    assert (tmp_path / named).stat().st_mode & 0o222 == 0
     folder.close()
     with pytest.raises(IndexStoreError, match="was closed"):
         sweep(folder, MINE, {named}, dropped)
+
+
+def test_sweeping_names_files_whose_writer_was_killed_after_its_commit(tmp_path: Path) -> None:
+    names = {f"segment-{1:016x}.ibi", f"words-{2:016x}.ibi", f"segment-{3:016x}.ibi"}  # the last one is missing
+    for name in sorted(names)[:2]:
+        array_file(tmp_path, name, MINE, is_committed=False)
+    assert later_files(OpenFolder(tmp_path), MINE, names, ()) == []
+    there = {name.removesuffix(".new") for name in os.listdir(tmp_path)}
+    assert sweep(OpenFolder(tmp_path), MINE, names, ()) == []
+    assert set(os.listdir(tmp_path)) == there
 
 
 def test_in_an_index_without_identity_only_temporary_files_are_swept(tmp_path: Path) -> None:
@@ -317,8 +363,8 @@ def test_in_an_index_without_identity_only_temporary_files_are_swept(tmp_path: P
 
 
 def test_files_of_a_later_commit_are_an_error_and_nothing_is_deleted(tmp_path: Path) -> None:
-    array_file(tmp_path, f"segment-{1:016x}.ibi", MINE, is_committed=True)
-    array_file(tmp_path, f"segment-{2:016x}.ibi", MINE)
+    array_file(tmp_path, f"segment-{1:016x}.ibi", MINE)
+    array_file(tmp_path, f"segment-{2:016x}.ibi", MINE, is_committed=False)
     with pytest.raises(IndexChangedError, match="does not list a file of this index") as caught:
         sweep(OpenFolder(tmp_path), MINE, (), ())
     assert "newer catalog.sqlite back" in caught.value.next_step
@@ -337,6 +383,7 @@ def test_a_folder_stays_the_same_whatever_its_path_leads_to(tmp_path: Path, monk
     assert folder.is_in_place()
     write_arrays(folder / "a.ibi", {"a": np.arange(3)}, {})
     check_arrays(folder / "a.ibi")
+    give_name(folder / "a.ibi")
     assert (os.listdir(tmp_path / "a"), os.listdir(tmp_path / "b")) == (["a.ibi"], [])
     (tmp_path / "a").rename(tmp_path / "c")
     assert not folder.is_in_place()

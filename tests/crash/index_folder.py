@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ibidem.errors import IbidemError
+from ibidem.errors import IbidemError, IndexChangedError
 from ibidem.index.index import Index
 from ibidem.index.writing import Writer
 from tests.crash.kinds import Kind, Promise
@@ -16,26 +17,36 @@ from tests.index_faults import NOT_THE_INDEX, Texts, make_script, problems_of, r
 
 SEQUENCE = ("add", "replace", "remove", "add", "recount", "watch-replace", "compact", "watch", "remove")
 _FOLDER = "new/deep/index"  # none of these is there yet
+_CATALOG = "catalog.sqlite"
 _MORE: Texts = {"more": (1, 2, 3)}
 
 
 class IndexFolder(Kind):
-    """An index in a new folder of new folders."""
+    """An index in a new folder of new folders. A copy of its catalog is put aside with each promise."""
 
     def prepare(self, root: Path) -> None:
         root.mkdir(parents=True)
 
     def change(self, root: Path, promise: Promise) -> None:
+        n_promises = 0
+
+        def promise_and_copy(text: str) -> None:
+            nonlocal n_promises
+            # Not by `shutil`, which copies inside of the kernel: that is not followed.
+            self._copy_of_catalog(n_promises).write_bytes((root / _FOLDER / _CATALOG).read_bytes())
+            n_promises += 1
+            promise(text)
+
         with Index(root / _FOLDER) as index:
             for number, step in enumerate(self._steps()):
-                with _commits_promised(number, promise if step.kind.startswith("watch") else _ignore):
+                with _commits_promised(number, promise_and_copy if step.kind.startswith("watch") else _ignore):
                     step.run(index)
-                promise(f"{number + 1} 0")
+                promise_and_copy(f"{number + 1} 0")
 
     def problems(self, root: Path, promised: Sequence[str]) -> list[str]:
         folder, allowed = root / _FOLDER, self._allowed(promised)
         try:
-            if not (folder / "catalog.sqlite").exists():
+            if not (folder / _CATALOG).exists():
                 if promised:
                     return ["the index is gone"]
                 self.outcomes["no index yet"] += 1
@@ -45,9 +56,32 @@ class IndexFolder(Kind):
                 if problems:
                     return problems
                 self.outcomes["before the change" if which == 0 else "after it, or within a stream"] += 1
-            return _problems_of_next_add(folder, allowed[which])
+            problems = self._problems_of_older_catalog(folder, len(promised))
+            return problems or _problems_of_next_add(folder, allowed[which])
         except IbidemError as error:
             return [f"{type(error).__name__}: {error}"]
+
+    def _copy_of_catalog(self, number: int) -> Path:
+        return self.given / f"catalog-{number}"
+
+    def _problems_of_older_catalog(self, folder: Path, n_promises: int) -> list[str]:
+        """Put a catalog back that is one promise older: a writer must not delete a file that the promised one needs."""
+        if n_promises < 2:
+            return []
+        copy = folder.with_name("copy")
+        shutil.copytree(folder, copy)
+        try:
+            (copy / f"{_CATALOG}-journal").unlink(missing_ok=True)
+            shutil.copyfile(self._copy_of_catalog(n_promises - 1), copy / _CATALOG)
+            with Index(copy) as index:
+                needed = index._catalog.state().named & _names_in(copy)  # a later commit may have dropped some
+            shutil.copyfile(self._copy_of_catalog(n_promises - 2), copy / _CATALOG)
+            with suppress(IndexChangedError), Index(copy) as index:
+                index.remove([])
+            lost = needed - _names_in(copy)
+            return [f"with an older catalog, {sorted(lost)} were deleted"] if lost else []
+        finally:
+            shutil.rmtree(copy)
 
     def _steps(self) -> Any:
         return make_script(3, SEQUENCE)
@@ -83,6 +117,10 @@ def _commits_promised(step: int, promise: Promise) -> Iterator[None]:
         yield
     finally:
         Writer.claim, Writer.commit = claim, commit  # type: ignore[method-assign]
+
+
+def _names_in(folder: Path) -> set[str]:
+    return {name.removesuffix(".new") for name in os.listdir(folder)}
 
 
 def _ignore(text: str) -> None:

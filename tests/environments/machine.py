@@ -229,6 +229,17 @@ class Environment(RuleBasedStateMachine):
         self._delete(_pick(self.world.there(), which))
         self.world.check(set())
 
+    @rule(which=WHICH, file=WHICH)
+    def unname(self, which: int, file: int) -> None:
+        """Leave a file as a writer does that is killed after its commit: without its name."""
+        folder = _pick(self.world.there(), which)
+        path = self.world.path(folder) / _pick(self._named(folder), file)
+        if not path.exists():
+            return
+        self.count("unname")
+        path.rename(path.with_name(path.name + ".new"))
+        self.world.check({folder})
+
     # --- Backups ------------------------------------------------------------------------------------------------------
 
     @rule(which=WHICH)
@@ -255,19 +266,32 @@ class Environment(RuleBasedStateMachine):
         made.backups = folder.backups
         self.world.check({made})
 
-    @rule(which=WHICH, backup=WHICH, in_place=st.booleans(), open_before=st.booleans())
-    def restore_catalog(self, which: int, backup: int, in_place: bool, open_before: bool) -> None:
-        """`cp backup/catalog.sqlite index`, and a change: if it is refused, the newer catalog is put back, and all is there."""
+    @rule(which=WHICH, backup=WHICH, in_place=st.booleans(), open_before=st.booleans(), writable=st.booleans())
+    def restore_catalog(self, which: int, backup: int, in_place: bool, open_before: bool, writable: bool) -> None:
+        """`cp backup/catalog.sqlite index`, and a change: if it is refused, the newer catalog is put back, and all is there.
+
+        With `writable`, everybody may write to all files before: modes must not tell what was committed.
+        """
         folder = _pick(self.world.there(), which)
         if not folder.backups or folder.peers:
             return
         path, documents = _pick(folder.backups, backup)
         catalog = self.world.path(folder) / CATALOG
+        if catalog.read_bytes() == (path / CATALOG).read_bytes():
+            added = self.world.new_documents(1)
+            self.attempt("add", folder, [added], lambda: self._add(folder, added))
+        # An older catalog undoes a commit within which a writer was killed. So no commit is left like that.
+        for name in self._named(folder):
+            with suppress(FileNotFoundError):
+                (catalog.parent / f"{name}.new").rename(catalog.parent / name)
         newer = self.world.new_name()
         shutil.copy2(catalog, newer)
         if newer.read_bytes() == (path / CATALOG).read_bytes():
-            return
-        self.count("restore catalog")
+            return  # a stream has the lock
+        self.count("restore catalog, all writable" if writable else "restore catalog")
+        if writable:
+            for file in catalog.parent.iterdir():
+                file.chmod(0o666)
         before = Index(self.world.path(folder), create=False, workers=1) if open_before else None
         if before is not None:
             len(before)  # it has read the newer one
@@ -282,7 +306,7 @@ class Environment(RuleBasedStateMachine):
             self._put(newer, catalog, in_place)
             self.world.check({folder})
         else:  # nothing in the folder is newer than the backup, so that it goes on from there
-            if missing := {name for name in later if name.endswith(".ibi")} - set(os.listdir(catalog.parent)):
+            if missing := {name for name in later if ".ibi" in name} - set(os.listdir(catalog.parent)):
                 raise LostError(f"{folder.place}: files that the newer catalog needs were deleted: {missing}")
             self.world.check({folder}, [(folder, [documents | new])])
 
@@ -318,6 +342,14 @@ class Environment(RuleBasedStateMachine):
         allowed = [states[-1]] if is_made and must_change else [before, *states]
         self.world.check({folder}, [(folder, allowed)] if folder.place else [])
         return is_made
+
+    def _add(self, folder: Folder, documents: Documents) -> None:
+        with Index(self.world.path(folder), create=False, workers=1) as index:
+            index.add(records(documents))
+
+    def _named(self, folder: Folder) -> list[str]:
+        with Index(self.world.path(folder), create=False, workers=1) as index:
+            return sorted(index._catalog.state().named)
 
     def _switch(self, link: str, place: str) -> None:
         path = self.root / link

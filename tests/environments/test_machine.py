@@ -45,7 +45,7 @@ def without_identity(patch: pytest.MonkeyPatch) -> None:
     def sort_out(
         folder: OpenFolder, identity: str | None, named: Collection[str], dropped: Collection[str]
     ) -> tuple[list[str], list[str]]:
-        return [name for name in folder.names() if name not in named and name.endswith((".ibi", ".tmp"))], []
+        return [name for name in folder.names() if name not in named and name.endswith((".ibi", ".new"))], []
 
     patch.setattr(sweeping, "_sort_out", sort_out)
 
@@ -71,7 +71,7 @@ def restored(machine: Environment) -> None:
     machine.back_up(0)
     machine.open(0, "absolute")
     machine.add(0, 1, False)
-    machine.restore_catalog(0, 0, True, False)
+    machine.restore_catalog(0, 0, True, False, True)
 
 
 def two_writers(machine: Environment) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from ibidem.errors import IndexChangedError, IndexDamagedError, IndexStoreError
 from ibidem.index import watching
-from ibidem.index.catalog_state import write_state
+from ibidem.index.catalog_state import Change, write_state
 from ibidem.index.index import Index
 from ibidem.index.writing import Writer
 from ibidem.web.security import Access
@@ -25,6 +25,7 @@ from tests.web.conftest import running
 FIRST: Texts = {"a": (100, 101, 102), "b": (103, 104, 105)}
 SECOND: Texts = {"c": (110, 111, 112), "d": (113, 114, 115)}
 NEW: Texts = {"new": (120, 121, 122)}
+JOURNAL = "catalog.sqlite-journal"
 OLD_INDEX = Path(__file__).parent.parent / "compat" / "index_v1"
 
 
@@ -156,6 +157,39 @@ def test_a_stream_whose_folder_is_swapped_keeps_what_was_committed(
     sound(two[0], SECOND)
 
 
+class SwappedAtCommit:
+    """A connection under which folders are swapped after a commit, or before its journal is deleted, which then stays."""
+
+    def __init__(self, connection: Any, folders: tuple[Path, Path], has_journal: bool) -> None:
+        self._connection, self._folders, self._has_journal = connection, folders, has_journal
+
+    def execute(self, statement: str, *parameters: Any) -> Any:
+        if statement != "COMMIT":
+            return self._connection.execute(statement, *parameters)
+        folder = self._folders[0]
+        os.link(folder / JOURNAL, folder / "aside")
+        result = self._connection.execute(statement)
+        if self._has_journal:
+            (folder / "aside").rename(folder / JOURNAL)
+        swap(*self._folders)
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+
+@pytest.mark.parametrize(("has_journal", "told"), [(True, "The change was not made"), (False, "The change was made")])
+def test_folders_swapped_within_a_commit_say_what_became_of_it(two: tuple[Path, Path], has_journal: bool, told: str) -> None:
+    with Index(two[0]) as index:
+        connection = SwappedAtCommit(index._catalog._connection, two, has_journal)
+        index._catalog._connection = connection  # type: ignore[assignment]
+        with pytest.raises(IndexChangedError, match="was moved or replaced while a change was committed") as caught:
+            index._catalog.commit(Change(remove_ids=["a"]))
+        assert told in caught.value.next_step
+    sound(two[0].with_name("v1.old"), FIRST if has_journal else {"b": FIRST["b"]})
+    sound(two[0], SECOND)
+
+
 def test_a_relative_path_is_that_of_the_time_of_opening(
     two: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +290,106 @@ def test_a_catalog_from_an_older_backup_deletes_nothing(tmp_path: Path) -> None:
     assert set(os.listdir(folder)) == files
     shutil.copy2(newer, folder / "catalog.sqlite")
     sound(folder, FIRST | NEW)
+
+
+def _in_one_commit(folder: Path) -> None:
+    with Index(folder) as index:
+        index.add(records(NEW))
+
+
+def _in_two_commits(folder: Path) -> None:
+    _in_one_commit(folder)
+    with Index(folder) as index:
+        index.remove("a")
+
+
+def _in_many_commits(folder: Path) -> None:
+    for name, numbers in (NEW | SECOND).items():
+        with Index(folder) as index:
+            index.add(records({name: numbers}))
+
+
+def _with_a_compaction(folder: Path) -> None:
+    _in_one_commit(folder)
+    with Index(folder) as index:
+        index.compact(recount=True)
+
+
+LATER: dict[Callable[[Path], None], Texts] = {
+    _in_one_commit: FIRST | NEW,
+    _in_two_commits: {"b": FIRST["b"]} | NEW,
+    _in_many_commits: FIRST | NEW | SECOND,
+    _with_a_compaction: FIRST | NEW,
+}
+
+
+@pytest.mark.parametrize("copied", [False, True])
+@pytest.mark.parametrize("later", LATER)
+def test_what_was_committed_does_not_depend_on_modes(tmp_path: Path, later: Callable[[Path], None], copied: bool) -> None:
+    """`chmod -R u+w`, or a copy without modes, and an older catalog: nothing is deleted, and the newer one makes all whole."""
+    folder = make(tmp_path / "index", FIRST)
+    older = shutil.copyfile(folder / "catalog.sqlite", tmp_path / "older")
+    later(folder)
+    newer = shutil.copyfile(folder / "catalog.sqlite", tmp_path / "newer")
+    if copied:
+        folder = Path(shutil.copytree(folder, tmp_path / "copy", copy_function=shutil.copyfile))
+    for path in folder.iterdir():
+        path.chmod(path.stat().st_mode | 0o200)
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    shutil.copyfile(older, folder / "catalog.sqlite")
+    for change in CHANGES.values():
+        with pytest.raises(IndexChangedError, match="does not list"), Index(folder) as index:
+            change(index)
+    with Index(folder) as index:
+        assert any("was the catalog restored?" in problem for problem in index.verify())
+    shutil.copyfile(newer, folder / "catalog.sqlite")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+    sound(folder, LATER[later])
+
+
+def test_files_of_an_index_are_ordinary_ones(tmp_path: Path) -> None:
+    mask = os.umask(0o022)
+    try:
+        folder = make(tmp_path / "index", FIRST | SECOND)
+    finally:
+        os.umask(mask)
+    modes = {path.name: oct(path.stat().st_mode & 0o777) for path in folder.iterdir() if path.name.endswith(".ibi")}
+    assert set(modes.values()) == {"0o644"}
+
+
+def test_an_index_whose_files_are_read_only_grows(tmp_path: Path) -> None:
+    folder = make(tmp_path / "index", FIRST)
+    for path in folder.glob("*.ibi"):
+        path.chmod(0o444)
+    with Index(folder) as index:
+        index.add(records(NEW))
+        index.compact(recount=True)
+    sound(folder, FIRST | NEW)
+
+
+def test_a_writer_killed_after_its_commit_leaves_files_that_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make(tmp_path / "index", FIRST)
+
+    def killed(place: Any) -> None:
+        raise OSError
+
+    with monkeypatch.context() as patch, Index(folder) as index:
+        patch.setattr("ibidem.index.writing.give_name", killed)
+        index.add(records(NEW))
+        assert index.check(records(NEW)[0] | {"id": "?"}).duplicated
+    assert list(folder.glob("*.ibi.new"))
+    sound(folder, FIRST | NEW)
+    before = shutil.copytree(folder, tmp_path / "copy")
+    for change in CHANGES.values():
+        copy = Path(shutil.copytree(before, tmp_path / "changed"))
+        with Index(copy) as index:
+            if change in (CHANGES["add"], CHANGES["watch"]):
+                index.add(records(SECOND))
+            else:
+                change(index)
+            assert {path.name for path in copy.glob("*.ibi*")} == index._catalog.state().named
+        assert problems_of(copy, [FIRST | NEW, FIRST | NEW | SECOND])[0] == []
+        shutil.rmtree(copy)
 
 
 def test_a_catalog_restored_under_an_open_index_deletes_nothing(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The catalog of an index: which files and documents belong to it, changed by whole commits only.
 
 It is one SQLite file with a rollback journal. A commit names files that are on disk already, so whoever reads the catalog
-finds either all of a commit or nothing of it, also after a crash. Files that no commit names are left over and can go.
+finds either all of a commit or nothing of it, also after a crash. `sweeping.py` says which other files may be deleted.
 """
 
 from __future__ import annotations
@@ -325,8 +325,7 @@ class Catalog:
                         self._connection.execute("ROLLBACK")
                 raise
             if doing == "write":
-                # Moved within that moment, the journal may be left behind: whoever opens the index next undoes the commit.
-                self._check_in_place()
+                self._check_committed()
 
     def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
         return self._transaction("BEGIN", "read")
@@ -342,6 +341,20 @@ class Catalog:
             self._connection.execute("PRAGMA shrink_memory")
             self._seen = seen
 
+    def _check_committed(self) -> None:
+        """Raise if the index was moved within the commit that has just ended, and say what became of the commit."""
+        try:
+            self._check_in_place()
+        except IndexChangedError as error:
+            # SQLite deletes its journal by path. If the folder was gone by then, it still has the journal.
+            status = _status_of(CATALOG_FILE, self.opened.descriptor)
+            is_same = status is not None and self._status is not None and os.path.samestat(status, self._status)
+            if is_same and _status_of(f"{CATALOG_FILE}-journal", self.opened.descriptor) is None:
+                step = "The change was made: do not repeat it. Open the index again; restart `ibidem serve` or `watch`."
+            else:
+                step = "The change was not made. Open the index again and repeat it; restart `ibidem serve` or `watch`."
+            raise IndexChangedError(f"{self.folder} was moved or replaced while a change was committed", step) from error
+
     def is_shared(self) -> bool:
         """Tell whether the file has a second name: a copy made of hard links changes with this one."""
         status = _status_of(self._real_path)
@@ -352,7 +365,7 @@ def _times(status: os.stat_result | None) -> tuple[int, ...]:
     return () if status is None else (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
-def _status_of(path: Path) -> os.stat_result | None:
+def _status_of(path: Path | str, folder: int | None = None) -> os.stat_result | None:
     with suppress(OSError):
-        return os.stat(path)
+        return os.stat(path, dir_fd=folder)
     return None

@@ -4,7 +4,12 @@
     header   JSON: {"arrays": [{"name", "dtype", "length", "offset", "crc32"}, ...], "about": {...}, "name": its own}
     arrays   little endian, each at a multiple of 64 bytes, zeros between; offsets count from the end of the padded header
 
-A file never changes once it has its name. It may vanish when no commit names it any more; who has it mapped keeps it.
+A file is written as `NAME.new`, and becomes `NAME` once a commit lists it. If the writer is killed in between, readers find a
+listed file under its first name, and the next writer renames it. So a file that has its name is part of some commit, whatever
+becomes of the catalog; a `.new` file that the catalog does not list is not. Names survive copies and changed permissions, and
+nothing has to be synced before the commit but what is written.
+
+A file never changes once it is written. It may vanish when no commit lists it any more; who has it mapped keeps it.
 `about["index"]` is the identity of the index that wrote it; earlier versions did not write one.
 """
 
@@ -33,12 +38,12 @@ from ibidem.syncing import sync_folder
 MAGIC = b"\x89ibidem\n"
 FORMAT_VERSION = 1
 KINDS = ("segment", "words")
+NEW = ".new"  # not ".tmp", which backups leave out: a file may keep this name for a while after its commit
 
 _PREFIX = struct.Struct("<8sIIQQ")
 _CRC_START_BYTES = 16  # magic and version are compared as they are; all else in prefix and header is under the crc32
 _ALIGNMENT_BYTES = 64
 _CHUNK_BYTES = 1 << 20
-_TEMPORARY = ".tmp"
 _NUMERIC_KINDS = "biufc"
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -76,11 +81,11 @@ def new_name(kind: str) -> str:
 def write_arrays(path: Path | Place, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> int:
     """Write one-dimensional numeric arrays and what JSON can say about them to a new file; return its length in bytes.
 
-    When this returns, the file is on disk for good. When it raises, nothing is left of it.
+    When this returns, the file is on disk for good, under its first name: see `give_name`. When it raises, nothing is left.
     """
     place = Place.of(path)
     prefix, starts_bytes, file_bytes = _lay_out(place.name, arrays, about)
-    written = place.with_name(place.name + _TEMPORARY)
+    written = _before_commit(place)
     try:
         with written.open("wb") as file:
             file.write(prefix)
@@ -92,7 +97,6 @@ def write_arrays(path: Path | Place, arrays: Mapping[str, NDArray[Any]], about: 
                 position_bytes = start_bytes + array.nbytes
             file.flush()
             os.fsync(file.fileno())
-        written = written.rename(place.name)
         sync_folder(place.parent)
     except BaseException as error:
         with suppress(OSError):
@@ -101,6 +105,24 @@ def write_arrays(path: Path | Place, arrays: Mapping[str, NDArray[Any]], about: 
             raise write_problem(place.path, error) from error
         raise
     return file_bytes
+
+
+def _before_commit(place: Place) -> Place:
+    return place.with_name(place.name + NEW)
+
+
+def is_written(path: Path | Place) -> bool:
+    """Tell whether a file is there whose commit is still to come."""
+    try:
+        _before_commit(Place.of(path)).status()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def give_name(path: Path | Place) -> None:
+    """Give a file its name after the commit that lists it. Until the folder is synced, a power cut may undo that."""
+    _before_commit(Place.of(path)).rename(Place.of(path).name)
 
 
 def _lay_out(
@@ -231,7 +253,7 @@ def _read_header(file: IO[bytes], path: Path) -> _Header:
         name = header.get("name", path.name)  # earlier versions did not write it
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise _damaged(path, f"has a header that makes no sense: {error}") from error
-    if name != path.name:
+    if name != path.name.removesuffix(NEW):
         raise _damaged(path, f"is not the file of that name but a copy of {name}")
     previous_end_bytes = start_bytes
     for stored in arrays:
@@ -254,11 +276,11 @@ def _stored_array(entry: Mapping[str, Any], start_bytes: int) -> _StoredArray:
 
 @contextmanager
 def _opened(place: Path | Place) -> Iterator[tuple[IO[bytes], Path]]:
-    """Open a file; yield it with its path, for messages."""
+    """Open a file, under its first name if it has no other yet; yield it with its path, for messages."""
     place = Place.of(place)
     path = place.path
     try:
-        with place.open() as file:
+        with _open(place) as file:
             yield file, path
     except FileNotFoundError as error:
         raise _damaged(path, "is missing") from error
@@ -267,6 +289,13 @@ def _opened(place: Path | Place) -> Iterator[tuple[IO[bytes], Path]]:
         if error.errno in _OUT_OF_REACH:
             raise IndexStoreError(f"{path} {reason}", "May you read it, and are there memory and file handles left?") from error
         raise _damaged(path, reason) from error
+
+
+def _open(place: Place) -> IO[bytes]:
+    for name in (place, _before_commit(place)):
+        with suppress(FileNotFoundError):
+            return name.open()
+    return place.open()  # it may have been renamed between the two
 
 
 def _damaged(path: Path, what: str, next_step: str = REPAIR_STEP) -> IndexDamagedError:

@@ -8,14 +8,11 @@ another index.
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from ibidem.errors import IndexChangedError, IndexStoreError
-
-_COMMITTED_MODE = 0o444
 
 
 class OpenFolder:
@@ -113,18 +110,6 @@ class Place:
     def parent(self) -> Path | int:
         """The folder, as a path or as it is open."""
         return self.path.parent if self.folder is None else self.folder.descriptor
-
-    def is_committed(self) -> bool:
-        """Tell whether the file has been marked as part of a commit: nobody may write to it."""
-        return not self.status().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
-
-    def mark_committed(self) -> None:
-        """Mark the file as part of a commit, for ever: a sweep can then tell it from one whose commit never came."""
-        descriptor = os.open(self._target, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._handle)
-        try:
-            os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) & _COMMITTED_MODE)
-        finally:
-            os.close(descriptor)
 
 
 def moved(path: Path, what: str) -> IndexChangedError:

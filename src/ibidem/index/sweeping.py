@@ -1,12 +1,13 @@
 """Which files of an index may be deleted: those of which it is known that no commit needs them, and no others.
 
-    temporary      segment-….ibi.tmp and the like: their writer was killed
-    dropped        the catalog lists them: a commit has put others in their place
-    uncommitted    of this index by the identity in their header, and not yet marked as part of a commit: theirs never came
+    temporary      catalog-….ibi.tmp: its writer was killed
+    uncommitted    segment-….ibi.new and the like that the catalog does not list: their commit was never made
+    dropped        the catalog lists them as replaced by a later commit
 
 Everything else stays: files of other indexes, files that cannot be read, and those of earlier versions, which have no
-identity, unless this catalog dropped them. A file of this index that is part of a commit but unknown to the catalog shows that
-the catalog is older than the folder. That is an error, since a newer catalog would need the file.
+identity, unless this catalog dropped them. A file gets its name (`segment-….ibi`) after its commit only. So one of this index
+that the catalog does not list shows that the catalog is older than the folder. That is an error, since a newer catalog would
+need the file.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from ibidem.errors import IndexChangedError, IndexStoreError
-from ibidem.index.files import KINDS, read_about, write_problem
+from ibidem.index.files import KINDS, NEW, give_name, read_about, write_problem
 from ibidem.index.folder import OpenFolder, Place
 
-_FILE = re.compile(rf"({'|'.join(KINDS)})-[0-9a-f]{{16}}\.ibi")
+_FILE = re.compile(rf"({'|'.join(KINDS)})-[0-9a-f]{{16}}\.ibi({re.escape(NEW)})?")
+# Earlier versions gave a file its name before its commit, and another one while it was written.
 _TEMPORARY = re.compile(rf"({'|'.join(KINDS)}|catalog)-[0-9a-f]{{16}}\.ibi\.tmp")
 
 _UNREADABLE = "?"  # no identity is that
@@ -37,10 +39,9 @@ def sweep(folder: OpenFolder, identity: str | None, named: Collection[str], drop
         for name in swept:
             with suppress(FileNotFoundError):  # a creator that lost its race removes its own file
                 (folder / name).unlink()
-        for name in named:
-            with suppress(OSError):  # it may belong to another user; then its commit is known by the catalog alone
-                if not (folder / name).is_committed():
-                    (folder / name).mark_committed()
+        for name in set(named).difference(folder.names()):
+            with suppress(OSError):  # readers find it as it is; if it is missing, that is damage, and told of elsewhere
+                give_name(folder / name)
     except OSError as error:
         raise write_problem(folder.path, error) from error
     return swept
@@ -72,19 +73,22 @@ def _sort_out(
     """Return the files to delete, and those of a later commit."""
     swept: list[str] = []
     later: list[str] = []
-    for name in folder.names():
+    names = folder.names()
+    unnamed = {name + NEW for name in set(named).difference(names)}  # killed between the commit and the renaming
+    for name in names:
         place = folder / name
         is_temporary = bool(_TEMPORARY.fullmatch(name))
-        if name in named or not (is_temporary or _FILE.fullmatch(name)):
+        if name in named or name in unnamed or not (is_temporary or _FILE.fullmatch(name)):
             continue
         with suppress(FileNotFoundError):  # a creator that lost its race removes its own file
             if not stat.S_ISREG(place.status().st_mode):
                 continue
             owner = None if is_temporary else _owner(place)
-            if is_temporary or (name in dropped and owner in (None, identity)):
+            is_new = name.endswith(NEW) and owner in (None, identity, _UNREADABLE)  # it may have been written in part
+            if is_temporary or is_new or (name in dropped and owner in (None, identity)):
                 swept.append(name)
             elif owner is not None and owner == identity:
-                (later if place.is_committed() else swept).append(name)
+                later.append(name)
     return swept, later
 
 

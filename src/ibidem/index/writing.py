@@ -19,7 +19,7 @@ from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_file import CATALOG_FILE
 from ibidem.index.catalog_state import Change, SegmentEntry
 from ibidem.index.columns import frozen
-from ibidem.index.files import check_arrays, new_name, write_arrays
+from ibidem.index.files import check_arrays, give_name, is_written, new_name, write_arrays
 from ibidem.index.locking import WriterLock
 from ibidem.index.merging import merge_segments
 from ibidem.index.queries import Arrivals
@@ -28,6 +28,7 @@ from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
 from ibidem.index.sweeping import sweep
 from ibidem.index.tiers import due_merge, groups_to_compact
 from ibidem.index.vocabulary import WordCounts
+from ibidem.syncing import sync_folder
 
 ENOUGH_DOCUMENTS = 1000  # from so many on, the counts of words stay as they are
 _MOST_REMOVED_SHARE = 0.5  # a segment with more removed documents than that is written anew
@@ -56,8 +57,8 @@ class Writer:
         self._folder = catalog.opened
         self._commits: set[str] = set()  # that were tried here: one that was broken off may have been made after all
         self._identity = catalog.adopt()
+        self.sweep()  # first: of an older catalog that was put back, files may be missing, and that says less
         self._begin(reader.current())
-        self.sweep()
         self._refuse_shared()
 
     def _begin(self, snapshot: Snapshot) -> None:
@@ -272,16 +273,16 @@ class Writer:
             self._lock.check()
             self._refuse_shared()
             for name in names:
-                try:
-                    (self._folder / name).status()
-                except FileNotFoundError as error:
+                if not is_written(self._folder / name):
                     message = f"{self._folder / name} was deleted before it was committed"
-                    raise IndexChangedError(message, "Run it again when no other process writes to the index.") from error
+                    raise IndexChangedError(message, "Run it again when no other process writes to the index.")
 
         self._catalog.commit(change, check)
-        for name in names:
-            with suppress(OSError):  # the next writer does it
-                (self._folder / name).mark_committed()
+        with suppress(OSError):  # readers find the files as they are, and the next writer renames them
+            for name in names:
+                give_name(self._folder / name)
+            if names:
+                sync_folder(self._folder.descriptor)
 
     def _refuse_shared(self) -> None:
         """Raise if the catalog is that of a second folder too. Its files would not be: a commit would damage that index."""
