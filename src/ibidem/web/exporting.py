@@ -51,7 +51,10 @@ def _cell(value: Any) -> Any:
         return "true" if value else "false"
     if isinstance(value, (list, tuple, dict)):
         value = to_json(value)
-    return f"'{value}" if isinstance(value, str) and is_formula(value) else value
+    if not isinstance(value, str):
+        return value
+    cell = value.replace("\0", "\ufffd")  # no spreadsheet can read it, and Python 3.10 cannot write it
+    return f"'{cell}" if is_formula(value) else cell
 
 
 def is_formula(text: str) -> bool:
