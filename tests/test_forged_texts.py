@@ -63,17 +63,24 @@ def test_what_is_equal_is_removed_beside_a_forged_text(level: str, seed: dict[st
 
 @LEVELS
 @SEEDS
-def test_a_forged_digest_removes_nothing_on_disk(level: str, seed: dict[str, int], tmp_path: Path) -> None:
-    inputs = in_files(tmp_path, made=attack(level)[0], victim=attack(level)[1])
-    with ibidem.dedup(inputs, level=level, partitions=2, **seed) as result:
+@pytest.mark.parametrize("signature", ["exact", "words"])
+def test_a_forged_digest_removes_nothing_on_disk(
+    level: str, seed: dict[str, int], signature: str, tmp_path: Path
+) -> None:
+    made, victim = attack(level)
+    inputs = in_files(tmp_path, made=made, victim=victim)
+    with ibidem.dedup(inputs, level=level, signature=signature, partitions=2, **seed) as result:
         assert removed(result) == []
+    inputs = in_files(tmp_path, made=made, victim=victim, copy=victim.upper())
+    with ibidem.dedup(inputs, level=level, signature=signature, partitions=2, **seed) as result:
+        assert [(row["id"], row["matched_id"]) for row in removed(result)] == [("copy", "victim")]
 
 
-def test_sentences_that_collide_on_disk_are_an_error(tmp_path: Path) -> None:
+@SEEDS
+@pytest.mark.parametrize("signature", ["exact", "words", "shingles", "imatch", "fingerprint"])
+def test_a_forged_sentence_is_no_passage_on_disk(signature: str, seed: dict[str, int], tmp_path: Path) -> None:
     inputs = in_files(tmp_path, made=attack("sentence")[0], victim=VICTIM)
-    with pytest.raises(ibidem.UsageError, match="different sentences have the same hash under this hash_seed"):
-        ibidem.find(inputs, partitions=2, hash_seed=0)
-    with ibidem.find(inputs, partitions=2) as result:
+    with ibidem.find(inputs, partitions=2, signature=signature, **seed) as result:
         assert rows_of(result.passages) == []
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-import ibidem
 from ibidem.config import SentencesConfig
+from ibidem.distributed import splitting
+from ibidem.distributed.splitting import names_of
 from ibidem.sentences import split_texts
-from tests.weak_digests import DEDUP, RUNS, chance_documents, compare_run, weak_digests
+from tests.distributed.parity import removed_apart
+from tests.weak_digests import DEDUP, IN_PARTS, RUNS, chance_documents, compare_parts, compare_run, weak_digests
 
 NAMES = [f"{verb}-{'-'.join(map(str, chosen.values()))}" for verb, chosen, _ in RUNS]
+SENTENCES = [chosen for chosen in DEDUP if chosen["level"] != "document"]
 
 
 def test_the_digests_are_weak() -> None:
@@ -31,16 +36,36 @@ def test_runs_find_what_they_find_with_whole_digests(verb: str, chosen: Any, nam
     compare_run(verb, chosen, names, chance_documents(random.Random(seed)))
 
 
-@pytest.mark.parametrize(("verb", "chosen", "names"), [run for run in RUNS if run[0] == "cluster"][:3])
-def test_clusters_on_disk_are_what_they_are_with_whole_digests(verb: str, chosen: Any, names: Any) -> None:
+@pytest.mark.parametrize(("verb", "chosen", "names"), IN_PARTS, ids=[NAMES[RUNS.index(run)] for run in IN_PARTS])
+def test_runs_on_disk_find_what_they_find_with_whole_digests(verb: str, chosen: Any, names: Any) -> None:
     compare_run(verb, chosen, names, chance_documents(random.Random(3)), partitions=3)
 
 
-def test_documents_removed_on_disk_are_what_they_are_with_whole_digests() -> None:
-    compare_run("dedup", {**DEDUP[0], "shingle_size": 2}, ("removed",), chance_documents(random.Random(4)), partitions=3)
+@pytest.mark.parametrize("chosen", SENTENCES, ids=[f"{each['level']}-{each['signature']}" for each in SENTENCES])
+@pytest.mark.parametrize("n_partitions", [1, 2, 5])
+def test_removals_in_parts_are_what_they_are_with_whole_digests(chosen: Any, n_partitions: int) -> None:
+    compare_parts(chosen, chance_documents(random.Random(6), 800), n_partitions)
 
 
-def test_similar_sentences_on_disk_that_share_a_digest_are_an_error() -> None:
+@pytest.mark.parametrize("level", ["passage", "sentence"])
+@pytest.mark.parametrize("n_partitions", [1, 4])
+def test_whatever_shares_a_class_nothing_goes_that_does_not_stand_elsewhere(level: str, n_partitions: int) -> None:
+    """Classes of eight bits instead of 64: rows meet that have nothing in common, and their checks are all there is."""
     documents = chance_documents(random.Random(5))
-    with weak_digests(), pytest.raises(ibidem.UsageError, match="different sentences have the same hash"):
-        ibidem.find(documents, partitions=3)
+    texts = {document["id"]: document["text"] for document in documents}
+
+    def weak_names(digests: Any, checks: Any) -> Any:
+        return names_of(digests, checks) & np.uint64(0xFF) | np.uint64(1)
+
+    def words(row: dict[str, Any], prefix: str = "") -> list[str]:
+        text = texts[row["matched_id" if prefix else "id"]]
+        return re.findall(r"\w+", text[row[f"{prefix}start"] : row[f"{prefix}end"]].lower())
+
+    with patch.object(splitting, "names_of", weak_names):
+        gone = removed_apart(documents, None, n_partitions, level=level, min_sentences=2)
+    assert gone
+    for row in gone:
+        assert words(row) == words(row, "matched_")
+    removed = {row["id"]: sum(other["end"] - other["start"] for other in gone if other["id"] == row["id"]) for row in gone}
+    for row in gone:
+        assert (row["removed"] == "document") == (removed[row["id"]] == len(texts[row["id"]]))

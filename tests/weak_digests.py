@@ -17,7 +17,7 @@ import numpy as np
 import ibidem
 from ibidem import shingled
 from ibidem.sentences import splitting
-from tests.distributed.parity import rows_of
+from tests.distributed.parity import removed_apart, rows_of
 
 _BITS = np.uint64(0xFF)
 _STARTS, _ENDS = ("bal", "cor", "dun", "fel", "gri", "hol", "jas", "kem"), ("an", "et", "ig", "os")
@@ -34,7 +34,7 @@ CLUSTER: list[dict[str, Any]] = [{}, {"measure": "order"}, {"min_containment": 0
 DEDUP: list[dict[str, Any]] = [
     {"level": level, "signature": signature, "min_sentences": 2}
     for level in ("document", "passage", "sentence")
-    for signature in ("exact", "words")
+    for signature in ("exact", "words", "imatch")
 ]
 RUNS = [
     # A seed that may be known; under a secret one, sentences that `find` reports are told apart by 64 bits.
@@ -42,6 +42,8 @@ RUNS = [
     *(("cluster", {"shingle_size": 2, "min_similarity": 0.5, **each}, ("duplicates", "clusters")) for each in CLUSTER),
     *(("dedup", {"shingle_size": 2, **each}, ("removed",)) for each in DEDUP),
 ]
+# On disk, sentences that `find` reports as equal word for word are told apart by 64 bits; pairs are all in memory.
+IN_PARTS = [run for run in RUNS if "pairs" not in run[1].values() and run[1].get("same_document") is None]
 
 
 @contextmanager
@@ -50,8 +52,8 @@ def weak_digests() -> Iterator[None]:
     whole_sentences, whole_texts = splitting._count_and_digest, splitting.digest_tokens
 
     def of_sentences(*arguments: Any) -> Any:
-        counts, digests = whole_sentences(*arguments)
-        return counts, digests & _BITS
+        counts, digests, *checks = whole_sentences(*arguments)
+        return counts, digests & _BITS, *checks
 
     def of_texts(*arguments: Any) -> Any:
         return whole_texts(*arguments) & _BITS
@@ -86,10 +88,17 @@ def tables(verb: str, documents: Any, chosen: dict[str, Any], names: tuple[str, 
 
 
 def compare_run(verb: str, chosen: dict[str, Any], names: tuple[str, ...], documents: Any, **engine: Any) -> None:
-    """Raise unless a run over weak digests finds what one over whole digests finds."""
+    """Raise unless a run over weak digests finds what one over whole digests finds in memory."""
     expected = tables(verb, documents, chosen, names)
     with weak_digests():
         assert tables(verb, documents, chosen, names, **engine) == expected, (verb, chosen, engine)
+
+
+def compare_parts(chosen: dict[str, Any], documents: Any, n_partitions: int, seed: int = 0) -> None:
+    """Raise unless `dedup` over weak digests and partitions in memory removes what it removes over whole digests."""
+    (expected,) = tables("dedup", documents, chosen, ("removed",))
+    with weak_digests():
+        assert removed_apart(documents, None, n_partitions, seed=seed, **chosen) == expected, (chosen, n_partitions)
 
 
 def main(arguments: Any = None) -> None:
@@ -99,7 +108,12 @@ def main(arguments: Any = None) -> None:
     options = parser.parse_args(arguments)
     for number in range(options.runs):
         chance = random.Random(f"{options.seed}-{number}")
-        compare_run(*chance.choice(RUNS), chance_documents(chance, chance.randint(20, 1500)))
+        run, documents = chance.choice(RUNS), chance_documents(chance, chance.randint(20, 1500))
+        compare_run(*run, documents)
+        if run in IN_PARTS:
+            compare_run(*run, documents, partitions=chance.randint(1, 5))
+        if run[0] == "dedup" and run[1]["level"] != "document":
+            compare_parts(run[1], documents, chance.randint(1, 7), number)
     print(f"{options.runs} runs over digests of eight bits: all tables as with 64")
 
 

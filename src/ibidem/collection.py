@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,7 @@ from ibidem.config import SentencesConfig
 from ibidem.errors import ResourceError
 from ibidem.model import DOCUMENT_BATCH, SENTENCE_BATCH
 from ibidem.parts import MapParts
-from ibidem.sentences import CheckKey, Checks, hash_strings, split_texts, tokenise_spans
+from ibidem.sentences import CheckKey, Checks, hash_strings, split_and_check, tokenise_spans
 from ibidem.signatures import SentenceTypes, TypeTokens
 
 NO_TIME = np.iinfo(np.int64).min
@@ -108,6 +108,7 @@ class Collection(Documents):
     n_words: NDArray[np.int32]
     digest: NDArray[np.uint64]
     hash_seed: int = 0  # what the digests were made with
+    checks: Checks = field(default_factory=lambda: np.empty((0, 2), np.uint64))  # of the words of each sentence, if asked for
 
     @cached_property
     def document_first(self) -> NDArray[np.int64]:
@@ -168,22 +169,29 @@ def gather(
     config: SentencesConfig,
     map_parts: MapParts,
     on_batch: Callable[[int, int], None],
+    key: CheckKey | None = None,
 ) -> Collection:
-    """Split the texts of all batches into sentences as they arrive; `on_batch` is told of new documents and sentences."""
+    """Split the texts of all batches into sentences as they arrive; `on_batch` is told of new documents and sentences.
 
-    def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch, NDArray[np.int64]]:
+    With a key, sentences also get checks; these are made of the hashes of words, so the seed of the settings must be secret.
+    """
+    places = np.empty(0, np.uint64) if key is None else key.places
+
+    def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch, Checks, NDArray[np.int64]]:
         texts = texts_of(batch)
-        return batch, split_texts(texts, config), pc.utf8_length(texts).to_numpy(zero_copy_only=False)
+        return batch, *split_and_check(texts, config, places), pc.utf8_length(texts).to_numpy(zero_copy_only=False)
 
     kept: list[pa.RecordBatch] = []
     lengths: list[NDArray[np.int64]] = []
+    checks: list[Checks] = [np.empty((0, 2), np.uint64)]
     # Arrow's names for numbers are numpy's, too; to_pandas_dtype needs pandas in older versions of Arrow.
     columns = {field.name: np.empty(1 << 16, str(field.type)) for field in SENTENCE_BATCH}
     n_documents = n_sentences = n_input = 0
     for stream in (batches, reference_batches):
-        for batch, sentences, n_chars in map_parts(split, stream):
+        for batch, sentences, checked, n_chars in map_parts(split, stream):
             kept.append(batch)
             lengths.append(n_chars)
+            checks.append(checked)
             end = n_sentences + sentences.num_rows
             if max(end, n_documents + batch.num_rows) >= MOST_SENTENCES:
                 raise ResourceError(
@@ -204,7 +212,7 @@ def gather(
     whole = {name: column[:n_sentences] for name, column in columns.items()}
     np.maximum(whole["digest"], np.uint64(1), out=whole["digest"])
     n_chars = np.concatenate([np.empty(0, np.int64), *lengths], dtype=np.int64)
-    return Collection(kept, n_chars, n_input, **whole, hash_seed=config.hash_seed)
+    return Collection(kept, n_chars, n_input, **whole, hash_seed=config.hash_seed, checks=np.concatenate(checks))
 
 
 def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

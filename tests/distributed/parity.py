@@ -12,8 +12,10 @@ import ibidem
 from ibidem.config import Config
 from ibidem.distributed.finding import find_flow
 from ibidem.distributed.layout import Layout
+from ibidem.distributed.removing import removals_flow
 from ibidem.distributed.tables import NUMBERED
 from ibidem.documents import read_batches
+from ibidem.model import REMOVED
 from ibidem.progress import Progress
 from tests.memory_flow import MemoryFlow
 
@@ -50,6 +52,18 @@ def found_apart(
     documents = flow.collect(found.documents).drop_columns(["document"]).to_pylist()
     repeats = sorted(flow.collect(found.repeats).to_pylist(), key=_repeat_order)
     return passages, documents, [{k: v for k, v in row.items() if k not in ("document", "start")} for row in repeats]
+
+
+def removed_apart(
+    inputs: Any, against: Any, n_partitions: int, batch_rows: int = 5, seed: int = 0, **settings: Any
+) -> Rows:
+    """Return the rows of what `dedup` removes over partitions in memory."""
+    config = Config.of(**settings).with_signature("exact")
+    batches, n_records, n_input = numbered_batches(inputs, against, config, batch_rows)
+    layout = Layout(n_records, n_input, n_partitions)
+    flow = MemoryFlow(n_partitions, seed)
+    gone, _ = removals_flow(flow, batches, config, layout, Progress())
+    return flow.collect(gone).select(REMOVED.names).to_pylist()
 
 
 def _repeat_order(row: dict[str, Any]) -> tuple[Any, ...]:

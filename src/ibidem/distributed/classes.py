@@ -16,6 +16,7 @@ from ibidem.config import SET_SIGNATURES, Config
 from ibidem.distributed.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.distributed.joining import join_sets, sorted_sets
 from ibidem.distributed.layout import Layout
+from ibidem.distributed.splitting import names_of
 from ibidem.distributed.tables import (
     CLASSED,
     as_lists,
@@ -51,8 +52,9 @@ def classify_documents(
     else:
         sets, classes = types["types"], _classes_of_keys(flow, types["types"], make, layout)
     answers = _answer(flow, classes, sets, types["askers"], layout, are_sorted)
-    del sets, classes, types
-    return _tell_documents(flow, split["documents"], answers, config, layout, with_grams)
+    told = {"answers": answers, "shared": types["shared"]}
+    del answers, sets, classes, types
+    return _tell_documents(flow, {"documents": split["documents"], **told}, config, layout, with_grams)
 
 
 def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> list[Blocks]:
@@ -105,7 +107,7 @@ def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, lay
 
 
 def _tell_documents(
-    flow: Flow, documents: Blocks, answers: Blocks, config: Config, layout: Layout, with_grams: bool
+    flow: Flow, told: Inputs, config: Config, layout: Layout, with_grams: bool
 ) -> tuple[Blocks, dict[str, Blocks]]:
     outputs = {"documents": CLASSED} | (GRAM_OUTPUTS if with_grams else {})
 
@@ -116,6 +118,9 @@ def _tell_documents(
         sizes, hashes = lengths(answers, "set"), flat(answers, "set")
         first = starts_of(sizes)
         digests, counts = flat(table, "digest"), lengths(table, "digest")
+        if tables["shared"].num_rows:
+            is_shared = np.isin(digests, tables["shared"]["digest"].to_numpy())
+            digests = np.where(is_shared, names_of(digests, flat(table, "check")), digests)
         at = np.searchsorted(known, digests)
         hit = at < len(known)
         hit[hit] = known[at[hit]] == digests[hit]
@@ -129,15 +134,16 @@ def _tell_documents(
         sets = copied(hashes, first[at[compared]], set_sizes)
         of_sets = np.bincount(document, set_sizes, len(counts)).astype(np.int64)
         lists = [
+            as_lists(digests, counts, pa.uint64()),
             as_lists(classes, counts, pa.uint64()),
             as_lists(compared - document_first[document], of_document, pa.int32()),
             as_lists(set_sizes, of_document, pa.int32()),
             as_lists(sets, of_sets, pa.uint64()),
         ]
-        table = table_of([*table.columns, *lists], CLASSED)
+        table = table_of([*table.drop_columns(["digest", "check"]).columns, *lists], CLASSED)
         yield Emitted("documents", table, partition)
         if with_grams:
             yield from emit_grams(placed_documents(table, config, layout), config, layout)
 
-    stored = flow.reduce("classes-told", {"documents": documents, "answers": answers}, tell, outputs)
+    stored = flow.reduce("classes-told", told, tell, outputs)
     return stored["documents"], stored

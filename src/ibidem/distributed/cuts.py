@@ -49,7 +49,7 @@ MOST_AT_ONCE = 1 << 20  # rows, counted once for each of their slots, that one t
 
 
 def cuts_flow(flow: Flow, documents: Blocks, ranks: Blocks, layout: Layout, config: Config) -> Blocks:
-    """Return what goes out of the documents (`tables.CLASSED`), `cuts_spans.SPANS`, at home and in reading order.
+    """Return what goes out of the documents (`tables.CLASSED` or `EQUAL`), `cuts_spans.SPANS`, at home and in reading order.
 
     `ranks` holds (document, rank_key) at home: of two documents the one with the lower key stays, or the first of equal ones.
     """

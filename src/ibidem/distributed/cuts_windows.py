@@ -30,7 +30,8 @@ _KEYS = pa.schema([("key", pa.uint64()), ("standing", pa.int8()), ("first", pa.i
 # equal rows match: 0).
 REPEATED = pa.schema([("key", pa.uint64()), ("first", pa.int64())])
 # Rows of such windows, at home: `key` is 0 where none begins; `after` is where the next sentence starts, or the text ends;
-# `text_chars` are the characters of the document without the space before its first sentence.
+# `text_chars` are the characters of the document without the space before its first sentence; `check` is what a row and its
+# source must have in common before text goes.
 ROWS = pa.schema(
     [
         *PLACE,
@@ -40,6 +41,7 @@ ROWS = pa.schema(
         ("end", pa.int64()),
         ("after", pa.int64()),
         ("text_chars", pa.int64()),
+        ("check", pa.uint64()),
     ]
 )
 # What a partition knows of a key: the one that follows it wherever it stands (0: this and that, or none), and the first place
@@ -158,6 +160,8 @@ def repeated_rows(
         follows = sentence + 1 < first[document + 1]
         after = collection.n_chars[document]
         after[follows] = collection.start_char[sentence[follows] + 1]
+        # Rows of other signatures match if their classes are equal, whatever their words.
+        checks = flat(given, "check") if "check" in given.column_names else None
         text_chars = collection.n_chars[document] - collection.start_char[first[document]]
         found = table_of(
             [
@@ -168,6 +172,7 @@ def repeated_rows(
                 collection.end_char[sentence],
                 after,
                 text_chars,
+                rows.classes[chosen] if checks is None else checks[sentence],
             ],
             ROWS,
         )

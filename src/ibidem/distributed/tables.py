@@ -43,7 +43,13 @@ OF_SENTENCE = {
 # One row a document, its sentences as lists; at home.
 SPLIT = pa.schema([*_OF_DOCUMENT, *((name, pa.list_(kind)) for name, kind in OF_SENTENCE.items())])
 
-# The same, with the class of each sentence (0: none), and the sets of those sentences (counted from 0) that are compared.
+# The same, with the check of each sentence: where digests are equal, it tells whether the words are.
+CHECKED = pa.schema([*SPLIT, ("check", pa.list_(pa.uint64()))])
+
+# The same where equal sentences match: classes find candidates, and checks confirm that their words are equal.
+EQUAL = pa.schema([field for field in CHECKED if field.name != "digest"] + [("classes", pa.list_(pa.uint64()))])
+
+# Split documents with the class of each sentence (0: none), and the sets of those sentences (counted from 0) that are compared.
 CLASSED = pa.schema(
     [
         *SPLIT,
@@ -169,11 +175,12 @@ def table_of(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:
 
 def collection_of(table: pa.Table, layout: Layout) -> Collection:
     """Return documents, in order, as a collection without their texts. Its documents count from 0."""
-    counts = lengths(table, "digest")
+    counts = lengths(table, "n_words")
     n_sentences = int(counts.sum())
     n_input = int(np.searchsorted(table["document"].to_numpy(), layout.n_input))
     nothing = np.zeros(n_sentences, np.uint32)
-    columns: dict[str, Any] = {name: flat(table, name) for name in OF_SENTENCE}
+    columns: dict[str, Any] = {name: flat(table, name) for name in OF_SENTENCE if name != "digest"}
+    columns["digest"] = flat(table, "digest" if "digest" in table.column_names else "classes")
     batch = table.select(["id", "time", "group"]).combine_chunks().to_batches()
     return Collection(
         batch,

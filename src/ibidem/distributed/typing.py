@@ -1,4 +1,4 @@
-"""Types over all machines: sentences of one digest are one type, and signatures are made once a type."""
+"""Types over all machines: sentences of one digest and check are one type, and signatures are made once a type."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ibidem.blocks import Blocks, Emitted, Flow, route_by_hash
 from ibidem.collection import text_buffers
 from ibidem.config import Config, SignaturesConfig
 from ibidem.distributed.layout import Layout
-from ibidem.distributed.splitting import colliding_sentences
+from ibidem.distributed.splitting import names_of
 from ibidem.distributed.tables import as_lists, flat, lengths, starts_of, table_of
 from ibidem.distributed.vocabulary import KnownWords, most_frequent_words, needs_vocabulary, words_by_documents
 from ibidem.progress import Progress
-from ibidem.sentences import CheckKey, settle_digests, tokenise_spans
+from ibidem.sentences import tokenise_spans
 from ibidem.signatures import TypeTokens, Vocabulary, load_signature
 from ibidem.signatures.fingerprint import most_documents
 from ibidem.signatures.imatch import idf_of
@@ -28,6 +28,8 @@ from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS
 # The tokens of each type, in order, at the partition of its digest; and the partitions that hold such sentences.
 TYPES = pa.schema([("digest", pa.uint64()), ("set", pa.list_(pa.uint64()))])
 ASKERS = pa.schema([("digest", pa.uint64()), ("home", pa.int32())])
+# Digests that different sentences share, at the homes of these: such sentences are known by `names_of` digest and check.
+SHARED = pa.schema([("digest", pa.uint64())])
 # The class of a type, at the same partition; 0: it is known by nothing, and matches nothing.
 CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
 _COUNTS = pa.schema([("n_types", pa.int64()), ("n_tokens", pa.int64())])
@@ -36,36 +38,32 @@ Maker = Callable[[TypeTokens], Any]
 
 
 def collapse(flow: Flow, seen: Blocks, hash_seed: int, progress: Progress) -> dict[str, Blocks]:
-    """Return `types` and `askers`. Different sentences of one digest are an error: they have met here and nowhere else."""
+    """Return `types` and `askers`, and the digests that are `shared`. All sentences of one digest meet here."""
 
     def collapse(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["seen"].combine_chunks()
-        _check_equal(table["digest"].to_numpy(), table["text"])
-        digests, first = np.unique(table["digest"].to_numpy(), return_index=True)
+        digests, checks, homes = (table[name].to_numpy() for name in ("digest", "check", "home"))
+        order = np.argsort(digests, kind="stable")
+        same = digests[order][1:] == digests[order][:-1]
+        shared = digests[order][1:][same & (checks[order][1:] != checks[order][:-1])]
+        if len(shared):
+            is_shared = np.isin(digests, shared)
+            yield Emitted("shared", table_of([digests[is_shared]], SHARED), homes[is_shared].astype(np.int64))
+            digests = np.where(is_shared, names_of(digests, checks), digests)
+        types, first = np.unique(digests, return_index=True)
         data, offsets = text_buffers(table["text"].take(pa.array(first)).combine_chunks())
         tokens, token_first = tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
-        columns = [digests, as_lists(tokens, np.diff(token_first), pa.uint64())]
-        yield Emitted("types", table_of(columns, TYPES), partition)
-        yield Emitted("askers", table_of([table["digest"], table["home"]], ASKERS), partition)
-        yield Emitted("counts", table_of([[len(digests)], [len(tokens)]], _COUNTS), 0)
+        columns = [types, as_lists(tokens, np.diff(token_first), pa.uint64())]
+        yield Emitted("types", table_of(columns, TYPES), route_by_hash(types, flow_partitions) if len(shared) else partition)
+        askers = table_of([digests, homes], ASKERS)
+        yield Emitted("askers", askers, route_by_hash(digests, flow_partitions) if len(shared) else partition)
+        yield Emitted("counts", table_of([[len(types)], [len(tokens)]], _COUNTS), 0)
 
-    found = flow.reduce("types", {"seen": seen}, collapse, {"types": TYPES, "askers": ASKERS, "counts": _COUNTS})
+    flow_partitions = flow.n_partitions
+    outputs = {"types": TYPES, "askers": ASKERS, "shared": SHARED, "counts": _COUNTS}
+    found = flow.reduce("types", {"seen": seen}, collapse, outputs)
     progress.count(types=int(flow.collect(found["counts"])["n_types"].to_numpy().sum()))
     return found
-
-
-def _check_equal(digests: NDArray[np.uint64], texts: pa.ChunkedArray) -> None:
-    """Raise if sentences of one digest have different words."""
-    order = np.argsort(digests, kind="stable")
-    is_repeated = np.zeros(len(order), np.bool_)
-    same = digests[order][1:] == digests[order][:-1]
-    is_repeated[1:] |= same
-    is_repeated[:-1] |= same
-    rows = order[is_repeated]
-    data, offsets = text_buffers(texts.take(pa.array(rows)).combine_chunks())
-    repeated, checks = digests[rows], CheckKey.drawn().of_words(data, offsets[:-1], offsets[1:])
-    if settle_digests(repeated, checks) is not repeated:
-        raise colliding_sentences()
 
 
 def tokens_of(types: pa.Table) -> TypeTokens:

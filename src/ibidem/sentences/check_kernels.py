@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from ibidem.compiling import inlined_kernel, outer_kernel
+from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.word_kernels import load_bytes
 
 FIELD_BITS = 61
@@ -65,15 +65,21 @@ def check_spans(data, starts, ends, places, checks):
         checks[span, 1] = _reduced(b)
 
 
+@inner_kernel
+def check_list(tokens, begin, end, places, checks, span):
+    """Write both checks of `tokens[begin:end]`, made of their number and of the tokens, to `checks[span]`."""
+    a = b = np.uint64(end - begin)
+    for k in range(begin, end):
+        # Eight hashes are one number of the field, so words are told apart by 61 bits of their secret hashes.
+        block = _folded(tokens[k])
+        a = _folded(_multiply(a, places[0])) + block
+        b = _folded(_multiply(b, places[1])) + block
+    checks[span, 0] = _reduced(a)
+    checks[span, 1] = _reduced(b)
+
+
 @outer_kernel
 def check_tokens(tokens, first, places, checks):
-    """Write both checks of every list of tokens, made of its length and its tokens."""
+    """Write both checks of every list of tokens."""
     for span in range(len(first) - 1):
-        a = b = np.uint64(first[span + 1] - first[span])
-        for k in range(first[span], first[span + 1]):
-            # Eight hashes are one number of the field, so words are told apart by 61 bits of their secret hashes.
-            block = _folded(tokens[k])
-            a = _folded(_multiply(a, places[0])) + block
-            b = _folded(_multiply(b, places[1])) + block
-        checks[span, 0] = _reduced(a)
-        checks[span, 1] = _reduced(b)
+        check_list(tokens, first[span], first[span + 1], places, checks, span)

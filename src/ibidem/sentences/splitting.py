@@ -22,6 +22,7 @@ SPLITTER_VERSION: int = 1
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
+_NO_PLACES = np.empty(0, np.uint64)
 
 
 def split_sentences(text: str, lang: str = "auto") -> list[tuple[int, int]]:
@@ -32,9 +33,14 @@ def split_sentences(text: str, lang: str = "auto") -> list[tuple[int, int]]:
 
 def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.RecordBatch:
     """Return the sentences of all texts, one row each, in the schema SENTENCE_BATCH; a null is a text without any."""
+    return split_and_check(texts, config, _NO_PLACES)[0]
+
+
+def split_and_check(texts: pa.LargeStringArray, config: SentencesConfig, places: Hashes) -> tuple[pa.RecordBatch, Hashes]:
+    """Return the same, and the checks of the words of each sentence at the `places` of a `CheckKey`; none without places."""
     data, offsets = text_buffers(texts)
     documents, starts, ends = _split(data, _kinds(data), offsets, config)
-    n_words, digests = _count_and_digest(data, starts, ends, config.hash_seed)
+    n_words, digests, checks = _count_and_digest(data, starts, ends, config.hash_seed, places)
     start_chars, end_chars = (np.empty(len(starts), dtype=np.uint32) for _ in range(2))
     char_kernels.count_offsets(data, offsets, documents, starts, ends, start_chars, end_chars)
     begins = offsets[documents]
@@ -47,18 +53,20 @@ def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.Recor
         n_words.astype(np.int32),
         digests,
     ]
-    return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=SENTENCE_BATCH)
+    return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=SENTENCE_BATCH), checks
 
 
 def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int = 0) -> tuple[Hashes, Offsets]:
     """Return the token hashes of byte spans in UTF-8, and `first`: span i has tokens[first[i]:first[i + 1]]."""
     data, starts, ends, n = word_bytes(data), read_only(starts), read_only(ends), len(starts)
-    first, no_digests = np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.uint64)
+    first, no_digests, no_checks = np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.uint64), _room_for_checks(0)
     # A token is five bytes and more on average; where they are shorter, room is made as it is needed.
     tokens = np.empty(int((ends - starts).sum()) // 5 + 64, dtype=np.uint64)
     seed, span = seed_of(hash_seed), 0
     while True:
-        span = token_kernels.tokenise(data, starts, ends, load_code_points(), seed, span, tokens, first, no_digests)
+        span = token_kernels.tokenise(
+            data, starts, ends, load_code_points(), seed, span, tokens, first, no_digests, read_only(_NO_PLACES), no_checks
+        )
         if span == n:
             # A copy, so that the room that was left over is given back.
             return tokens[: first[n]].copy(), first
@@ -108,14 +116,23 @@ def hash_strings(strings: pa.LargeStringArray) -> Hashes:
     return hashes
 
 
-def _count_and_digest(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int) -> tuple[Offsets, Hashes]:
-    """Return the number of tokens and the digest of every span, without keeping the tokens."""
+def _count_and_digest(
+    data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int, places: Hashes
+) -> tuple[Offsets, Hashes, Hashes]:
+    """Return the number of tokens and the digest of every span, and its checks if there are places. Tokens are not kept."""
     n = len(starts)
     counts, digests = np.zeros(n + 1, dtype=np.int64), np.empty(n, dtype=np.uint64)
+    checks = _room_for_checks(n if len(places) else 0)
     tokens = np.empty(int((ends - starts).max(initial=0)) + 1, dtype=np.uint64)
     spans = read_only(starts), read_only(ends)
-    token_kernels.tokenise(data, *spans, load_code_points(), seed_of(hash_seed), 0, tokens, counts, digests)
-    return counts[1:], digests
+    token_kernels.tokenise(
+        data, *spans, load_code_points(), seed_of(hash_seed), 0, tokens, counts, digests, read_only(places), checks
+    )
+    return counts[1:], digests, checks
+
+
+def _room_for_checks(n: int) -> Hashes:
+    return np.empty((n, 2), dtype=np.uint64)
 
 
 def _split(data: Bytes, kinds: Bytes, offsets: Offsets, config: SentencesConfig) -> tuple[Offsets, Offsets, Offsets]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.compiling import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.sentences.check_kernels import check_list
 from ibidem.sentences.code_points import FOLD_PAGES, KIND_PAGES
 from ibidem.sentences.hashing import SEED, mix, stir
 from ibidem.sentences.kinds import FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
@@ -206,11 +207,11 @@ def tokenise_span(data, start, end, code_points, seed, tokens, n):
 
 
 @outer_kernel
-def tokenise(data, starts, ends, code_points, seed, span, tokens, first, digests):
+def tokenise(data, starts, ends, code_points, seed, span, tokens, first, digests, places, checks):
     """Tokenise the spans from `span` on; return the first one that `tokens` has not room enough left for.
 
     Where the tokens of a span end is written to `first[span + 1]`. If there is room for digests, they are what is
-    asked for: every span's tokens are then written over those of the one before, from 0 on.
+    asked for: every span's tokens are then written over those of the one before, from 0 on. So are checks, at `places`.
     """
     while span < len(starts):
         keeping = len(digests) == 0
@@ -224,6 +225,8 @@ def tokenise(data, starts, ends, code_points, seed, span, tokens, first, digests
             for k in range(n):
                 h = mix(h, tokens[k])
             digests[span] = h
+            if len(checks) > 0:
+                check_list(tokens, 0, n, places, checks, span)
         span += 1
     return span
 
