@@ -20,7 +20,10 @@ _PLAIN_VALUE = re.compile(r"[^\s,\]}]+")
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[^u]", re.DOTALL
 )
-_KEYS = json.JSONDecoder(strict=False)
+_NAME = re.compile(rf"[ \t\n\r]*({_STRING.pattern})[ \t\n\r]*:[ \t\n\r]*", re.DOTALL)
+_AFTER_VALUE = re.compile(r"[ \t\n\r]*([,}])")
+_DECODER = json.JSONDecoder(strict=False)
+_ENCODERS = (json.JSONEncoder(ensure_ascii=False), json.JSONEncoder())
 
 
 def cut_field(
@@ -41,12 +44,12 @@ def cut_string(token: str, cuts: Sequence[tuple[int, int]], on_text: Callable[[s
     """Return a JSON string, given with its quotation marks, without some spans of the text that it stands for."""
     if not cuts:
         return token
-    text = _KEYS.decode(token)
+    text, _ = _DECODER.raw_decode(token)
     on_text(text)
-    for ascii_only in (False, True):
+    for encoder in _ENCODERS:
         # Written as Python writes it, as nearly all are: the rest then is too, and needs no look at every escape.
-        if json.dumps(text, ensure_ascii=ascii_only) == token:
-            return json.dumps(without_spans(text, cuts), ensure_ascii=ascii_only)
+        if encoder.encode(text) == token:
+            return encoder.encode(without_spans(text, cuts))
     places = _places_of(token, [bound for cut in cuts for bound in cut])
     return without_spans(token, zip(places[::2], places[1::2], strict=True))
 
@@ -80,21 +83,17 @@ def fields(source: str) -> Iterator[tuple[str, int, int]]:
     """Yield name, start and end of value for the fields of an object that stands alone in `source`."""
     place = _after_space(source, 0)
     _expect(source, place, "{")
-    place = _after_space(source, place + 1)
-    while source[place : place + 1] != "}":
-        key = _STRING.match(source, place)
-        if key is None:
-            raise ValueError(f"no name of a field at character {place}")
-        place = _after_space(source, key.end())
-        _expect(source, place, ":")
-        start = _after_space(source, place + 1)
-        end = _end_of_value(source, start)
-        yield _KEYS.decode(key.group()), start, end
-        place = _after_space(source, end)
-        if source[place : place + 1] == ",":
-            place = _after_space(source, place + 1)
-        else:
-            _expect(source, place, "}")
+    place += 1
+    while (name := _NAME.match(source, place)) is not None:
+        end = _end_of_value(source, name.end())
+        yield _DECODER.raw_decode(name[1])[0], name.end(), end
+        after = _AFTER_VALUE.match(source, end)
+        if after is None:
+            raise ValueError(f"neither , nor }} after the value that ends at character {end}")
+        place = after.end()
+        if after[1] == "}":
+            return
+    _expect(source, _after_space(source, place), "}")
 
 
 def names_of(source: str) -> set[str]:

@@ -55,13 +55,13 @@ def _write_block(block: bytes, first_line: int, output: OutputFile | _Lines, edi
     ends = np.append(breaks + 1, len(block)).tolist()
     view = memoryview(block)
     copied = 0
-    starts = [0, *ends]
-    bounds = [(starts[position - first_line], ends[position - first_line]) for position, _ in found]
-    dropped = [row for row, (_, decision) in enumerate(found) if decision.drop]
-    edits.meet_lines([found[row][0] for row in dropped], (block[slice(*bounds[row])] for row in dropped))
-    for (position, decision), (start, end) in zip(found, bounds, strict=True):
+    for position, decision in found:
+        row = position - first_line
+        start, end = ends[row - 1] if row else 0, ends[row]
         output.write(view[copied:start])
-        if not decision.drop:
+        if decision.drop:
+            edits.meet_line(position, block[start:end])
+        else:
             source = block[start:end].decode("utf-8", "surrogateescape")
             output.write(edits.cut_met_object(position, source, decision).encode("utf-8", "surrogateescape"))
         copied = end
@@ -72,8 +72,9 @@ def _write_block(block: bytes, first_line: int, output: OutputFile | _Lines, edi
 def _write_marked(block: bytes, first_line: int, output: OutputFile | _Lines, edits: Edits) -> int:
     lines = block.split(b"\n")
     decided = [position - first_line for position, _ in edits.decisions.between(first_line, first_line + len(lines))]
-    met = [row for row in decided if lines[row].strip()]
-    edits.meet_lines([first_line + row for row in met], (lines[row] for row in met))
+    for row in decided:
+        if lines[row].strip():
+            edits.meet_line(first_line + row, lines[row])
     for row, line in enumerate(lines):
         # The piece behind the last break is the first line of the next block, unless there is something in it.
         if line.strip():
