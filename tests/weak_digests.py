@@ -47,16 +47,16 @@ RUNS = [
 @contextmanager
 def weak_digests() -> Iterator[None]:
     """Leave eight bits of the digests of sentences and documents."""
-    whole_sentences, whole_texts = splitting._count_and_digest, splitting.digest_tokens
+    whole_sentences, whole_texts = splitting._count_and_digest, shingled.digests_of
 
     def of_sentences(*arguments: Any) -> Any:
         counts, digests = whole_sentences(*arguments)
         return counts, digests & _BITS
 
     def of_texts(*arguments: Any) -> Any:
-        return whole_texts(*arguments) & _BITS
+        return np.maximum(whole_texts(*arguments) & _BITS, np.uint64(1))
 
-    with patch.object(splitting, "_count_and_digest", of_sentences), patch.object(shingled, "digest_tokens", of_texts):
+    with patch.object(splitting, "_count_and_digest", of_sentences), patch.object(shingled, "digests_of", of_texts):
         yield
 
 

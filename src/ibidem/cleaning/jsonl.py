@@ -46,12 +46,11 @@ def change_lines(lines: pa.ChunkedArray, first_line: int, edits: Edits) -> pa.La
 
 def _write_block(block: bytes, first_line: int, output: OutputFile | _Lines, edits: Edits) -> int:
     """Write what stays of a block of lines; return how many line breaks it has."""
-    n_breaks = block.count(b"\n")
-    found = edits.between(first_line, first_line + n_breaks + (not block.endswith(b"\n")))
+    breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+    found = edits.between(first_line, first_line + len(breaks) + (not block.endswith(b"\n")))
     if not found:
         output.write(block)
-        return n_breaks
-    breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+        return len(breaks)
     ends = np.append(breaks + 1, len(block)).tolist()
     view = memoryview(block)
     copied = 0
@@ -66,7 +65,7 @@ def _write_block(block: bytes, first_line: int, output: OutputFile | _Lines, edi
             output.write(edits.cut_met_object(position, source, decision).encode("utf-8", "surrogateescape"))
         copied = end
     output.write(view[copied:])
-    return n_breaks
+    return len(breaks)
 
 
 def _write_marked(block: bytes, first_line: int, output: OutputFile | _Lines, edits: Edits) -> int:
