@@ -49,16 +49,16 @@ IN_PARTS = [run for run in RUNS if "pairs" not in run[1].values() and run[1].get
 @contextmanager
 def weak_digests() -> Iterator[None]:
     """Leave eight bits of the digests of sentences and documents."""
-    whole_sentences, whole_texts = splitting._count_and_digest, splitting.digest_tokens
+    whole_sentences, whole_texts = splitting._count_and_digest, shingled.digests_of
 
     def of_sentences(*arguments: Any) -> Any:
         counts, digests, *checks = whole_sentences(*arguments)
         return counts, digests & _BITS, *checks
 
     def of_texts(*arguments: Any) -> Any:
-        return whole_texts(*arguments) & _BITS
+        return np.maximum(whole_texts(*arguments) & _BITS, np.uint64(1))
 
-    with patch.object(splitting, "_count_and_digest", of_sentences), patch.object(shingled, "digest_tokens", of_texts):
+    with patch.object(splitting, "_count_and_digest", of_sentences), patch.object(shingled, "digests_of", of_texts):
         yield
 
 

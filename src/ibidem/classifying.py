@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.clusters import CutSpans, cut_spans, find_cuts
+from ibidem.clusters import Cuts, CutSpans, cut_spans, find_cuts
 from ibidem.collection import Collection
 from ibidem.config import Config, passage_limits
 from ibidem.matches import join_types, sort_sets
@@ -73,13 +73,13 @@ def pairing(collection: Collection, config: Config) -> Pairing:
     return Pairing(config.passages.same_document, collection.side, kin)
 
 
-def spans_to_cut(
+def sentences_to_cut(
     collection: Collection, rows: Rows, cells: Cells | None, rank: NDArray[np.int64], config: Config, map_parts: MapParts
-) -> CutSpans:
-    """Return the passages, or at the level of sentences those long enough, that stand earlier by rank and stay there."""
+) -> Cuts:
+    """Return the rows of passages, or at the level of sentences of those long enough, that occur earlier by rank and stay."""
     limits = passage_limits(config)
     single = config.cleaning.level == "sentence"
-    cuts = find_cuts(
+    return find_cuts(
         rows,
         rank,
         cells,
@@ -89,4 +89,8 @@ def spans_to_cut(
         is_reference=collection.side.astype(np.bool_),
         map_parts=map_parts,
     )
+
+
+def spans_of(collection: Collection, rows: Rows, cuts: Cuts) -> CutSpans:
+    """Return what to take out of the texts of a collection."""
     return cut_spans(cuts, rows, collection.document, collection.start_char, collection.end_char, collection.n_chars)

@@ -128,7 +128,8 @@ class Collection(Documents):
         for number in np.unique(batch_of).tolist():
             here = np.flatnonzero(batch_of == number)
             rows = documents[here] - self.batch_first[number]
-            checks[here] = key.of_texts(self.batches[number].column("text").take(pa.array(rows)))
+            data, offsets = text_buffers(self.batches[number].column("text"))
+            checks[here] = key.of_bytes(data, offsets[rows], offsets[rows + 1])
         return key, checks
 
     def type_tokens(self, types: SentenceTypes, map_parts: MapParts) -> TypeTokens:

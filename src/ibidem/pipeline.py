@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from ibidem.aligning import aligned_table, locate, whole_documents, words_of
 from ibidem.alignment import align_spans
 from ibidem.checking import check_fields, check_keeping, check_reference, fields_for_keeping, numbers_of_pairs
-from ibidem.classifying import classify, pairing, spans_to_cut
+from ibidem.classifying import classify, pairing, sentences_to_cut, spans_of
 from ibidem.cleaned import CleaningResult
-from ibidem.clusters import cluster_found, containers_first, expand, keep_order
+from ibidem.clusters import Cuts, cluster_found, containers_first, expand, keep_order
 from ibidem.collection import Collection, Documents
 from ibidem.config import Config, passage_limits
 from ibidem.documents import resolve_inputs
 from ibidem.documents.states import file_states
 from ibidem.parts import MapParts
-from ibidem.passages import assemble_passages, find_diagonals, verify_places
+from ibidem.passages import Rows, assemble_passages, find_diagonals, verify_places
 from ibidem.progress import Progress
 from ibidem.refining import align_passages, pair_by_pair
 from ibidem.removals import Clustered, duplicate_removals, passage_removals
@@ -29,6 +29,7 @@ from ibidem.reports import clusters_table, documents_table, duplicates_table, in
 from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
 from ibidem.result import ClusterResult, Comparison, Result, Tuning
 from ibidem.running import Run
+from ibidem.settling import are_equal, settle_sentences
 from ibidem.shingled import ShingledDocuments
 
 
@@ -128,14 +129,27 @@ def clean_collection(run: Run) -> CleaningResult:
         documents = shingled = run.read_shingles(fields, unique_ids=False, removing=True)
         removals = duplicate_removals(documents, clusters_of(shingled, None, run))
     else:
-        documents = collection = run.read_sentences(fields, unique_ids=False, removing=True)
+        # Equal sentences are compared when it is known which ones go: that is less than all of one digest.
+        exact = config.signatures.signature == "exact"
+        documents = collection = run.read_sentences(fields, unique_ids=False, settle=not exact)
         check_keeping(documents, config)
-        with run.progress.stage("matches"):
-            rows, cells = classify(collection, config, run.map_parts, run.progress)
+        rows, cuts = decide_cuts(collection, run)
         with run.progress.stage("cuts"):
-            rank = keep_order(config.clusters.keep, documents.n_chars, documents.times, documents.groups, documents.side)
-            removals = passage_removals(collection, spans_to_cut(collection, rows, cells, rank, config, run.map_parts))
+            if exact and not are_equal(collection, rows.sentence[cuts.row], rows.sentence[cuts.source_row], run.map_parts):
+                documents = collection = settle_sentences(collection, run.map_parts)
+                rows, cuts = decide_cuts(collection, run)
+        removals = passage_removals(collection, spans_of(collection, rows, cuts))
     return CleaningResult(removals=removals, documents=documents, original=run.inputs, states=states, **run.kept())
+
+
+def decide_cuts(collection: Collection, run: Run) -> tuple[Rows, Cuts]:
+    """Return which sentences go, and the rows that they are numbered by."""
+    config = run.config
+    with run.progress.stage("matches"):
+        rows, cells = classify(collection, config, run.map_parts, run.progress)
+    with run.progress.stage("cuts"):
+        rank = keep_order(config.clusters.keep, collection.n_chars, collection.times, collection.groups, collection.side)
+        return rows, sentences_to_cut(collection, rows, cells, rank, config, run.map_parts)
 
 
 def tune_documents(run: Run, min_precision: float, max_documents: int, groups: Sequence[int]) -> Tuning:

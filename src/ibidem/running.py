@@ -70,15 +70,15 @@ class Run:
         """Return where temporary files go."""
         return self.config.engine.tmp_folder or tempfile.gettempdir()
 
-    def read_sentences(self, fields: DocumentsConfig, unique_ids: bool, removing: bool = False) -> Collection:
+    def read_sentences(self, fields: DocumentsConfig, unique_ids: bool, settle: bool | None = None) -> Collection:
         """Read all documents, and split them into sentences.
 
-        Where text is removed, or somebody may know the seed, equal digests are proved to be equal sentences.
+        With `settle` equal digests mean equal sentences; None: if somebody may know the seed.
         """
         with self.progress.stage("sentences", self._n_bytes()):
             batches, reference = self._batches(fields)
             collection = gather(batches, reference, self.config.sentences, self.map_parts, self.progress.add_documents)
-            if removing or not is_secret(self.config.sentences.hash_seed):
+            if not is_secret(self.config.sentences.hash_seed) if settle is None else settle:
                 collection = settle_sentences(collection, self.map_parts)
             check_documents(collection, self.against is not None, self.skipped, unique_ids)
         return collection

@@ -1,8 +1,9 @@
-"""Equal digests of a collection made to mean equal sentences: what finds candidates then also proves them."""
+"""Sentences of equal digests compared, and digests of a collection made to mean equal sentences."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from ibidem.collection import Collection, text_buffers
 from ibidem.parts import MapParts
 from ibidem.passages.gram_join import group_equal
 from ibidem.sentences import CheckKey, Checks, settle_digests
+from ibidem.sentences.check_kernels import find_unlike
 
 Numbers = NDArray[np.int32]
 
@@ -18,46 +20,61 @@ Numbers = NDArray[np.int32]
 def settle_sentences(collection: Collection, map_parts: MapParts) -> Collection:
     """Return the collection with digests that only sentences of equal words share.
 
-    Sentences of one digest are compared: byte by byte, and where they differ there, word by word. Both go by checks of 122
-    bits under a key that was drawn for this. Digests of sentences that were made to collide are replaced.
+    Digests of sentences that were made to collide are replaced.
     """
-    key = CheckKey.drawn()
     groups = group_equal(collection.digest)
-    rows, sizes = groups.rows, np.diff(groups.first)
-    heads = np.repeat(rows[groups.first[:-1]], sizes)
-    of_bytes = _Checks(collection, rows, key, map_parts, by_words=False)
-    unlike = (of_bytes.of(rows) != of_bytes.of(heads)).any(axis=1)
-    del of_bytes
-    rest, heads = rows[unlike], heads[unlike]
-    of_words = _Checks(collection, np.concatenate([rest, heads]), key, map_parts, by_words=True)
-    if (of_words.of(rest) == of_words.of(heads)).all():
+    rows = groups.rows
+    heads = np.repeat(rows[groups.first[:-1]], np.diff(groups.first))
+    key = CheckKey.drawn()
+    if _are_equal(collection, rows, heads, key, map_parts):
         return collection
-    checks = _Checks(collection, rows, key, map_parts, by_words=True).of(rows)
+    checks = _checks(collection, rows, key, map_parts, by_words=True)
     digest = collection.digest.copy()
-    digest[rows] = settle_digests(collection.digest[rows], checks, collection.digest)
+    digest[rows] = settle_digests(collection.digest[rows], checks.of[checks.place[rows]], collection.digest)
     return dataclasses.replace(collection, digest=digest)
 
 
-class _Checks:
-    """The checks of some sentences, to be had by number; each is made once."""
+def are_equal(collection: Collection, sentences: Numbers, others: Numbers, map_parts: MapParts) -> bool:
+    """Say whether all sentences have the same words as the others, pair by pair.
 
-    def __init__(self, collection: Collection, sentences: Numbers, key: CheckKey, map_parts: MapParts, by_words: bool) -> None:
-        is_wanted = np.zeros(len(collection.digest), np.bool_)
-        is_wanted[sentences] = True
-        wanted = np.flatnonzero(is_wanted)
-        bounds = np.searchsorted(collection.document[wanted], collection.batch_first)
+    They are compared byte by byte, and where they differ there, word by word. Both go by checks of 122 bits under a key that
+    is drawn for this.
+    """
+    return _are_equal(collection, sentences, others, CheckKey.drawn(), map_parts)
 
-        def check(number: int) -> Checks:
-            chosen = wanted[bounds[number] : bounds[number + 1]]
-            data, offsets = text_buffers(collection.batches[number].column("text"))
-            begins = offsets[collection.document[chosen] - collection.batch_first[number]]
-            spans = begins + collection.start_byte[chosen], begins + collection.end_byte[chosen]
-            return key.of_words(data, *spans) if by_words else key.of_bytes(data, *spans)
 
-        self._place = np.empty(len(is_wanted), np.int32)
-        self._place[wanted] = np.arange(len(wanted), dtype=np.int32)
-        self._checks = np.concatenate([np.empty((0, 2), np.uint64), *map_parts(check, range(len(collection.batches)))])
+def _are_equal(collection: Collection, sentences: Numbers, others: Numbers, key: CheckKey, map_parts: MapParts) -> bool:
+    for by_words in (False, True):
+        checks = _checks(collection, np.concatenate([sentences, others]), key, map_parts, by_words)
+        unlike = np.empty(len(sentences), np.int64)
+        unlike = unlike[: find_unlike(checks.of, checks.place, sentences, others, unlike)]
+        sentences, others = sentences[unlike], others[unlike]
+    return len(sentences) == 0
 
-    def of(self, sentences: Numbers) -> Checks:
-        """Return the checks of sentences, in any order."""
-        return self._checks[self._place[sentences]]
+
+class _SomeChecks(NamedTuple):
+    """Checks of some sentences; that of sentence s is `of[place[s]]`."""
+
+    of: Checks
+    place: Numbers
+
+
+def _checks(
+    collection: Collection, sentences: Numbers, key: CheckKey, map_parts: MapParts, by_words: bool
+) -> _SomeChecks:
+    """Return the checks of some sentences, each made once."""
+    is_wanted = np.zeros(len(collection.digest), np.bool_)
+    is_wanted[sentences] = True
+    wanted = np.flatnonzero(is_wanted)
+    bounds = np.searchsorted(collection.document[wanted], collection.batch_first)
+
+    def check(number: int) -> Checks:
+        chosen = wanted[bounds[number] : bounds[number + 1]]
+        data, offsets = text_buffers(collection.batches[number].column("text"))
+        begins = offsets[collection.document[chosen] - collection.batch_first[number]]
+        spans = begins + collection.start_byte[chosen], begins + collection.end_byte[chosen]
+        return key.of_words(data, *spans) if by_words else key.of_bytes(data, *spans)
+
+    place = np.empty(len(is_wanted), np.int32)
+    place[wanted] = np.arange(len(wanted), dtype=np.int32)
+    return _SomeChecks(np.concatenate([np.empty((0, 2), np.uint64), *map_parts(check, range(len(collection.batches)))]), place)

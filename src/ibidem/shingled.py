@@ -17,7 +17,7 @@ from ibidem.errors import ResourceError
 from ibidem.memory import allowed_memory
 from ibidem.parts import MapParts
 from ibidem.resemblance import Comparer, Corpus, SamplingPlan, occurrence_hashes, shingle_tokens
-from ibidem.sentences import CheckKey, Checks, digest_tokens, settle_digests, tokenise_texts
+from ibidem.sentences import CheckKey, Checks, settle_digests, tokenise_texts
 from ibidem.sentences.hashing import is_secret
 from ibidem.signatures import HashSets, TypeTokens
 from ibidem.spilling import SpillingColumn
@@ -98,16 +98,21 @@ class ShingledTexts:
     of_texts: Checks
 
 
+def digests_of(checks: Checks) -> NDArray[np.uint64]:
+    """Return one number a text, above 0: half of its check."""
+    return np.maximum(checks[:, 0], np.uint64(1))
+
+
 def shingle_texts(
     texts: pa.LargeStringArray, config: Config, words_key: WordsKey, removing: bool = True
 ) -> ShingledTexts:
     """Return what texts are known by as wholes; unless documents may be removed, `of_texts` are all 0."""
     kind = what_to_keep(config)
     tokens = TypeTokens(*tokenise_texts(texts, config.sentences.hash_seed))
-    digests = np.maximum(digest_tokens(tokens.tokens, tokens.first), np.uint64(1))
-    digests[tokens.first[1:] == tokens.first[:-1]] = 0
     key, hashes = words_key.key, (tokens.tokens, tokens.first)
     checks = key.of_tokens(*(hashes if words_key.is_of_hashes else tokenise_texts(texts, key.hash_seed)))
+    digests = digests_of(checks)
+    digests[tokens.first[1:] == tokens.first[:-1]] = 0
     of_texts = text_key(config.sentences.hash_seed).of_texts(texts) if removing else np.zeros((len(texts), 2), np.uint64)
     shingles = HashSets(tokens.tokens, tokens.first)
     if kind != "words":

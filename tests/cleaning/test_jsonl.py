@@ -88,7 +88,7 @@ def test_a_string_is_cut_as_its_text_is(data: Any) -> None:
     token = data.draw(json_sources.strings(text))
     bounds = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     cuts = tuple(zip(bounds[::2], bounds[1::2], strict=False))
-    assert json.loads(cut_string(token, cuts), strict=False) == Decision(cuts=cuts).remaining(text)
+    assert json.loads(cut_string(token, text, cuts), strict=False) == Decision(cuts=cuts).remaining(text)
 
 
 @settings(max_examples=100, deadline=None)
@@ -101,6 +101,8 @@ def test_fields_are_found_as_json_finds_them(source: str) -> None:
 def test_escapes_and_numbers_stay_as_they_are_written() -> None:
     source = '{"n": 1.0,"text":"\\u0041\\/b\\ud83d\\ude00 caf\u00e9 end", "m" : 1e5}'
     assert cut_field(source, "text", [(1, 2), (3, 5)]) == '{"n": 1.0,"text":"\\u0041b' + 'caf\u00e9 end", "m" : 1e5}'
+    repeated = '{"text": 1, "text": "two", "text": "three"}'
+    assert cut_field(repeated, "text", [(0, 2)]) == '{"text": 1, "text": "two", "text": "ree"}'
     assert cut_field(source, "text", [(0, 3)]) == '{"n": 1.0,"text":"\\ud83d\\ude00 caf\u00e9 end", "m" : 1e5}'
 
 

@@ -168,6 +168,14 @@ def test_no_copy_is_made_that_would_lack_what_was_not_read(run: Run, tmp_path: P
         assert not (tmp_path / "clean").exists()
 
 
+def test_a_column_that_nobody_reads_may_unfold_as_far_as_it_likes(run: Run, tmp_path: Path) -> None:
+    n_bytes = write_repeating_parquet(tmp_path / "notes.parquet", 400, 50_000, "notes")
+    assert max(LIMIT, 100 * n_bytes) < 400 * 50_000
+    said(run("dedup", "notes.parquet", "-o", "clean", "--mark-only"), 0)
+    copy, original = (pq.read_table(tmp_path / name) for name in ("clean/notes.parquet", "notes.parquet"))
+    assert copy.select(original.column_names).to_pylist() == original.to_pylist()
+
+
 def test_strict_stops_at_it(run: Run, tmp_path: Path) -> None:
     write_repeating_parquet(tmp_path / "bomb.parquet", 500, 50_000)
     said(run("find", "bomb.parquet", "-o", "out", "--strict"), 3, "unfolds to more than")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from anyio._backends import _asyncio
 
 from ibidem.errors import IndexDamagedError, InputError, ResourceError, UsageError
 from ibidem.views.store import ViewStore
@@ -44,6 +49,42 @@ def test_broken_json_is_invalid(reader: httpx.Client, content: bytes) -> None:
     response = reader.put(f"{API}/pairs/0/verdict", content=content, headers=headers)
     expect_error(response.status_code, "invalid", response)
     assert response.status_code in (400, 422)
+
+
+def refuse_to_start(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def test_no_thread_is_started_for_a_request(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    together, late = threading.Barrier(8), time.monotonic() + 1000
+    monkeypatch.setattr(_asyncio.WorkerThread, "start", refuse_to_start)
+    monkeypatch.setattr(_asyncio.AsyncIOBackend, "current_time", lambda: late)
+    assert client.get(f"{API}/distributions").status_code == 200  # anyio would end the others now: they were idle for long
+    distributions = ViewStore.distributions
+
+    def meet(store: ViewStore) -> Any:
+        together.wait(60)
+        return distributions(store)
+
+    monkeypatch.setattr(ViewStore, "distributions", meet)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(client.get, [f"{API}/distributions"] * 8))
+    assert [answer.status_code for answer in answers] == [200] * 8
+
+
+def test_work_that_gets_no_thread_is_refused_for_a_while(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def work(store: ViewStore) -> None:
+        refuse_to_start(threading.Thread())
+
+    with monkeypatch.context() as system:
+        system.setattr(ViewStore, "distributions", work)
+        expect_error(503, "busy", client.get(f"{API}/distributions"))
+    assert "Traceback" not in caplog.text
+    assert client.get(f"{API}/distributions").status_code == 200
 
 
 def test_an_error_of_our_own_is_logged_and_not_told(

@@ -57,10 +57,10 @@ class Edits:
             self._met.add(position, text)
             self._check_met()
 
-    def meet_lines(self, positions: list[int], lines: Iterable[bytes]) -> None:
-        """Take records that were decided about, as JSON lines."""
+    def meet_line(self, position: int, line: bytes) -> None:
+        """Take a record that was decided about, as a JSON line."""
         if self._met is not None:
-            self._met.add_lines(positions, lines)
+            self._met.add_line(position, line)
             self._check_met()
 
     def meet_documents(self, batches: Iterable[Any]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ibidem.cleaning.decisions import without_spans
 
@@ -20,33 +21,46 @@ _PLAIN_VALUE = re.compile(r"[^\s,\]}]+")
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[^u]", re.DOTALL
 )
-_KEYS = json.JSONDecoder(strict=False)
+_NAME = re.compile(rf"[ \t\n\r]*({_STRING.pattern})[ \t\n\r]*:[ \t\n\r]*", re.DOTALL)
+_AFTER_VALUE = re.compile(r"[ \t\n\r]*([,}])")
+_DECODER = json.JSONDecoder(strict=False)
+_ENCODERS = (json.JSONEncoder(ensure_ascii=False), json.JSONEncoder())
 
 
 def cut_field(
     source: str, name: str, cuts: Sequence[tuple[int, int]], on_text: Callable[[str], None] = lambda text: None
 ) -> str:
     """Return the source text of an object without some spans of the string in its field `name`; `on_text` gets that string."""
-    # Of repeated fields the last one counts, for readers of JSON as for ours.
-    spans = [(start, end) for key, start, end in fields(source) if key == name]
-    if not spans:
+    found: list[tuple[Any, int, int]] = []
+
+    def end_of_value(key: str, start: int) -> int:
+        if key != name or source[start : start + 1] != '"':
+            text, end = None, _end_of_value(source, start)
+        else:
+            text, end = _DECODER.raw_decode(source, start)  # a long string is passed over once, not twice
+        if key == name:
+            found.append((text, start, end))
+        return end
+
+    for _ in fields(source, end_of_value):
+        pass
+    if not found:
         raise ValueError(f"no field '{name}'")
-    start, end = spans[-1]
-    if source[start] != '"':
+    text, start, end = found[-1]  # of repeated fields the last one counts, for readers of JSON as for ours
+    if text is None:
         raise ValueError(f"field '{name}' is no string")
-    return source[:start] + cut_string(source[start:end], cuts, on_text) + source[end:]
+    on_text(text)
+    return source[:start] + cut_string(source[start:end], text, cuts) + source[end:]
 
 
-def cut_string(token: str, cuts: Sequence[tuple[int, int]], on_text: Callable[[str], None] = lambda text: None) -> str:
+def cut_string(token: str, text: str, cuts: Sequence[tuple[int, int]]) -> str:
     """Return a JSON string, given with its quotation marks, without some spans of the text that it stands for."""
     if not cuts:
         return token
-    text = _KEYS.decode(token)
-    on_text(text)
-    for ascii_only in (False, True):
+    for encoder in _ENCODERS:
         # Written as Python writes it, as nearly all are: the rest then is too, and needs no look at every escape.
-        if json.dumps(text, ensure_ascii=ascii_only) == token:
-            return json.dumps(without_spans(text, cuts), ensure_ascii=ascii_only)
+        if encoder.encode(text) == token:
+            return encoder.encode(without_spans(text, cuts))
     places = _places_of(token, [bound for cut in cuts for bound in cut])
     return without_spans(token, zip(places[::2], places[1::2], strict=True))
 
@@ -76,25 +90,25 @@ def add_fields(source: str, members: str) -> str:
     return source[:end] + comma + members + source[end:]
 
 
-def fields(source: str) -> Iterator[tuple[str, int, int]]:
-    """Yield name, start and end of value for the fields of an object that stands alone in `source`."""
+def fields(source: str, end_of_value: Callable[[str, int], int] | None = None) -> Iterator[tuple[str, int, int]]:
+    """Yield name, start and end of value for the fields of an object that stands alone in `source`.
+
+    `end_of_value` finds the end by name and start; None: `_end_of_value`.
+    """
     place = _after_space(source, 0)
     _expect(source, place, "{")
-    place = _after_space(source, place + 1)
-    while source[place : place + 1] != "}":
-        key = _STRING.match(source, place)
-        if key is None:
-            raise ValueError(f"no name of a field at character {place}")
-        place = _after_space(source, key.end())
-        _expect(source, place, ":")
-        start = _after_space(source, place + 1)
-        end = _end_of_value(source, start)
-        yield _KEYS.decode(key.group()), start, end
-        place = _after_space(source, end)
-        if source[place : place + 1] == ",":
-            place = _after_space(source, place + 1)
-        else:
-            _expect(source, place, "}")
+    place += 1
+    while (name := _NAME.match(source, place)) is not None:
+        key, start = _DECODER.raw_decode(name[1])[0], name.end()
+        end = _end_of_value(source, start) if end_of_value is None else end_of_value(key, start)
+        yield key, start, end
+        after = _AFTER_VALUE.match(source, end)
+        if after is None:
+            raise ValueError(f"neither , nor }} after the value that ends at character {end}")
+        place = after.end()
+        if after[1] == "}":
+            return
+    _expect(source, _after_space(source, place), "}")
 
 
 def names_of(source: str) -> set[str]:

@@ -46,34 +46,34 @@ def change_lines(lines: pa.ChunkedArray, first_line: int, edits: Edits) -> pa.La
 
 def _write_block(block: bytes, first_line: int, output: OutputFile | _Lines, edits: Edits) -> int:
     """Write what stays of a block of lines; return how many line breaks it has."""
-    n_breaks = block.count(b"\n")
-    found = edits.between(first_line, first_line + n_breaks + (not block.endswith(b"\n")))
+    breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+    found = edits.between(first_line, first_line + len(breaks) + (not block.endswith(b"\n")))
     if not found:
         output.write(block)
-        return n_breaks
-    breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+        return len(breaks)
     ends = np.append(breaks + 1, len(block)).tolist()
     view = memoryview(block)
     copied = 0
-    starts = [0, *ends]
-    bounds = [(starts[position - first_line], ends[position - first_line]) for position, _ in found]
-    dropped = [row for row, (_, decision) in enumerate(found) if decision.drop]
-    edits.meet_lines([found[row][0] for row in dropped], (block[slice(*bounds[row])] for row in dropped))
-    for (position, decision), (start, end) in zip(found, bounds, strict=True):
+    for position, decision in found:
+        row = position - first_line
+        start, end = ends[row - 1] if row else 0, ends[row]
         output.write(view[copied:start])
-        if not decision.drop:
+        if decision.drop:
+            edits.meet_line(position, block[start:end])
+        else:
             source = block[start:end].decode("utf-8", "surrogateescape")
             output.write(edits.cut_met_object(position, source, decision).encode("utf-8", "surrogateescape"))
         copied = end
     output.write(view[copied:])
-    return n_breaks
+    return len(breaks)
 
 
 def _write_marked(block: bytes, first_line: int, output: OutputFile | _Lines, edits: Edits) -> int:
     lines = block.split(b"\n")
     decided = [position - first_line for position, _ in edits.decisions.between(first_line, first_line + len(lines))]
-    met = [row for row in decided if lines[row].strip()]
-    edits.meet_lines([first_line + row for row in met], (lines[row] for row in met))
+    for row in decided:
+        if lines[row].strip():
+            edits.meet_line(first_line + row, lines[row])
     for row, line in enumerate(lines):
         # The piece behind the last break is the first line of the next block, unless there is something in it.
         if line.strip():

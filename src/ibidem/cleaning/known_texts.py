@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from ibidem.documents.jsonl import parse_lines
 from ibidem.documents.records import Wanted
 from ibidem.sentences import CheckKey, Checks
 
-_MOST_WAITING = 1 << 20  # characters
+_MOST_WAITING = 1 << 20  # characters, or bytes
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ class MetRecords:
         self._wanted = wanted
         self._positions: list[int] = []
         self._records: list[Mapping[str, Any]] = []
+        self._of_lines: list[int] = []
+        self._lines: list[bytes] = []
         self._of_texts: list[int] = []
         self._texts: list[str] = []
         self._n_chars = 0
@@ -74,12 +76,11 @@ class MetRecords:
         if self._n_chars > _MOST_WAITING:
             self._compare_waiting()
 
-    def add_lines(self, positions: list[int], lines: Iterable[bytes]) -> None:
-        """Take JSON lines."""
-        if positions:
-            block = b"\n".join(line.rstrip(b"\r\n") for line in lines)
-            for batch in parse_lines(block, 0, self._source, self._wanted).batches:
-                self._compare(batch, positions)
+    def add_line(self, position: int, line: bytes) -> None:
+        """Take a JSON line."""
+        self._of_lines.append(position)
+        self._lines.append(line.rstrip(b"\r\n"))
+        self._wait(len(line))
 
     def add_documents(self, batch: pa.RecordBatch) -> None:
         """Take documents as a reader hands them out, among them others, which are passed over."""
@@ -96,9 +97,14 @@ class MetRecords:
         if self._positions:
             for batch in check_found(self._records, self._positions, [], self._source, self._wanted, 0).batches:
                 self._compare(batch)
+        if self._lines:
+            for batch in parse_lines(b"\n".join(self._lines), 0, self._source, self._wanted).batches:
+                self._compare(batch, self._of_lines)
         if self._texts:
             self._compare_texts(np.array(self._of_texts, np.int64), self._texts)
-        self._positions, self._records, self._of_texts, self._texts, self._n_chars = [], [], [], [], 0
+        for waiting in (self._positions, self._records, self._of_lines, self._lines, self._of_texts, self._texts):
+            waiting.clear()
+        self._n_chars = 0
 
     def _compare(self, batch: pa.RecordBatch, positions: list[int] | None = None) -> None:
         """Compare documents with those of the same positions, or of those in a list that their positions are places in."""

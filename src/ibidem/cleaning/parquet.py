@@ -13,9 +13,8 @@ import pyarrow.parquet as pq
 
 from ibidem.cleaning.edits import Edits
 from ibidem.cleaning.files import InputFile, OutputFile
-from ibidem.documents.parquet import Unfolded, n_bytes_of, rows_without_excess, stored_bytes
+from ibidem.documents.parquet import n_bytes_of, rows_without_excess, stored_bytes
 from ibidem.documents.streams import READ_ERRORS
-from ibidem.documents.unfolding import UnfoldedError
 
 MAX_ROWS = 1 << 16
 # A larger row group is read and written in parts of about this size, so that memory does not grow with it.
@@ -45,7 +44,7 @@ def rewrite_parquet(file: InputFile, output: OutputFile, edits: Edits) -> None:
                 schema = schema.append(field)
         position = 1
         with pq.ParquetWriter(_Sink(output), schema, **_settings(table)) as writer:
-            for batches in _groups(table, stored, file, edits.text_field):
+            for batches in _groups(table, stored, file):
                 changed = []
                 for batch in batches:
                     changed.append(change_rows(batch, position, edits))
@@ -72,9 +71,8 @@ class _Sink:
         """Leave it to the owner."""
 
 
-def _groups(table: Any, stored: Any, file: InputFile, text_field: str) -> Iterator[list[Any]]:
-    """Yield the batches of each row group, or of each part of one; end where damage begins, or where the reader has ended."""
-    unfolded = Unfolded(file)
+def _groups(table: Any, stored: Any, file: InputFile) -> Iterator[list[Any]]:
+    """Yield the batches of each row group, or of each part of one; end where damage begins."""
     for number in range(table.num_row_groups):
         group = table.metadata.row_group(number)
         n_rows = max(1, min(MAX_ROWS, MAX_GROUP_BYTES // 8 * group.num_rows // max(1, group.total_byte_size)))
@@ -83,18 +81,12 @@ def _groups(table: Any, stored: Any, file: InputFile, text_field: str) -> Iterat
         batches: list[Any] = []
         n_bytes = 0
         for batch in _batches(table, number, n_rows, file):
-            batch = batch.slice(0, unfolded.take(batch, text_field))
             size = n_bytes_of(batch)
             if batches and n_bytes + size > MAX_GROUP_BYTES:
                 yield batches
                 batches, n_bytes = [], 0
             batches.append(batch)
             n_bytes += size
-            try:
-                unfolded.check()
-            except UnfoldedError as error:
-                file.damage = error
-                break
         yield batches
         if file.damage is not None:
             return

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ibidem.clusters.components import number_clusters
 from ibidem.clusters.copies import MIN_COVERAGE, cluster_copies, identical_documents
-from ibidem.clusters.cuts import CutSpans, cut_spans, find_cuts
+from ibidem.clusters.cuts import Cuts, CutSpans, cut_spans, find_cuts
 from ibidem.clusters.keeping import containers_first, keep_order
 from ibidem.clusters.leaders import choose_canonical, cluster_found, expand
 
 __all__ = [
     "MIN_COVERAGE",
     "CutSpans",
+    "Cuts",
     "choose_canonical",
     "cluster_copies",
     "cluster_found",

@@ -56,8 +56,9 @@ def shingle_documents(tokens, first, size, distinct, slots, sums, hashes, hash_f
                 continue
             # Stirred, because the low bits of the sum know only the tokens' low bits; 0 means a free slot.
             key = SEED
-            for k in range(i - width + 1, i - BLOCK_TOKENS + 1, BLOCK_TOKENS):
-                key = mix(key, sums[k])
+            if width > BLOCK_TOKENS:
+                for k in range(i - width + 1, i - BLOCK_TOKENS + 1, BLOCK_TOKENS):
+                    key = mix(key, sums[k])
             key = mix(key, rolling)
             if key == 0:
                 key = _ONE

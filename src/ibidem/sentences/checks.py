@@ -64,9 +64,10 @@ def settle_digests(digests: Hashes, checks: Checks, taken_elsewhere: Hashes | No
     0 means that there are no words, and equals no other. New digests are none of those that are `taken_elsewhere`.
     """
     order = np.argsort(digests, kind="stable")
-    same = digests[order][1:] == digests[order][:-1]
-    unlike = (checks[order][1:] != checks[order][:-1]).any(axis=1)
-    shared = digests[order][1:][same & unlike]
+    ordered = digests[order]
+    same = np.flatnonzero(ordered[1:] == ordered[:-1])
+    unlike = (checks[order[same]] != checks[order[same + 1]]).any(axis=1)
+    shared = ordered[same[unlike]]
     if not len(shared):
         return digests
     settled = digests.copy()

@@ -14,13 +14,14 @@ from ibidem.web import shapes
 from ibidem.web.admission import Admission
 from ibidem.web.errors import handle_errors
 from ibidem.web.export_routes import export_routes
-from ibidem.web.index_routes import index_routes
+from ibidem.web.index_routes import CHECKS_AT_ONCE, index_routes
 from ibidem.web.packing import Packing
 from ibidem.web.page_routes import page_routes
 from ibidem.web.result_routes import result_routes
 from ibidem.web.security import Access, Guard
 from ibidem.web.served import Served
 from ibidem.web.streaming import Streams
+from ibidem.web.threads import start_threads
 
 API = "/api/v1"
 # Enough for short requests not to wait behind a few long ones, and few enough not to fight for Python's lock.
@@ -45,6 +46,7 @@ def make_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+        await start_threads(_THREADS + CHECKS_AT_ONCE)
         yield
         streams.stop()
 

@@ -35,6 +35,7 @@ _OF_OURS: dict[type[IbidemError], tuple[int, str]] = {
     InputError: (422, "invalid"),
     ResourceError: (503, "unavailable"),
 }
+_NO_THREAD = "can't start new thread"  # what Python says when memory, or the number of processes, is used up
 _MOST_PROBLEMS = 5
 
 
@@ -82,6 +83,8 @@ def as_api_error(problem: BaseException) -> ApiError:
             if kind in _OF_OURS:
                 status, code = _OF_OURS[kind]
                 return ApiError(status, code, problem.message, problem.next_step or None)
+    if isinstance(problem, RuntimeError) and str(problem) == _NO_THREAD:
+        return ApiError(503, "busy", "the system gives this server no more threads", "Send it again in a while.")
     LOG.error("a request failed", exc_info=problem)
     return ApiError(500, "internal", "something went wrong in ibidem itself", "The log of ibidem serve says what it was.")
 

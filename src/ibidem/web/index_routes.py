@@ -23,7 +23,7 @@ from ibidem.web.served import Served
 from ibidem.web.streaming import Streams
 
 # A check is nothing but work: more at a time than there are cores would only make everybody wait.
-_CHECKS_AT_ONCE = 2
+CHECKS_AT_ONCE = 2
 _MOST_WAITING = 32
 
 
@@ -35,7 +35,7 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
     async def run(work: Callable[[], JsonAnswer]) -> JsonAnswer:
         """Work in a thread, the writing of the answer included: what takes a second must not keep others waiting."""
         if not at_once:  # made here: it belongs to the running loop
-            at_once.append(anyio.CapacityLimiter(_CHECKS_AT_ONCE))
+            at_once.append(anyio.CapacityLimiter(CHECKS_AT_ONCE))
         if at_once[0].statistics().tasks_waiting >= _MOST_WAITING:
             raise ApiError(503, "busy", f"{_MOST_WAITING} texts are waiting already", "Send it again in a while.")
         return await anyio.to_thread.run_sync(work, limiter=at_once[0])
