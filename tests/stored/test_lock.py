@@ -12,6 +12,7 @@ import pytest
 
 from ibidem.errors import OutputExistsError, ResourceError
 from ibidem.locking import FileLock, HeldByAnotherError
+from ibidem.stored import work
 from ibidem.stored.work import occupied
 from tests.cli.test_find import Run, said, write_jsonl
 from tests.holding import holder
@@ -106,3 +107,44 @@ def test_a_lock_whose_file_was_removed_meanwhile_is_not_taken_for_one(tmp_path: 
     with FileLock(path):
         assert path.read_text().startswith(f"pid {os.getpid()} since ")
     assert path.read_text() == ""
+
+
+@pytest.mark.parametrize("moment", ["make_folder", "FileLock", "_held", "rmtree"])
+def test_an_interruption_at_any_moment_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """Whatever was just done is done, and then the signal comes; it comes once."""
+    signals = iter([KeyboardInterrupt])
+
+    def interrupt() -> None:
+        for signal in signals:
+            raise signal
+
+    class InterruptedLock(FileLock):
+        def __enter__(self) -> FileLock:
+            super().__enter__()
+            interrupt()
+            return self
+
+    class InterruptedSet(set[str]):
+        def add(self, name: str) -> None:
+            super().add(name)
+            interrupt()
+
+    def make(folder: Path) -> None:
+        folder.mkdir(parents=True)
+        interrupt()
+
+    remove = shutil.rmtree
+
+    def remove_some(folder: Path, ignore_errors: bool) -> None:
+        (folder / "lock").unlink()
+        interrupt()
+        remove(folder, ignore_errors)
+
+    if moment == "rmtree":
+        monkeypatch.setattr(work.shutil, "rmtree", remove_some)
+    else:
+        changed = {"make_folder": make, "FileLock": InterruptedLock, "_held": InterruptedSet()}
+        monkeypatch.setattr(work, moment, changed[moment])
+    with pytest.raises(KeyboardInterrupt), occupied(tmp_path / "a" / "out"):
+        pass
+    assert not (tmp_path / "a").exists()

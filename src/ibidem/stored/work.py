@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -59,29 +59,46 @@ def occupied(output: Path) -> Iterator[Occupied]:
     check_is_folder(output)
     work = output / WORK_FOLDER
     made = [folder for folder in (output, *output.parents) if not folder.exists()]
+    lock = FileLock(work / "lock")
     with ExitStack() as stack:
-        stack.enter_context(_locked(work, str(output)))
-        name = os.path.realpath(work)
-        _held.add(name)
-        stack.callback(_held.discard, name)
         try:
+            stack.enter_context(_locked(lock, str(output)))
+            name = os.path.realpath(work)
+            _held.add(name)
+            stack.callback(_held.discard, name)
             yield Occupied(work, (work / _TOLD).exists() or not (output / "run.json").exists())
         finally:
-            if not (work / _TOLD).exists():
-                shutil.rmtree(work, ignore_errors=True)
-                for folder in made:
-                    with suppress(OSError):  # something was written into it
-                        folder.rmdir()
+            try:
+                _tidy(lock, made)
+            except KeyboardInterrupt:  # one signal raises it once, so nothing stops the second try
+                _tidy(lock, made)
+                raise
+
+
+def _tidy(lock: FileLock, made: Sequence[Path]) -> None:
+    """Remove the work folder, unless a run is to be resumed from it or another has it; and folders that were made in vain."""
+    work = lock.path.parent
+    with ExitStack() as stack:
+        is_held = lock.is_held()
+        if not is_held:  # the run ended before it was locked, perhaps just after the folder was made
+            with suppress(HeldByAnotherError, OSError):
+                stack.enter_context(FileLock(lock.path))
+                is_held = True
+        if is_held and not (work / _TOLD).exists():
+            shutil.rmtree(work, ignore_errors=True)
+        for folder in made:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
 
 
 @contextmanager
-def _locked(work: Path, what: str) -> Iterator[None]:
+def _locked(lock: FileLock, what: str) -> Iterator[None]:
     with ExitStack() as stack:
         problem = None
         for _ in range(_TRIES):
             try:
-                make_folder(work)
-                stack.enter_context(FileLock(work / "lock"))
+                make_folder(lock.path.parent)
+                stack.enter_context(lock)
                 break
             except FileNotFoundError as error:  # its last holder has removed it between the two
                 problem = error.strerror
@@ -160,7 +177,7 @@ class WorkFolder:
         self._work = Path(engine.work_dir)
         self._keep_if_it_fails = engine.resume
         if os.path.realpath(self._work) not in _held:
-            self._stack.enter_context(_locked(self._work, str(self._work)))
+            self._stack.enter_context(_locked(FileLock(self._work / "lock"), str(self._work)))
         try:
             self._open(config, json.loads(json.dumps({"version": __version__, **told})))  # as it will be read again
         except BaseException:
