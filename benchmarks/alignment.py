@@ -25,15 +25,15 @@ import numpy as np
 import pyarrow as pa
 
 import ibidem
-from ibidem.aligning import aligned_table, locate, whole_documents, words_of
-from ibidem.alignment import align_spans, aligning, candidates
-from ibidem.checking import numbers_of_pairs
+from ibidem.alignment import align_spans, aligner, candidates
+from ibidem.alignment.places import aligned_table, locate, whole_documents, words_of
 from ibidem.config import Config, passage_limits
 from ibidem.evaluation import Evaluation, evaluate_passages
-from ibidem.evaluation.reading import read_pairs, read_passages
+from ibidem.evaluation.truth_files import read_pairs, read_passages
+from ibidem.execution.checks import numbers_of_pairs
+from ibidem.execution.progress import Progress
+from ibidem.execution.run import Run
 from ibidem.pipeline import passages_of
-from ibidem.progress import Progress
-from ibidem.running import Run
 from speed import IBIDEM, run_timed
 
 KINDS = {
@@ -64,14 +64,14 @@ class Constant:
 OF_PAIRS = (
     Constant("min_evidence", None, (15.0, 20.0, 25.0, 30.0, 40.0)),
     Constant("min_aligned_words", None, (15, 20, 25, 30)),
-    Constant("LEAST_COSINE", aligning, (0.1, 0.15, 0.2, 0.25)),
-    Constant("LEAST_DICE", aligning, (0.05, 0.1, 0.15, 0.2)),
-    Constant("LEAST_SHARE", aligning, (0.6, 0.7, 0.8, 0.9)),
-    Constant("UNSEEN_WORDS", aligning, (0.1, 0.2, 0.4, 0.8)),
-    Constant("LEAST_CHANCE", aligning, (0.025, 0.05, 0.1, 0.2)),
-    Constant("WITHIN_SENTENCE", aligning, (3.0, 5.0, 8.0, 12.0)),
-    Constant("SUMMARY_EVIDENCE", aligning, (15.0, 20.0, 25.0, 35.0)),
-    Constant("BESIDE_VERBATIM", aligning, (2.0, 4.0, 8.0, 16.0)),
+    Constant("LEAST_COSINE", aligner, (0.1, 0.15, 0.2, 0.25)),
+    Constant("LEAST_DICE", aligner, (0.05, 0.1, 0.15, 0.2)),
+    Constant("LEAST_SHARE", aligner, (0.6, 0.7, 0.8, 0.9)),
+    Constant("UNSEEN_WORDS", aligner, (0.1, 0.2, 0.4, 0.8)),
+    Constant("LEAST_CHANCE", aligner, (0.025, 0.05, 0.1, 0.2)),
+    Constant("WITHIN_SENTENCE", aligner, (3.0, 5.0, 8.0, 12.0)),
+    Constant("SUMMARY_EVIDENCE", aligner, (15.0, 20.0, 25.0, 35.0)),
+    Constant("BESIDE_VERBATIM", aligner, (2.0, 4.0, 8.0, 16.0)),
 )
 OF_FINDING = (
     Constant("RARE_SHARE", candidates, (1, 2, 4, 8)),

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import ibidem
-from ibidem.engines.spark.session import own_session
-from ibidem.progress import Progress
+from ibidem.execution.progress import Progress
+from ibidem.execution.spark.session import own_session
 from make_collection import make_collection, require_data
 
 SHARES = (0.125, 0.25, 0.5, 1.0)

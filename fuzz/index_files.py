@@ -13,7 +13,7 @@ from typing import Any
 
 from fuzz.targets import Target
 from ibidem.errors import IbidemError, IndexDamagedError
-from ibidem.index.files import FORMAT_VERSION, MAGIC, check_arrays, map_arrays
+from ibidem.index.array_files import FORMAT_VERSION, MAGIC, check_arrays, map_arrays
 from ibidem.index.index import Index
 from tests.index_faults import Texts, make_script, records
 

@@ -28,7 +28,7 @@ import numpy as np
 from fuzz.shapes import KNOWN, Genome
 from fuzz.verbs import VERBS, Verb, documents_of
 from ibidem.errors import IbidemError
-from ibidem.memory import give_back_memory
+from ibidem.execution.memory import give_back_memory
 
 FIRST_SIZE_BYTES, LAST_SIZE_BYTES = 50_000, 3_200_000
 ENOUGH_SECONDS = 0.3

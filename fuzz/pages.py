@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from fuzz.targets import Target
-from ibidem.documents.html import decode_html, extract_text
+from ibidem.formats.html_text import decode_html, extract_text
 
 CHARSETS = (
     None, "utf-8", "latin-1", "utf-16", "shift_jis", "gb18030", "big5", "x-user-defined", "no such", "\x00", "utf-7",

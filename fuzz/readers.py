@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 
 from fuzz.targets import Target
 from ibidem.config import Config
-from ibidem.documents import read, read_batches
-from ibidem.documents.records import UnreadTimes
 from ibidem.errors import IbidemError
+from ibidem.formats import read, read_batches
+from ibidem.formats.records import UnreadTimes
 from ibidem.model import DOCUMENT_BATCH, Skipped
 
 EXTENSIONS = (

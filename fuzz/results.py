@@ -9,12 +9,12 @@ from pathlib import Path
 import ibidem
 from fuzz.targets import Target
 from ibidem.errors import IbidemError
-from ibidem.evaluation.passages import evaluate_passages
-from ibidem.evaluation.reading import read_passages
-from ibidem.evaluation.tables import evaluation_record, evaluation_table
-from ibidem.views.export import MOST_PAIRS, report_data
-from ibidem.views.material import material_of_folder, read_run
-from ibidem.views.opening import passing_views
+from ibidem.evaluation.passage_scores import evaluate_passages
+from ibidem.evaluation.score_tables import evaluation_record, evaluation_table
+from ibidem.evaluation.truth_files import read_passages
+from ibidem.viewer.material import material_of_folder, read_run
+from ibidem.viewer.report_data import MOST_PAIRS, report_data
+from ibidem.viewer.store_cache import passing_views
 from tests.texts import text
 
 FORMATS = ("jsonl", "csv", "parquet")

@@ -177,7 +177,7 @@ def _not_instrumented(wanted: Sequence[str]) -> list[str]:
     return [
         name.removesuffix(".__init__")
         for name in names
-        if name.endswith("kernels") or not any(f"{name}.".startswith(f"{prefix}.") for prefix in wanted)
+        if "kernels" in name.split(".") or not any(f"{name}.".startswith(f"{prefix}.") for prefix in wanted)
     ]
 
 

@@ -20,7 +20,7 @@ from ibidem.config import SentencesConfig
 from ibidem.model import SENTENCE_BATCH
 from ibidem.sentences import digest_tokens, hash_strings, split_texts, stem_words, tokenise_spans, tokenise_texts
 from ibidem.sentences.kinds import FIRST_TOKEN_KIND
-from ibidem.sentences.make_tables import TABLE_PATH, kind_of
+from ibidem.sentences.make_code_points import TABLE_PATH, kind_of
 from tests.alignment.written import is_plain, words_of_text
 from tests.sentences.test_sentence_tokens import twin
 

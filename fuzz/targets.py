@@ -39,10 +39,10 @@ PLACES = {
     "splitter": Place("fuzz.splitter"),
     # Kernels do not check whether they read and write inside of their arrays, unless they are compiled to do so.
     "splitter-checked": Place("fuzz.splitter", environment={"NUMBA_BOUNDSCHECK": "1"}),
-    "readers": Place("fuzz.readers", ["ibidem.documents"]),
+    "readers": Place("fuzz.readers", ["ibidem.formats"]),
     "pages": Place("fuzz.pages"),
     "index": Place("fuzz.index_files", ["ibidem.index"]),
-    "results": Place("fuzz.results", ["ibidem.views", "ibidem.evaluation"]),
+    "results": Place("fuzz.results", ["ibidem.viewer", "ibidem.evaluation"]),
 }
 
 

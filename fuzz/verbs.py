@@ -119,9 +119,9 @@ def _post(route: str, known: bool) -> Verb:
         import anyio
         import httpx
 
-        from ibidem.web.app import make_app
-        from ibidem.web.security import Access
-        from ibidem.web.served import open_served
+        from ibidem.viewer.server.app import make_app
+        from ibidem.viewer.server.security import Access
+        from ibidem.viewer.server.served import open_served
 
         # One request a tiny document would measure little but requests.
         step = -(-len(documents) // _MOST_REQUESTS)

@@ -11,11 +11,11 @@ import numpy as np
 from newsgroups import count_words, every_sentence
 from numpy.typing import NDArray
 
-from ibidem.collection import Collection
-from ibidem.index.queries import Arrivals
+from ibidem.columns.collection import Collection
+from ibidem.execution.tasks import in_turn
+from ibidem.index.arrivals import Arrivals
 from ibidem.index.segment import SegmentSettings
 from ibidem.index.vocabulary import WordCounts
-from ibidem.parts import in_turn
 
 MOST_PLACES = 300
 MIN_HITS = 3

@@ -12,7 +12,7 @@ import numpy as np
 from inputs import Record, gathered
 from numpy.typing import NDArray
 
-from ibidem.collection import Collection
+from ibidem.columns.collection import Collection
 
 LEAST_QUOTED = 200  # characters
 PREVALENCE = 924 / 19_076  # the paper's share of duplicates

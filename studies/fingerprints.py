@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 import ibidem
 from ibidem.config import Config
-from ibidem.parts import in_turn
+from ibidem.execution.tasks import in_turn
 
 HITS = range(1, 7)
 N_REQUESTS = 300

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ibidem.collection import Collection, gather
+from ibidem.columns.collection import Collection, gather
 from ibidem.config import Config
-from ibidem.documents import read_batches
-from ibidem.parts import in_turn
+from ibidem.execution.tasks import in_turn
+from ibidem.formats import read_batches
 
 # The large ones: technical pages, templated reference pages, mail, forum posts, web pages; two snapshots of one site.
 SPACED_SOURCES = (

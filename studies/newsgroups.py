@@ -13,11 +13,11 @@ import numpy as np
 from evidence import study_options
 from inputs import Record, read_documents
 
-from ibidem.collection import Collection
+from ibidem.columns.collection import Collection
+from ibidem.execution.tasks import in_turn
 from ibidem.index.vocabulary import WordCounts
-from ibidem.parts import in_turn
 from ibidem.signatures import SentenceTypes
-from ibidem.signatures.types import number_hashes
+from ibidem.signatures.sentence_types import number_hashes
 
 POSTS = "newsgroups20/docs.jsonl.zst"
 QUOTATIONS = "newsgroups20/truth_passages.jsonl.zst"

@@ -18,7 +18,7 @@ import pyarrow as pa
 from peer_inputs import plain_words
 from peer_runs import LIMIT, features, read_texts
 
-from ibidem.evaluation.reading import read_passages, read_table
+from ibidem.evaluation.truth_files import read_passages, read_table
 
 Pair = tuple[str, str]
 MOST_JUDGED = 200_000  # pairs of clusters that are compared exactly; of more, a sample

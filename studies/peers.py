@@ -53,8 +53,8 @@ from peer_runs import write_lines
 
 import ibidem
 from ibidem.evaluation import evaluate_passages
-from ibidem.evaluation.numbering import passage_table
-from ibidem.evaluation.reading import read_passages
+from ibidem.evaluation.document_numbers import passage_table
+from ibidem.evaluation.truth_files import read_passages
 
 ARTICLES = "mccormick_articles/docs_1000.jsonl"
 ARTICLE_PAIRS = "mccormick_articles/truth_pairs_1000.csv"

@@ -14,16 +14,16 @@ from inputs import Record, gathered
 from newsgroups import best_seconds, every_sentence
 from numpy.typing import NDArray
 
-from ibidem.collection import Collection
+from ibidem.columns.collection import Collection
+from ibidem.execution.tasks import MapParts, in_turn
 from ibidem.index import bits
+from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.columns import frozen
-from ibidem.index.queries import Arrivals, QueryTypes
 from ibidem.index.search import Matches, Request, _accumulated, _Comparison, _within_radius, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.vocabulary import WordCounts
-from ibidem.parts import MapParts, in_turn
 from ibidem.signatures import SentenceTypes
-from ibidem.signatures.types import TypeTokens
+from ibidem.signatures.sentence_types import TypeTokens
 
 LEVELS = (0.9, 0.8, 0.7, 0.6, 0.5)
 MASKS = ((16, 1), (32, 2), (64, 3))

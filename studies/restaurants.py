@@ -24,8 +24,8 @@ import numpy as np
 from evidence import Study, require, study_options
 from inputs import read_documents
 
-from ibidem.compiling import outer_kernel
-from ibidem.matches.kernels import overlap_of
+from ibidem.execution.compiler import outer_kernel
+from ibidem.matches.kernels.join import overlap_of
 from ibidem.resemblance.minhash import agreement, band_pairs, minhash
 from ibidem.resemblance.order import OrderScores, order_overlaps
 from ibidem.resemblance.simhash import near_codes, simhash

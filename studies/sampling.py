@@ -20,13 +20,13 @@ import numpy as np
 from evidence import Study, require, study_options
 from inputs import SOURCES
 
+from ibidem.columns.shingled import ShingledDocuments, gather_shingles
 from ibidem.config import Config
-from ibidem.documents import read_batches
-from ibidem.engines import LocalEngine
+from ibidem.execution.threads import LocalEngine
+from ibidem.formats import read_batches
 from ibidem.resemblance import Corpus, SamplingPlan, representatives, tune_sampling
 from ibidem.resemblance.candidates import find_candidates
-from ibidem.resemblance.tuning import GROUPS, RATIOS
-from ibidem.shingled import ShingledDocuments, gather_shingles
+from ibidem.resemblance.sampling_trials import GROUPS, RATIOS
 from ibidem.signatures import HashSets
 
 PAPER_GROUPS = (0, 500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000)

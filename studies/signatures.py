@@ -21,7 +21,7 @@ from oracle import CHINESE, ENGLISH, Language, Oracle, make_oracle
 import ibidem
 from ibidem.config import Config
 from ibidem.evaluation import CountScores, evaluate_sentence_pairs
-from ibidem.parts import in_turn
+from ibidem.execution.tasks import in_turn
 from ibidem.signatures import KeySignature, SetSignature, collapse_sentences, count_vocabulary, load_signature
 
 LIMITS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

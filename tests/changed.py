@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 ALWAYS = ("tests/test_layers.py", "tests/test_public_names.py", "tests/test_docs.py", "tests/test_example.py")
 # They take minutes: only if they changed themselves.
-LONG = ("tests/browser", "tests/crash", "tests/distributed/test_spark.py", "tests/distributed/test_local_cluster.py")
+LONG = ("tests/browser", "tests/crash", "tests/execution/spark/test_spark.py", "tests/execution/spark/test_local_cluster.py")
 
 
 def changed_files(base: str) -> list[Path]:

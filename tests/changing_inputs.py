@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import ibidem
-from ibidem.progress import Progress
+from ibidem.execution.progress import Progress
 
 _WORDS = [
     "amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty", "knoll", "ledge", "marsh",

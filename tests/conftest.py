@@ -13,7 +13,7 @@ import time
 import pytest
 from hypothesis import settings
 
-from ibidem import parts
+from ibidem.execution import tasks
 
 QUICK_EXAMPLES = 10
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "full")
@@ -27,7 +27,7 @@ settings.register_profile("quick", max_examples=QUICK_EXAMPLES, deadline=None)
 @pytest.fixture(autouse=True, scope="session")
 def work_is_shared_however_little_there_is() -> None:
     """Cut even the smallest collection into parts, as large ones are: the outcome must not depend on it."""
-    parts.LEAST_COST = 1
+    tasks.LEAST_COST = 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

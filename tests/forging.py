@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from ibidem.columns.hashes import FACTOR, SEED
 from ibidem.sentences import digest_tokens, tokenise_texts
-from ibidem.sentences.hashing import FACTOR, SEED
-from ibidem.sentences.token_kernels import WORD_END
+from ibidem.sentences.kernels.tokens import WORD_END
 
 _ALL = (1 << 64) - 1
 _INVERSE = pow(FACTOR, -1, 1 << 64)

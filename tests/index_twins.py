@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.collection import gather
+from ibidem.columns.collection import gather
 from ibidem.config import Config
-from ibidem.documents import read_batches
+from ibidem.execution.tasks import in_turn
+from ibidem.formats import read_batches
 from ibidem.index.answers import QueryResult, answer
+from ibidem.index.arrivals import Arrivals
 from ibidem.index.bits import word_masks
-from ibidem.index.queries import Arrivals
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.settings import segment_settings
 from ibidem.index.vocabulary import WEIGHT_UNIT, WordCounts
-from ibidem.parts import in_turn
 from ibidem.sentences import tokenise_texts
 from tests.texts import render, word
 

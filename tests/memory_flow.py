@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ibidem.blocks import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
+from ibidem.execution.flow import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
 
 
 class MemoryFlow:

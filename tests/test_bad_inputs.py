@@ -17,12 +17,12 @@ import pytest
 
 from ibidem.cli.main import main
 from ibidem.config import DocumentsConfig
-from ibidem.documents import csv as csv_reader
-from ibidem.documents import jsonl, opening, read_batches, streams, text
-from ibidem.documents.html import extract_text
-from ibidem.documents.inputs import describe_inputs, unknown_kinds_notice
-from ibidem.documents.names import printable
 from ibidem.errors import InputError
+from ibidem.formats import byte_streams, file_access, jsonl_files, read_batches, text_files
+from ibidem.formats import csv_files as csv_reader
+from ibidem.formats.file_names import printable
+from ibidem.formats.html_text import extract_text
+from ibidem.formats.inputs import describe_inputs, unknown_kinds_notice
 from ibidem.model import Skipped
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -56,7 +56,7 @@ def test_the_page_says_what_happens(section: str, case: Case, tmp_path: Path, mo
     assert f"\n| {case.title} |" in section_of_page(section)
     if case.is_large or not can_try(case):
         pytest.skip("takes too long, or cannot be made by the superuser")
-    monkeypatch.setattr(opening, "MAX_PIPE_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(file_access, "MAX_PIPE_WAIT_SECONDS", 0.2)
     seen = see(case, tmp_path)
     is_otherwise, told = OTHERWISE.get(case.title, (False, ""))
     if is_otherwise:
@@ -72,8 +72,8 @@ def test_the_page_has_no_other_rows() -> None:
 
 
 def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "MAX_RECORD_BYTES", 2000)
-    monkeypatch.setattr(jsonl, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(jsonl_files, "MAX_RECORD_BYTES", 2000)
+    monkeypatch.setattr(jsonl_files, "BLOCK_BYTES", 300)
     path = tmp_path / "a.jsonl"
     long = {"text": "word " * 2000}
     path.write_bytes(lines({"text": "one"}, long, {"text": "two"}, long, long, {"text": "three"}) + b'{"text": "' + b"x" * 9000)
@@ -88,7 +88,7 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_text_that_is_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "MAX_RECORD_BYTES", 2000)
+    monkeypatch.setattr(text_files, "MAX_RECORD_BYTES", 2000)
     (tmp_path / "a.txt").write_text("word " * 2000, "utf-8")
     (tmp_path / "b.txt").write_text("words", "utf-8")
     found, skipped = collect(tmp_path)
@@ -137,8 +137,8 @@ def test_batches_stay_small_where_sizes_are_uneven(tmp_path: Path) -> None:
 
 
 def test_fields_that_nobody_asked_for_are_not_kept(tmp_path: Path) -> None:
-    from ibidem.documents.fields import RecordCollector
-    from ibidem.documents.records import Wanted
+    from ibidem.formats.fields import RecordCollector
+    from ibidem.formats.records import Wanted
 
     collector = RecordCollector("a", Wanted(DocumentsConfig()))
     collector.add({"text": "words", "html": "x" * 1000}, 1)
@@ -158,10 +158,10 @@ def test_a_file_that_is_written_to_while_it_is_read(tmp_path: Path, monkeypatch:
     path = tmp_path / "a.jsonl"
     path.write_bytes(lines({"text": "one"}))
     states = iter([(1, 1), (2, 2)])
-    monkeypatch.setattr(streams.ByteStream, "_state", lambda stream: next(states))
+    monkeypatch.setattr(byte_streams.ByteStream, "_state", lambda stream: next(states))
     found, skipped = collect(path)
     assert found == ["one"]
-    assert [record.reason for record in skipped] == [streams.CHANGED]
+    assert [record.reason for record in skipped] == [byte_streams.CHANGED]
 
 
 def test_a_file_that_is_taken_away_after_it_was_read(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.errors import RepeatedIdError
-from ibidem.stored.results import StoredClusterResult
+from ibidem.results.disk_result import StoredClusterResult
 from tests import cluster_twins as twins
 from tests.cluster_twins import clusters, limits, listed, named, records, shingle_sizes, word_lists
 from tests.texts import documents, text, word
@@ -433,8 +433,8 @@ def test_workers_memory_and_batches_change_nothing(call: dict[str, Any], monkeyp
     assert len(plain) > 0
     runs = [ibidem.cluster(items, workers=n, **call) for n in (2, 3)]
     runs.append(ibidem.cluster([items[:50], iter(items[50:])], workers=2, **call))
-    monkeypatch.setattr("ibidem.documents.records.MAX_BATCH_BYTES", 3000)
-    monkeypatch.setattr("ibidem.documents.reader.MIN_BATCH_BYTES", 1)
+    monkeypatch.setattr("ibidem.formats.records.MAX_BATCH_BYTES", 3000)
+    monkeypatch.setattr("ibidem.formats.reader.MIN_BATCH_BYTES", 1)
     runs += [ibidem.cluster(items, workers=n, **call) for n in (1, 3)]
     assert len(runs[-1].documents.batches) > 5
     for result in runs:
@@ -447,8 +447,8 @@ def test_little_memory_changes_nothing(call: dict[str, Any], tmp_path: Any, monk
     items = mixture()
     call = {"shingle_size": 2, "min_similarity": "0.3"} | call
     plain = ibidem.cluster(items, **call)
-    monkeypatch.setattr("ibidem.documents.records.MAX_BATCH_BYTES", 3000)
-    monkeypatch.setattr("ibidem.documents.reader.MIN_BATCH_BYTES", 1)
+    monkeypatch.setattr("ibidem.formats.records.MAX_BATCH_BYTES", 3000)
+    monkeypatch.setattr("ibidem.formats.reader.MIN_BATCH_BYTES", 1)
     for memory in ("1kB", "20 kB"):  # with the second some batches fit
         with ibidem.cluster(items, memory=memory, tmp_dir=str(tmp_path), **call) as spilled:
             if call.get("method") == "spotsigs":  # it holds the collection in memory, but for a column

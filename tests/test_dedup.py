@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from ibidem import cleaned
 from ibidem.errors import InputError, OutputExistsError, UsageError
-from ibidem.reports.cleaning_summary import summarise_cleaning
+from ibidem.results import cleaning_result
+from ibidem.results.cleaning_summary import summarise_cleaning
 from tests import cluster_twins as twins
 from tests.cluster_twins import limits, records, shingle_sizes, word_lists
 from tests.clusters.cut_twins import expected_cuts
@@ -501,13 +501,13 @@ def test_a_run_that_does_not_end_leaves_earlier_results(
     ibidem.dedup(path).write(out)
     earlier = {file.name: file.read_bytes() for file in out.iterdir()}
     result = ibidem.dedup(path, level="passage")
-    real = getattr(cleaned, where)
+    real = getattr(cleaning_result, where)
 
     def fail(*arguments: Any, **named: Any) -> None:
         real(*arguments, **named)
         raise error
 
-    monkeypatch.setattr(cleaned, where, fail)
+    monkeypatch.setattr(cleaning_result, where, fail)
     with pytest.raises(error):
         result.write(out, overwrite=True)
     assert {file.name: file.read_bytes() for file in out.iterdir()} == earlier
@@ -580,6 +580,6 @@ def test_workers_and_batches_change_nothing(level: str, monkeypatch: pytest.Monk
     assert plain.num_rows > 10
     for workers in (2, 3):
         assert ibidem.dedup(items, workers=workers, **call).removed.equals(plain)
-    monkeypatch.setattr("ibidem.documents.records.MAX_BATCH_BYTES", 3000)
-    monkeypatch.setattr("ibidem.documents.reader.MIN_BATCH_BYTES", 1)
+    monkeypatch.setattr("ibidem.formats.records.MAX_BATCH_BYTES", 3000)
+    monkeypatch.setattr("ibidem.formats.reader.MIN_BATCH_BYTES", 1)
     assert ibidem.dedup(items, workers=3, **call).removed.equals(plain)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem import Passage, Span, model
-from ibidem.differences import word_differences, word_places
+from ibidem.alignment.differences import word_differences, word_places
 from ibidem.model import Difference
 from tests.texts import word
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ibidem
+from ibidem.columns.hashes import FACTOR, SEED
 from ibidem.sentences import hash_strings
-from ibidem.sentences.hashing import FACTOR, SEED
 from tests.texts import render, word, words
 
 Sentence = tuple[str, ...]

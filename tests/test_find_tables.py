@@ -14,7 +14,7 @@ import pytest
 import ibidem
 from ibidem.errors import OutputExistsError, SettingsError
 from ibidem.model import DOCUMENTS, PASSAGES, REPEATS
-from ibidem.reports.summary import summarise
+from ibidem.results.summary import summarise
 from tests.texts import changed, documents, only, places, text
 
 PARAGRAPH = text(1, 2, 3, 4)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ibidem
-from tests.distributed.parity import rows_of
+from tests.execution.parity import rows_of
 from tests.forging import digest_of, forged, forged_words
 
 VICTIM = "The council said on Monday that the old bridge over the river would be closed for repairs until the end of May."

@@ -17,15 +17,15 @@ import pytest
 
 import ibidem
 from ibidem.config import Config
-from ibidem.documents import read_batches
-from ibidem.documents.html import extract_text
-from ibidem.documents.records import UnreadTimes
-from ibidem.documents.streams import READ_ERRORS, ByteStream
-from ibidem.documents.times import from_array
 from ibidem.errors import IndexDamagedError, InputError
-from ibidem.evaluation.reading import read_passages
+from ibidem.evaluation.truth_files import read_passages
+from ibidem.formats import read_batches
+from ibidem.formats.byte_streams import READ_ERRORS, ByteStream
+from ibidem.formats.html_text import extract_text
+from ibidem.formats.records import UnreadTimes
+from ibidem.formats.times import from_array
 from ibidem.index.index import Index
-from ibidem.views.material import material_of_folder
+from ibidem.viewer.material import material_of_folder
 from tests.index_faults import records
 from tests.texts import text
 

@@ -15,16 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ibidem
+from ibidem.columns.hashes import seed_of
 from ibidem.config import SentencesConfig
 from ibidem.errors import IndexSettingsError
+from ibidem.execution.disk.work_folder import earlier_seed
+from ibidem.execution.hash_seed import with_seed
 from ibidem.index.settings import to_store, with_stored
 from ibidem.resemblance import shingle_tokens
-from ibidem.seeding import with_seed
 from ibidem.sentences import split_texts, stem_words, tokenise_texts
-from ibidem.sentences.hashing import seed_of
 from ibidem.signatures import TypeTokens
-from ibidem.stored.work import earlier_seed
-from tests.distributed.parity import found_apart, rows_of
+from tests.execution.parity import found_apart, rows_of
 
 SENTENCES = [
     "The ferry to the northern islands left the small harbour at seven.",

@@ -16,10 +16,10 @@ import pytest
 
 import ibidem
 from benchmarks.hostile_texts import UNITS
-from ibidem.alignment.covering_kernels import ENTRIES
-from ibidem.alignment.refining_kernels import choose_passages, mark_covered
+from ibidem.alignment.kernels.passage_lookup import ENTRIES
+from ibidem.alignment.kernels.refinement import choose_passages, mark_covered
 from ibidem.config import SentencesConfig
-from ibidem.evaluation.numbering import Passages
+from ibidem.evaluation.document_numbers import Passages
 from ibidem.evaluation.overlaps import find_meetings
 from ibidem.sentences import split_texts, tokenise_texts
 

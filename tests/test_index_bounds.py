@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from ibidem.config import Config
-from ibidem.index import answers, hits, search_kernels, watching
+from ibidem.index import answers, hits, watcher
 from ibidem.index import search as search_module
+from ibidem.index.arrivals import Arrivals
 from ibidem.index.index import Index
-from ibidem.index.queries import Arrivals
+from ibidem.index.kernels import search as search_kernels
 from ibidem.index.search import Found
 from ibidem.index.segment import Segment
 from ibidem.index.settings import segment_settings
@@ -86,7 +87,7 @@ def renamed(outcome: tuple[Any, ...], names: list[str]) -> tuple[Any, ...]:
 
 def watched(records: list[Record], together: int, **settings: Any) -> list[Any]:
     with pytest.MonkeyPatch.context() as patch, temporary_folder() as folder, Index(folder, workers=1, **settings) as index:
-        patch.setattr(watching, "MOST_TOGETHER", together)
+        patch.setattr(watcher, "MOST_TOGETHER", together)
         return [(a.id, a.verdict, a.verdict and a.verdict.hits) for a in index.watch(records)]
 
 

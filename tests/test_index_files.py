@@ -21,10 +21,10 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from ibidem.errors import IndexChangedError, IndexDamagedError, IndexStoreError, IndexWriteError
-from ibidem.index import files
-from ibidem.index.files import check_arrays, give_name, is_written, map_arrays, new_name, read_about, write_arrays
+from ibidem.index import array_files
+from ibidem.index.array_files import check_arrays, give_name, is_written, map_arrays, new_name, read_about, write_arrays
 from ibidem.index.folder import OpenFolder, Place
-from ibidem.index.sweeping import later_files, sweep
+from ibidem.index.sweep import later_files, sweep
 
 NUMBERS = st.one_of(
     hnp.boolean_dtypes(),
@@ -205,7 +205,7 @@ def test_a_file_out_of_reach_is_not_called_damaged(tmp_path: Path, monkeypatch: 
 
 
 def test_a_newer_format_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "FORMAT_VERSION", 2)
+    monkeypatch.setattr(array_files, "FORMAT_VERSION", 2)
     small_file(tmp_path / "a.ibi")
     monkeypatch.undo()
     with pytest.raises(IndexDamagedError, match=r"format version 2; this ibidem reads version 1(.|\n)*update ibidem"):
@@ -249,9 +249,9 @@ def test_a_failed_write_leaves_nothing(
         yield array.view(np.uint8).data
 
     if step == "write":
-        monkeypatch.setattr(files, "_chunks", chunks)
+        monkeypatch.setattr(array_files, "_chunks", chunks)
     else:
-        monkeypatch.setattr(f"ibidem.index.files.{step}", fail)
+        monkeypatch.setattr(f"ibidem.index.array_files.{step}", fail)
     with pytest.raises(IndexWriteError) as caught:
         small_file(tmp_path / "segment-1.ibi")
     monkeypatch.undo()
@@ -276,7 +276,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest
     def interrupt(descriptor: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ibidem.index.files.os.fsync", interrupt)
+    monkeypatch.setattr("ibidem.index.array_files.os.fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         small_file(tmp_path / "segment-1.ibi")
     assert os.listdir(tmp_path) == []
@@ -295,7 +295,7 @@ def test_a_folder_that_cannot_be_synced_is_no_error(tmp_path: Path, monkeypatch:
             raise OSError(errno.EINVAL, "Invalid argument")
         fsync(descriptor)
 
-    monkeypatch.setattr("ibidem.index.files.os.fsync", no_folders)
+    monkeypatch.setattr("ibidem.index.array_files.os.fsync", no_folders)
     small_file(tmp_path / "a.ibi")
     check_arrays(tmp_path / "a.ibi")
 

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ibidem.collection import NO_TIME
-from ibidem.index.files import check_arrays, write_arrays
+from ibidem.columns.collection import NO_TIME
+from ibidem.index.array_files import check_arrays, write_arrays
 from ibidem.index.folder import Place
 from ibidem.index.index import Index
-from ibidem.index.merging import merge_segments
+from ibidem.index.merge import merge_segments
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.snapshot import read_segment
 from ibidem.index.tiers import FAN_OUT, due_merge, groups_to_compact

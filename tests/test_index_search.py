@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from ibidem.index import bits
 from ibidem.index import search as search_module
+from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.index import Index
-from ibidem.index.queries import Arrivals, QueryTypes
 from ibidem.index.search import Matches, Request, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.vocabulary import WordCounts

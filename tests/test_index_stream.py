@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import ibidem
 from ibidem.config import Config
 from ibidem.errors import IndexSettingsError
-from ibidem.index import watching
+from ibidem.index import watcher
 from ibidem.index.index import Index
-from ibidem.index.merging import merge_segments
+from ibidem.index.merge import merge_segments
 from ibidem.index.segment import Segment
 from ibidem.index.settings import segment_settings
 from ibidem.index.vocabulary import WordCounts
@@ -167,7 +167,7 @@ def test_an_index_finds_what_find_finds(
         assert index.verify() == []
     # All are watched, in batches of some size; commits come between.
     with temporary_folder() as folder, Index(folder, workers=1, **limits) as index, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watching, "MOST_TOGETHER", chance.randint(1, len(records)))
+        patch.setattr(watcher, "MOST_TOGETHER", chance.randint(1, len(records)))
         found = Counter()
         before: set[str] = set()
         for record, arrival in zip(records, index.watch(records, commit_every=rhythm), strict=True):
@@ -206,7 +206,7 @@ def test_it_does_so_through_removals_replacements_and_compactions(
     limits |= {"max_places": UNCAPPED}
     there: dict[str, Record] = {}
     with temporary_folder() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watching, "MOST_TOGETHER", together)
+        patch.setattr(watcher, "MOST_TOGETHER", together)
         index = Index(folder, workers=1, **fixed)
         for step, detail in steps:
             if step == "add":

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ibidem.errors import IndexSettingsError, IndexStoreError
-from ibidem.index import watching, writing
+from ibidem.index import watcher, writer
 from ibidem.index.index import Index
 from tests.forking import forking_process
 from tests.texts import text
@@ -27,7 +27,7 @@ def stream(n: int, prefix: str = "d") -> list[Record]:
 
 
 def test_a_number_of_documents_is_kept_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "ENOUGH_DOCUMENTS", 1)  # else commits also come whenever the index has doubled
+    monkeypatch.setattr(writer, "ENOUGH_DOCUMENTS", 1)  # else commits also come whenever the index has doubled
     with Index(tmp_path) as index, Index(tmp_path) as reader:
         index.add(stream(1, "first"))
         seen = [len(reader) for _ in index.watch(stream(40), commit_every="10")]
@@ -37,11 +37,11 @@ def test_a_number_of_documents_is_kept_to(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_seconds_count_from_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "ENOUGH_DOCUMENTS", 1)
+    monkeypatch.setattr(writer, "ENOUGH_DOCUMENTS", 1)
     index, reader = Index(tmp_path), Index(tmp_path)
     index.add(stream(1, "first"))
     now = 100.0
-    monkeypatch.setattr(watching, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(watcher, "time", SimpleNamespace(monotonic=lambda: now))
     end = threading.Event()
 
     def slow() -> Iterator[Record]:
@@ -100,7 +100,7 @@ def test_answers_do_not_depend_on_how_many_come_together(tmp_path: Path) -> None
     told = []
     for size in (1, 7, 512):
         with pytest.MonkeyPatch.context() as patch, Index(tmp_path / str(size)) as index:
-            patch.setattr(watching, "MOST_TOGETHER", size)
+            patch.setattr(watcher, "MOST_TOGETHER", size)
             told.append([(arrival.verdict, arrival.n_passages) for arrival in index.watch(records)])
     assert told[0] == told[1] == told[2]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ibidem.syncing import make_folder, replace_file, sync_file, sync_files, sync_folder
+from ibidem.execution.durable_files import make_folder, replace_file, sync_file, sync_files, sync_folder
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 
 import ibidem
 from ibidem.resemblance import GROUPS
-from ibidem.resemblance.tuning import Trial
+from ibidem.resemblance.sampling_trials import Trial
 from tests import cluster_twins as twins
 from tests.texts import documents, text, word
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ibidem.config import Config
-from ibidem.warmup import run_later_stages
+from ibidem.execution.warmup import run_later_stages
 
 
 @pytest.mark.parametrize("signature", ["exact", "words", "shingles"])

@@ -12,10 +12,9 @@ import pyarrow as pa
 import pytest
 
 from ibidem.config import SentencesConfig
-from ibidem.distributed import splitting
-from ibidem.distributed.splitting import names_of
-from ibidem.sentences import split_texts
-from tests.distributed.parity import removed_apart
+from ibidem.sentences import exchange, split_texts
+from ibidem.sentences.exchange import names_of
+from tests.execution.parity import removed_apart
 from tests.weak_digests import DEDUP, IN_PARTS, RUNS, chance_documents, compare_parts, compare_run, weak_digests
 
 NAMES = [f"{verb}-{'-'.join(map(str, chosen.values()))}" for verb, chosen, _ in RUNS]
@@ -61,7 +60,7 @@ def test_whatever_shares_a_class_nothing_goes_that_does_not_stand_elsewhere(leve
         text = texts[row["matched_id" if prefix else "id"]]
         return re.findall(r"\w+", text[row[f"{prefix}start"] : row[f"{prefix}end"]].lower())
 
-    with patch.object(splitting, "names_of", weak_names):
+    with patch.object(exchange, "names_of", weak_names):
         gone = removed_apart(documents, None, n_partitions, level=level, min_sentences=2)
     assert gone
     for row in gone:

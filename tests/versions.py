@@ -32,7 +32,7 @@ SMOKE = (
     f"index check news.idx {NEWS} --format text",
     "report found -o page.html",
 )
-NOT_HERE = ("tests/browser", "tests/distributed/test_spark.py", "tests/distributed/test_local_cluster.py")
+NOT_HERE = ("tests/browser", "tests/execution/spark/test_spark.py", "tests/execution/spark/test_local_cluster.py")
 
 
 class NoWheelsError(Exception):

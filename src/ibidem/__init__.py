@@ -12,25 +12,25 @@ from ibidem.version import __version__
 
 if TYPE_CHECKING:
     from ibidem.api import cluster, compare, compare_pairs, dedup, find, similarity, tune
-    from ibidem.cleaned import CleaningResult
     from ibidem.config import Config
-    from ibidem.distributed.engine import SparkEngine
-    from ibidem.distributed.results import SparkCleaningResult, SparkClusterResult, SparkResult
-    from ibidem.documents import read
     from ibidem.errors import IbidemError, IndexStoreError, InputError, ResourceError, UsageError
+    from ibidem.execution.spark.engine import SparkEngine
+    from ibidem.formats import read
     from ibidem.index.answers import Hit, QueryResult, Verdict
     from ibidem.index.index import Index
-    from ibidem.index.watching import Arrival
+    from ibidem.index.watcher import Arrival
     from ibidem.model import Difference, Document, Passage, Similarity, Skipped, Span
     from ibidem.resemblance.plan import SamplingPlan
-    from ibidem.result import ClusterResult, Comparison, Result, Tuning
+    from ibidem.results.cleaning_result import CleaningResult
+    from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
+    from ibidem.results.spark_result import SparkCleaningResult, SparkClusterResult, SparkResult
     from ibidem.sentences import split_sentences
 
 _HOMES = {
-    "Arrival": "ibidem.index.watching",
-    "CleaningResult": "ibidem.cleaned",
-    "ClusterResult": "ibidem.result",
-    "Comparison": "ibidem.result",
+    "Arrival": "ibidem.index.watcher",
+    "CleaningResult": "ibidem.results.cleaning_result",
+    "ClusterResult": "ibidem.results.result",
+    "Comparison": "ibidem.results.result",
     "Config": "ibidem.config",
     "Difference": "ibidem.model",
     "Document": "ibidem.model",
@@ -42,16 +42,16 @@ _HOMES = {
     "Passage": "ibidem.model",
     "QueryResult": "ibidem.index.answers",
     "ResourceError": "ibidem.errors",
-    "Result": "ibidem.result",
+    "Result": "ibidem.results.result",
     "SamplingPlan": "ibidem.resemblance.plan",
     "Similarity": "ibidem.model",
     "Skipped": "ibidem.model",
     "Span": "ibidem.model",
-    "SparkCleaningResult": "ibidem.distributed.results",
-    "SparkClusterResult": "ibidem.distributed.results",
-    "SparkEngine": "ibidem.distributed.engine",
-    "SparkResult": "ibidem.distributed.results",
-    "Tuning": "ibidem.result",
+    "SparkCleaningResult": "ibidem.results.spark_result",
+    "SparkClusterResult": "ibidem.results.spark_result",
+    "SparkEngine": "ibidem.execution.spark.engine",
+    "SparkResult": "ibidem.results.spark_result",
+    "Tuning": "ibidem.results.result",
     "UsageError": "ibidem.errors",
     "Verdict": "ibidem.index.answers",
     "cluster": "ibidem.api",
@@ -59,7 +59,7 @@ _HOMES = {
     "compare_pairs": "ibidem.api",
     "dedup": "ibidem.api",
     "find": "ibidem.api",
-    "read": "ibidem.documents",
+    "read": "ibidem.formats",
     "similarity": "ibidem.api",
     "split_sentences": "ibidem.sentences",
     "tune": "ibidem.api",

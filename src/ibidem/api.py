@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from ibidem.config import SHINGLE_SIZES, Config
 from ibidem.errors import SettingsError
+from ibidem.execution.progress import Progress
 from ibidem.model import Passage, Similarity
-from ibidem.progress import Progress
 from ibidem.resemblance.plan import SamplingPlan
-from ibidem.result import Comparison, Tuning
+from ibidem.results.result import Comparison, Tuning
 
 if TYPE_CHECKING:
-    from ibidem.distributed.engine import SparkEngine
     from ibidem.evaluation.measures import Sentences
-    from ibidem.running import Run
+    from ibidem.execution.run import Run
+    from ibidem.execution.spark.engine import SparkEngine
 
 
 def find(
@@ -55,7 +55,7 @@ def find(
     from ibidem.pipeline import find_passages
 
     def in_parts() -> Any:
-        from ibidem.stored.engine import find_stored
+        from ibidem.execution.programs.on_disk import find_stored
 
         return find_stored(inputs, against, config, progress)
 
@@ -97,9 +97,9 @@ def compare_pairs(
     `inputs` are as for `find`; `pairs` is a table with the columns a_id and b_id (Parquet, JSON lines or CSV), or pairs of
     ids. Pairs of documents that are not there are listed in `skipped` of the outcome, a `Comparison`.
     """
-    from ibidem.evaluation.reading import read_pairs
+    from ibidem.evaluation.truth_files import read_pairs
+    from ibidem.execution.run import Run
     from ibidem.pipeline import compare_documents
-    from ibidem.running import Run
 
     source = os.fspath(pairs) if isinstance(pairs, (str, os.PathLike)) else "the pairs"
     if isinstance(pairs, (str, os.PathLike)):
@@ -112,7 +112,7 @@ def compare_pairs(
 def sentence_places(inputs: Any, *, config: Config | None = None, **settings: Any) -> Sentences:
     """Return where the sentences of all documents stand; inputs and settings are as for `find`."""
     from ibidem.evaluation.measures import Sentences
-    from ibidem.running import Run
+    from ibidem.execution.run import Run
 
     config = Config.of(config, **settings)
     with Run(inputs, None, config, Progress()) as run:
@@ -155,7 +155,7 @@ def cluster(
     from ibidem.pipeline import cluster_documents
 
     def in_parts() -> Any:
-        from ibidem.stored.engine import cluster_stored
+        from ibidem.execution.programs.on_disk import cluster_stored
 
         return cluster_stored(inputs, against, config, progress, plan)
 
@@ -181,9 +181,9 @@ def tune(
     `max_documents` of them unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which
     groups begin, the first being 0.
     """
+    from ibidem.execution.run import Run
     from ibidem.pipeline import tune_documents
     from ibidem.resemblance import GROUPS
-    from ibidem.running import Run
 
     bounds = tuple(groups) if groups is not None else GROUPS
     problems = []
@@ -229,7 +229,7 @@ def dedup(
     from ibidem.pipeline import clean_collection
 
     def in_parts() -> Any:
-        from ibidem.stored.engine import dedup_stored
+        from ibidem.execution.programs.on_disk import dedup_stored
 
         return dedup_stored(inputs, against, config, progress)
 
@@ -244,7 +244,7 @@ def _with_engine(
         config = Config.of(config, **settings, **({} if engine is None else {"engine": engine}))
         if config.engine.engine == "local":
             return config, None
-        from ibidem.distributed.engine import own_engine
+        from ibidem.execution.spark.engine import own_engine
 
         return config, own_engine(config.engine, {})
     return Config.of(config, **settings, engine="spark"), engine
@@ -252,8 +252,8 @@ def _with_engine(
 
 def _with_seed(verb: str, config: Config, plan: SamplingPlan | None = None) -> Config:
     """Return the settings with the seed of the run."""
-    from ibidem.seeding import with_seed
-    from ibidem.stored.work import earlier_seed
+    from ibidem.execution.disk.work_folder import earlier_seed
+    from ibidem.execution.hash_seed import with_seed
 
     return with_seed(verb, config, plan, earlier_seed(config))
 
@@ -268,8 +268,8 @@ def _in_memory_or_parts(
     in_parts: Callable[[], Any],
 ) -> Any:
     """Do the work in memory if it fits, or in parts that are stored on disk, also if it turns out not to fit."""
-    from ibidem.running import OutgrownError, Run
-    from ibidem.stored.choosing import room_in_memory
+    from ibidem.execution.run import OutgrownError, Run
+    from ibidem.execution.storage_choice import room_in_memory
 
     most_text_bytes = room_in_memory(verb, inputs, against, config, progress)
     if most_text_bytes is None:

@@ -70,7 +70,7 @@ class Passage:
         replace 'stays '
         equal 'closed.'
         """
-        from ibidem.differences import word_differences
+        from ibidem.alignment.differences import word_differences
 
         return word_differences(self.a.text, self.b.text)
 

@@ -10,27 +10,28 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.aligning import aligned_table, locate, whole_documents, words_of
 from ibidem.alignment import align_spans
-from ibidem.checking import check_fields, check_keeping, check_reference, fields_for_keeping, numbers_of_pairs
-from ibidem.classifying import classify, pairing, sentences_to_cut, spans_of
-from ibidem.cleaned import CleaningResult
+from ibidem.alignment.places import aligned_table, locate, whole_documents, words_of
+from ibidem.alignment.refinement import align_passages, pair_by_pair
 from ibidem.clusters import Cuts, cluster_found, containers_first, expand, keep_order
-from ibidem.collection import Collection, Documents
+from ibidem.clusters.removals import Clustered, duplicate_removals, passage_removals
+from ibidem.clusters.tables import clusters_table, duplicates_table
+from ibidem.columns.collection import Collection, Documents
+from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
-from ibidem.documents import resolve_inputs
-from ibidem.documents.states import file_states
-from ibidem.parts import MapParts
+from ibidem.execution.checks import check_fields, check_keeping, check_reference, fields_for_keeping, numbers_of_pairs
+from ibidem.execution.progress import Progress
+from ibidem.execution.run import Run
+from ibidem.execution.tasks import MapParts
+from ibidem.formats import resolve_inputs
+from ibidem.formats.file_states import file_states
+from ibidem.matches.core import classify, pairing, sentences_to_cut, spans_of
 from ibidem.passages import Rows, assemble_passages, find_diagonals, verify_places
-from ibidem.progress import Progress
-from ibidem.refining import align_passages, pair_by_pair
-from ibidem.removals import Clustered, duplicate_removals, passage_removals
-from ibidem.reports import clusters_table, documents_table, duplicates_table, in_reading_order, passages_table, repeats_table
+from ibidem.passages.tables import documents_table, in_reading_order, passages_table, repeats_table
 from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
-from ibidem.result import ClusterResult, Comparison, Result, Tuning
-from ibidem.running import Run
-from ibidem.settling import are_equal, settle_sentences
-from ibidem.shingled import ShingledDocuments
+from ibidem.results.cleaning_result import CleaningResult
+from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
+from ibidem.sentences.equal_digests import are_equal, settle_sentences
 
 
 def find_passages(run: Run) -> Result:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.alignment import models
-from ibidem.alignment.evidence_kernels import (
+from ibidem.alignment.kernels.evidence import (
     IN_ORDER,
     LEVELS_PER_UNIT,
     LOWEST_EXPECTED,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ibidem.alignment.place_kernels import locate_words
+from ibidem.alignment.kernels.places import locate_words
 from ibidem.sentences import split_sentences, stem_words
 from ibidem.sentences.code_points import load_code_points
 from tests.alignment.written import PIECES, TEXTS, is_plain, stem_of, words_of_text

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.alignment import aligning
-from ibidem.alignment.align_kernels import grade_against
-from ibidem.alignment.cluster_kernels import TASK, next_cluster, put_task
-from ibidem.alignment.evidence_kernels import best_stretch
-from ibidem.alignment.kernels import find_seeds, number_text
+from ibidem.alignment import aligner
+from ibidem.alignment.kernels.evidence import best_stretch
+from ibidem.alignment.kernels.pairs import find_seeds, number_text
+from ibidem.alignment.kernels.seed_clusters import TASK, next_cluster, put_task
+from ibidem.alignment.kernels.stretches import grade_against
 from ibidem.alignment.models import MODELS, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
 from ibidem.alignment.room import Limits, Room, Text, make_room
-from ibidem.compiling import outer_kernel
+from ibidem.execution.compiler import outer_kernel
 
 Words = Sequence[int]
 
@@ -108,11 +108,11 @@ def limits_of(**changed: Any) -> Limits:
     """Return the limits that are used by default, with changes."""
     weights = word_weights((*MODELS, SUMMARY_MODEL))
     limits = Limits(
-        min_evidence=25.0, min_words=25, max_gap_sentences=4, summaries=True, least_cosine=aligning.LEAST_COSINE,
-        least_dice=aligning.LEAST_DICE, least_share=aligning.LEAST_SHARE, unseen=aligning.UNSEEN_WORDS,
-        highest_chance_level=chance_level(aligning.LEAST_CHANCE), levels=rarity_levels(),
-        within_sentence=aligning.WITHIN_SENTENCE, min_summary_evidence=aligning.SUMMARY_EVIDENCE,
-        beside_verbatim=aligning.BESIDE_VERBATIM, n_models=len(MODELS), weights=weights,
+        min_evidence=25.0, min_words=25, max_gap_sentences=4, summaries=True, least_cosine=aligner.LEAST_COSINE,
+        least_dice=aligner.LEAST_DICE, least_share=aligner.LEAST_SHARE, unseen=aligner.UNSEEN_WORDS,
+        highest_chance_level=chance_level(aligner.LEAST_CHANCE), levels=rarity_levels(),
+        within_sentence=aligner.WITHIN_SENTENCE, min_summary_evidence=aligner.SUMMARY_EVIDENCE,
+        beside_verbatim=aligner.BESIDE_VERBATIM, n_models=len(MODELS), weights=weights,
     )  # fmt: skip
     return limits._replace(**changed)
 

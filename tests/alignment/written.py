@@ -10,7 +10,7 @@ import unicodedata
 from hypothesis import strategies as st
 
 from ibidem.sentences.code_points import KIND_PAGES, load_code_points
-from ibidem.sentences.make_tables import kind_of
+from ibidem.sentences.make_code_points import kind_of
 
 PIECES = (
     "one", "Two", "harbour", "Überfähre", "e\u0301te\u0301", "cliche\u0301", "naı\u0308ve", "ﬁne", "Straße", "x", "B9", "2024",

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ibidem.views.material import material_of_folder
-from ibidem.views.opening import passing_views
-from ibidem.views.reporting import write_report
+from ibidem.viewer.material import material_of_folder
+from ibidem.viewer.report import write_report
+from ibidem.viewer.store_cache import passing_views
 from tests.browser.conftest import HOSTILE, SHARED, Open, serious_findings, wait_until
 
 VIEWS = ["overview", "pairs", "pair=10", "flow", "families", "family=3", "documents", "document=18", "left-out"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ibidem
-from ibidem.warmup import is_index_compiled
+from ibidem.execution.warmup import is_index_compiled
 from tests.cli.test_find import run
 from tests.texts import documents, text
 

@@ -10,8 +10,8 @@ import pytest
 import ibidem
 from ibidem.cli.options import flag
 from ibidem.config import setting_fields
-from tests.cleaning.oracle import decompressed
 from tests.cli.test_find import Run, process, rows, said, write_jsonl
+from tests.formats.copy_oracle import decompressed
 from tests.test_dedup import FORMATS, NEWS, OURS, cleaned_files, contents, write_news
 from tests.texts import documents, text
 

@@ -14,7 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from ibidem.evaluation.numbering import PLACES
+from ibidem.evaluation.document_numbers import PLACES
 from tests.cli.test_find import Run, said, write_jsonl
 from tests.texts import documents, text
 

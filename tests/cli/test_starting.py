@@ -23,7 +23,7 @@ import os, sys
 wanted, said, go = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 class Stop:
     def find_spec(self, name, path=None, target=None):
-        from ibidem.cli.interrupting import _loading
+        from ibidem.cli.signals import _loading
         if not wanted:
             os.write(said, f"{name} {bool(_loading)}\\n".encode())
         elif name == wanted:
@@ -55,7 +55,7 @@ POINTS = [
     ("find", "numba"),
     ("find", "llvmlite"),
     ("find", "ibidem.api"),
-    ("find", "ibidem.warmup"),
+    ("find", "ibidem.execution.warmup"),
     ("cluster", "pyarrow"),
     ("cluster", "numba"),
     ("dedup", "numba"),
@@ -161,7 +161,7 @@ SWALLOWING = {
 }
 PROGRAM = """
 import os, signal, sys, time
-from ibidem.cli.interrupting import exit_code, interruptible
+from ibidem.cli.signals import exit_code, interruptible
 def end():
     os.kill(os.getpid(), signal.SIGTERM)
     for _ in range(1000): pass
@@ -190,7 +190,7 @@ def test_what_swallows_an_interruption_does_not_keep_the_run_from_its_end(what: 
 
 def test_the_process_that_compiles_aside_ends_with_its_parent(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "ibidem.warmup", "words", "find"],
+        [sys.executable, "-m", "ibidem.execution.warmup", "words", "find"],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},  # there is much to compile
     ) as process:  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 from ibidem.errors import IbidemError, IndexChangedError
 from ibidem.index.index import Index
-from ibidem.index.writing import Writer
+from ibidem.index.writer import Writer
 from tests.crash.kinds import Kind, Promise
 from tests.index_faults import NOT_THE_INDEX, Texts, make_script, problems_of, records
 

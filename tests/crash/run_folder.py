@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.crash.kinds import Kind, Promise, files_in, run_command
-from tests.distributed.collections import random_records
-from tests.stored.sameness import write_lines
+from tests.execution.disk.sameness import write_lines
+from tests.execution.random_collections import random_records
 
 _FOLDER = "new/deep/out"
 _FORMAT = ("--format", "jsonl", "--workers", "1")

@@ -9,16 +9,16 @@ from pathlib import Path
 from ibidem.errors import IbidemError
 from ibidem.index.index import Index
 from ibidem.model import Document
-from ibidem.reports.writing import ARRIVALS_FILE
-from ibidem.views.opening import open_views
-from ibidem.views.queries import PairQuery
-from ibidem.views.store import ViewStore
-from ibidem.web.adding import Adder
-from ibidem.web.arrivals import ArrivalLog
+from ibidem.results.table_files import ARRIVALS_FILE
+from ibidem.viewer.queries import PairQuery
+from ibidem.viewer.server.additions import Adder
+from ibidem.viewer.server.arrival_log import ArrivalLog
+from ibidem.viewer.store import ViewStore
+from ibidem.viewer.store_cache import open_views
 from tests.crash.kinds import WRITTEN_SECONDS, Kind, Promise, run_command
-from tests.distributed.collections import random_records
+from tests.execution.disk.sameness import write_lines
+from tests.execution.random_collections import random_records
 from tests.index_faults import records, text
-from tests.stored.sameness import write_lines
 
 # Number of the pair, what is said of it, and a note: the first three, then changed, then taken back.
 _VERDICTS: tuple[tuple[int, str | None, str], ...] = (

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from ibidem.index import sweeping
+from ibidem.index import sweep
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import Change
 from ibidem.index.folder import OpenFolder, Place
-from ibidem.index.locking import WriterLock
-from ibidem.index.writing import Writer
+from ibidem.index.writer import Writer
+from ibidem.index.writer_lock import WriterLock
 from tests.environments.machine import Environment, run
 from tests.environments.world import LostError
 
@@ -47,7 +47,7 @@ def without_identity(patch: pytest.MonkeyPatch) -> None:
     ) -> tuple[list[str], list[str]]:
         return [name for name in folder.names() if name not in named and name.endswith((".ibi", ".new"))], []
 
-    patch.setattr(sweeping, "_sort_out", sort_out)
+    patch.setattr(sweep, "_sort_out", sort_out)
 
 
 def without_lock(patch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ibidem.errors import IndexSpaceError, ResourceError
-from ibidem.index.files import write_problem
+from ibidem.index.array_files import write_problem
 from ibidem.index.index import Index
 from tests.index_faults import Texts, problems_of, records
 
@@ -49,7 +49,7 @@ def full(*arguments: Any) -> int:
 def test_removing_frees_whole_segments_before_it_writes_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make(tmp_path / "index")
     with Index(folder) as index:
-        monkeypatch.setattr("ibidem.index.writing.write_arrays", full)
+        monkeypatch.setattr("ibidem.index.writer.write_arrays", full)
         assert index.remove([*MOST, *WHOLE]) == len(MOST) + len(WHOLE)
         assert index.info()["segments"] == 2
         assert len(list(folder.glob("segment-*.ibi"))) == 2
@@ -59,10 +59,10 @@ def test_removing_frees_whole_segments_before_it_writes_anything(tmp_path: Path,
 def test_compacting_frees_whole_segments_before_it_writes_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make(tmp_path / "index")
     with Index(folder) as index:
-        monkeypatch.setattr("ibidem.index.writing.Writer._tidy", lambda writer: None)  # as if it had been killed before
+        monkeypatch.setattr("ibidem.index.writer.Writer._tidy", lambda writer: None)  # as if it had been killed before
         index.remove([*MOST, *WHOLE])
         assert index.info()["segments"] == 3
-        monkeypatch.setattr("ibidem.index.writing.write_arrays", full)
+        monkeypatch.setattr("ibidem.index.writer.write_arrays", full)
         with pytest.raises(IndexSpaceError):
             index.compact()
         assert index.info()["segments"] == 2

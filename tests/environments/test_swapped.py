@@ -13,14 +13,14 @@ import httpx
 import pytest
 
 from ibidem.errors import IndexChangedError, IndexDamagedError, IndexStoreError
-from ibidem.index import watching
+from ibidem.index import watcher
 from ibidem.index.catalog_state import Change, write_state
 from ibidem.index.index import Index
-from ibidem.index.writing import Writer
-from ibidem.web.security import Access
-from ibidem.web.served import open_served
+from ibidem.index.writer import Writer
+from ibidem.viewer.server.security import Access
+from ibidem.viewer.server.served import open_served
 from tests.index_faults import Texts, problems_of, records, text
-from tests.web.conftest import running
+from tests.viewer.server.conftest import running
 
 FIRST: Texts = {"a": (100, 101, 102), "b": (103, 104, 105)}
 SECOND: Texts = {"c": (110, 111, 112), "d": (113, 114, 115)}
@@ -148,7 +148,7 @@ class SwappedBetween(Sequence[dict[str, str]]):
 def test_a_stream_whose_folder_is_swapped_keeps_what_was_committed(
     two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MOST_TOGETHER", 1)
+    monkeypatch.setattr(watcher, "MOST_TOGETHER", 1)
     arrivals = SwappedBetween(records(NEW | {"newer": (130, 131, 132)}), lambda: swap(*two))
     with Index(two[0]) as index, pytest.raises(IndexChangedError):
         for _ in index.watch(arrivals, commit_every="1"):
@@ -254,7 +254,7 @@ def test_of_two_writers_after_a_deleted_lock_one_is_refused(tmp_path: Path) -> N
 def test_a_commit_of_another_process_is_never_taken_for_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the lock keeps nobody out: some network file systems do not know locks."""
     folder = make(tmp_path / "index", FIRST)
-    monkeypatch.setattr("ibidem.index.locking.FileLock.is_held", lambda lock: True)
+    monkeypatch.setattr("ibidem.index.writer_lock.FileLock.is_held", lambda lock: True)
     commit = Writer.commit
 
     def commit_second(writer: Writer) -> int:
@@ -374,7 +374,7 @@ def test_a_writer_killed_after_its_commit_leaves_files_that_are_found(tmp_path: 
         raise OSError
 
     with monkeypatch.context() as patch, Index(folder) as index:
-        patch.setattr("ibidem.index.writing.give_name", killed)
+        patch.setattr("ibidem.index.writer.give_name", killed)
         index.add(records(NEW))
         assert index.check(records(NEW)[0] | {"id": "?"}).duplicated
     assert list(folder.glob("*.ibi.new"))

@@ -23,7 +23,7 @@ from ibidem.evaluation import (
     evaluate_verdicts,
 )
 from ibidem.evaluation.confidence import count_scores
-from ibidem.evaluation.numbering import PLACES
+from ibidem.evaluation.document_numbers import PLACES
 
 NAMES = st.sampled_from("pqrs")
 CATEGORIES = st.sampled_from(["x", "y", None])

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.engines import LocalEngine
+from ibidem.columns.hashes import SEED, mix
+from ibidem.execution.threads import LocalEngine
 from ibidem.matches import join, join_types, long_lists, sort_sets
-from ibidem.sentences.hashing import SEED, mix
 from ibidem.signatures import HashSets
 from tests.oracles import components
 

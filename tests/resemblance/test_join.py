@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.engines import LocalEngine
-from ibidem.parts import in_turn
-from ibidem.resemblance.comparing import as_resemblance, set_overlaps
+from ibidem.columns.hashes import SEED, mix
+from ibidem.execution.tasks import in_turn
+from ibidem.execution.threads import LocalEngine
+from ibidem.resemblance.comparison import as_resemblance, set_overlaps
 from ibidem.resemblance.join import join_documents
 from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
-from ibidem.resemblance.pruning import prune, sample
-from ibidem.sentences.hashing import SEED, mix
+from ibidem.resemblance.prune import prune, sample
 from ibidem.signatures import HashSets
 
 NO_SIDE = np.empty(0, np.int8)

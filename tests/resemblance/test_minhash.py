@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.engines import LocalEngine
+from ibidem.columns.hashes import SEED, mix
+from ibidem.execution.threads import LocalEngine
+from ibidem.resemblance.kernels.sketches import EMPTY, pair_bands
 from ibidem.resemblance.minhash import _draw_permutations, agreement, band_pairs, minhash
-from ibidem.resemblance.sketch_kernels import EMPTY, pair_bands
-from ibidem.sentences.hashing import SEED, mix
 from ibidem.signatures.base import HashSets
 
 MANY = 10**9

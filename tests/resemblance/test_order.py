@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.engines import LocalEngine
+from ibidem.columns.hashes import SEED, mix
+from ibidem.execution.threads import LocalEngine
 from ibidem.resemblance import order
 from ibidem.resemblance.order import occurrence_hashes, order_overlaps, order_similarity
-from ibidem.sentences.hashing import SEED, mix
 from ibidem.signatures.base import HashSets
 
 LIMITS = [Fraction(n, 10) for n in range(1, 11)] + [Fraction(1, 3), Fraction(2, 3), Fraction(5, 7), Fraction(55, 100)]

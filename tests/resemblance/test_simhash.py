@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.engines import LocalEngine
+from ibidem.execution.threads import LocalEngine
 from ibidem.resemblance import simhash as module
 from ibidem.resemblance.simhash import near_codes, simhash
 from ibidem.signatures.base import HashSets

@@ -7,8 +7,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibidem.columns.hashes import draw_seed, is_secret
 from ibidem.sentences import CheckKey, settle_digests
-from ibidem.sentences.hashing import draw_seed, is_secret
 
 FIELD = (1 << 61) - 1
 TEXTS = st.lists(st.text(max_size=40), max_size=6)

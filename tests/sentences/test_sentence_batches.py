@@ -15,7 +15,7 @@ from ibidem.config import SentencesConfig
 from ibidem.model import SENTENCE_BATCH
 from ibidem.sentences import split_sentences, split_texts
 from ibidem.sentences.kinds import FIRST_TOKEN_KIND
-from ibidem.sentences.make_tables import kind_of
+from ibidem.sentences.make_code_points import kind_of
 
 PIECES = [
     "word", "Word", "The", "Dr.", "U.S.", "12", "3.5", "z. B.", ". ", ". . .", "…", "! ", "?", "。", "！", "「", "」", '"', "(", ")", "[1]",

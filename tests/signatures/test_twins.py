@@ -20,7 +20,7 @@ from ibidem.signatures import (
     load_signature,
 )
 from ibidem.signatures.fingerprint import SIGNATURE as FINGERPRINT
-from ibidem.signatures.types import TypeTokens
+from ibidem.signatures.sentence_types import TypeTokens
 from tests.signatures import twins
 from tests.signatures.twins import Corpus
 from tests.texts import word

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.alignment import candidate_kernels as kernels
-from ibidem.alignment.cluster_kernels import TASK
-from ibidem.alignment.seed_kernels import OCTET_WORDS
+from ibidem.alignment.kernels import candidates as kernels
+from ibidem.alignment.kernels.seed_clusters import TASK
+from ibidem.alignment.kernels.seeds import OCTET_WORDS
 from ibidem.alignment.words import Words
-from ibidem.parts import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
 from ibidem.passages import Pairing
 
 LEAST_RARE = 100  # a word may stand this often and is still rare, however few documents there are

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.alignment.evidence_kernels import (
+from ibidem.alignment.kernels.evidence import (
     IN_ORDER,
     LEVELS_PER_UNIT,
     LOWEST_EXPECTED,

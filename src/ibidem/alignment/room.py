@@ -94,9 +94,9 @@ class Room(NamedTuple):
 
 def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
     """Return room for pairs of texts of at most so many words in a, and in both together."""
-    from ibidem.alignment.align_kernels import PASSAGE
-    from ibidem.alignment.cluster_kernels import TASK
-    from ibidem.alignment.seed_kernels import SEEDS_A_SENTENCE, SEEDS_A_WORD
+    from ibidem.alignment.kernels.seed_clusters import TASK
+    from ibidem.alignment.kernels.seeds import SEEDS_A_SENTENCE, SEEDS_A_WORD
+    from ibidem.alignment.kernels.stretches import PASSAGE
 
     n_slots = 1 << max(4, int(2 * n_words + 1).bit_length())
     n_seeds = SEEDS_A_SENTENCE * (n_a_words + 1) + SEEDS_A_WORD * n_words

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.interrupting import loading
 from ibidem.cli.options import (
     check_local_folder,
     input_arguments,
@@ -17,6 +16,7 @@ from ibidem.cli.options import (
     run_options,
     setting_options,
 )
+from ibidem.cli.signals import loading
 from ibidem.cli.spark import run_on_spark, spark_option
 
 
@@ -59,9 +59,9 @@ def cluster(
         prepare_arrow()
         from ibidem.api import cluster as cluster_in
         from ibidem.cli.display import look_at, open_display
-        from ibidem.cli.occupying import output_occupied
+        from ibidem.cli.output_folder import output_occupied
         from ibidem.config import is_compared_in_full
-        from ibidem.reports.cluster_summary import summarise_clusters
+        from ibidem.results.cluster_summary import summarise_clusters
 
     if not config.resemblance.verify and not quiet and (plan or not is_compared_in_full(config)):
         click.echo("ibidem: pairs are not verified; their similarity is an estimate, and some are no duplicates", err=True)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.interrupting import loading
 from ibidem.cli.options import (
     check_local_folder,
     given_settings,
@@ -22,6 +21,7 @@ from ibidem.cli.options import (
     run_options,
     setting_options,
 )
+from ibidem.cli.signals import loading
 from ibidem.config import FORMATS, Config
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def compare(
     with loading():
         prepare_arrow()
         import ibidem.api  # noqa: F401 (now, for a second process runs from here on)
-        from ibidem.warmup import FIRST_RUN, later_stages_compiled_aside
+        from ibidem.execution.warmup import FIRST_RUN, later_stages_compiled_aside
 
     with later_stages_compiled_aside(config, comparing=True) as is_first_run:
         if is_first_run and not quiet:
@@ -119,8 +119,8 @@ def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Con
     """Compare the listed pairs and write what is found."""
     from ibidem.api import compare_pairs
     from ibidem.cli.display import look_at, open_display
-    from ibidem.cli.occupying import output_occupied
-    from ibidem.reports.summary import many, skipped_lines
+    from ibidem.cli.output_folder import output_occupied
+    from ibidem.results.summary import many, skipped_lines
 
     with output_occupied(output, config) as config, open_display(progress, quiet) as display:
         result = compare_pairs(list(inputs), pairs, config=config, progress=display)
@@ -154,8 +154,8 @@ def _compare_two(names: Sequence[str], config: Config, page: Path | None, form: 
     elif form == "text" or page is None:
         _show(passages, names, (a, b), full)
     if page is not None:
-        from ibidem.reports.comparison_page import comparison_page
-        from ibidem.reports.side_by_side import describe_sharing
+        from ibidem.viewer.comparison_page import comparison_page
+        from ibidem.viewer.side_by_side import describe_sharing
 
         _write_page(page, comparison_page(passages, name_a, name_b, a.text, b.text))
         if not quiet:
@@ -166,9 +166,9 @@ def _compare_two(names: Sequence[str], config: Config, page: Path | None, form: 
 
 def _read_one(name: str, config: Config, quiet: bool) -> Document:
     """Return the one text that a file, or standard input, holds."""
-    from ibidem.documents import read
     from ibidem.errors import InputError, NoDocumentsError
-    from ibidem.reports import SkippedRecords
+    from ibidem.formats import read
+    from ibidem.formats.skipped_records import SkippedRecords
 
     if not quiet and name == "-" and sys.stdin is not None and sys.stdin.isatty():
         click.echo("ibidem: waiting for a text on standard input; Ctrl-D ends", err=True)
@@ -192,7 +192,7 @@ def _read_one(name: str, config: Config, quiet: bool) -> Document:
 def _show(passages: Sequence[Passage], names: Sequence[str], documents: Sequence[Document], full: bool) -> None:
     from rich.console import Console
 
-    from ibidem.reports.side_by_side import print_side_by_side
+    from ibidem.viewer.side_by_side import print_side_by_side
 
     # A pipe has no width of its own; rich would take the 80 columns of old terminals.
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal() else _PLAIN_WIDTH
@@ -239,7 +239,7 @@ def _check_page(page: Path, overwrite: bool, names: Sequence[str]) -> None:
 
 def _write_page(page: Path, content: str) -> None:
     from ibidem.errors import ResourceError
-    from ibidem.syncing import replace_file
+    from ibidem.execution.durable_files import replace_file
 
     aside = page.with_name(page.name + ".part")  # no half page is ever seen
     try:

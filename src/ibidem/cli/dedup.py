@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.interrupting import loading
 from ibidem.cli.options import (
     check_local_folder,
     input_arguments,
@@ -18,6 +17,7 @@ from ibidem.cli.options import (
     run_options,
     setting_options,
 )
+from ibidem.cli.signals import loading
 from ibidem.cli.spark import run_on_spark, spark_option
 
 
@@ -66,13 +66,13 @@ def dedup(
     with loading():
         prepare_arrow()
         from ibidem.api import dedup as dedup_in
-        from ibidem.cleaned import check_cleaning
-        from ibidem.cleaning import spool_stdin
         from ibidem.cli.display import open_display
-        from ibidem.cli.occupying import folder_occupied
-        from ibidem.disk import disk_budget
-        from ibidem.reports.cleaning_summary import summarise_cleaning
-        from ibidem.spilling import temporary_folder
+        from ibidem.cli.output_folder import folder_occupied
+        from ibidem.execution.disk_limit import disk_budget
+        from ibidem.execution.spill import temporary_folder
+        from ibidem.formats.stdin_file import spool_stdin
+        from ibidem.results.cleaning_result import check_cleaning
+        from ibidem.results.cleaning_summary import summarise_cleaning
 
     if not config.resemblance.verify and not quiet:
         click.echo("ibidem: pairs are not verified: documents may go that are no duplicates", err=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 
 from ibidem.cli.options import VERBOSE
-from ibidem.memory import peak_memory, used_memory
-from ibidem.progress import Progress, Step
-from ibidem.quantities import size_of
+from ibidem.config.quantities import size_of
+from ibidem.execution.memory import peak_memory, used_memory
+from ibidem.execution.progress import Progress, Step
 
 _SECONDS_BETWEEN_LINES = 30.0
 

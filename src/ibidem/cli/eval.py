@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.interrupting import loading
 from ibidem.cli.options import resolve_settings, setting_options
+from ibidem.cli.signals import loading
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ibidem.config import Config
-    from ibidem.evaluation.counting import CountEvaluation
-    from ibidem.evaluation.passages import Evaluation
+    from ibidem.evaluation.counts import CountEvaluation
+    from ibidem.evaluation.passage_scores import Evaluation
 
 # What is measured: the columns that truth and result need, and which tables of a folder of results have them.
 # (As in `evaluation.numbering`, which is not imported here: `--help` shall not wait for NumPy.)
@@ -101,7 +101,7 @@ def evaluate(
 
     with loading():
         prepare_arrow()
-        from ibidem.evaluation.tables import evaluation_record, evaluation_table
+        from ibidem.evaluation.score_tables import evaluation_record, evaluation_table
 
     measure = measure or _measure_of(truth_path)
     if pairs_path is not None and measure not in _OF_PAIRS:
@@ -139,7 +139,7 @@ def _remarks(evaluation: Evaluation | CountEvaluation, measure: str, pairs_path:
 def _measure_of(truth_path: Path) -> str:
     """Return what the columns of the truth are for."""
     from ibidem.errors import InputError
-    from ibidem.evaluation.reading import table_columns
+    from ibidem.evaluation.truth_files import table_columns
 
     columns = table_columns(truth_path, _ANY_TABLE)
     measure = next((name for name in _RECOGNISED if columns.issuperset(_MEASURES[name][0])), None)
@@ -161,8 +161,8 @@ def _evaluate(
     with loading():
         from ibidem.api import sentence_places
         from ibidem.evaluation import measures
-        from ibidem.evaluation.passages import evaluate_passages
-        from ibidem.evaluation.reading import read_pairs, read_table
+        from ibidem.evaluation.passage_scores import evaluate_passages
+        from ibidem.evaluation.truth_files import read_pairs, read_table
 
     columns, names = _MEASURES[measure]
     truth, found = (
@@ -189,7 +189,7 @@ def _read_verdicts(path: Path) -> pa.Table:
     """Return the verdicts on documents, from a table of them or from clusters."""
     import pyarrow.compute as pc
 
-    from ibidem.evaluation.reading import read_table, table_columns
+    from ibidem.evaluation.truth_files import read_table, table_columns
 
     _, names = _MEASURES["verdicts"]
     columns = table_columns(path, names)

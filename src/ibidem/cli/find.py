@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.interrupting import loading
 from ibidem.cli.options import (
     check_local_folder,
     input_arguments,
@@ -17,6 +16,7 @@ from ibidem.cli.options import (
     run_options,
     setting_options,
 )
+from ibidem.cli.signals import loading
 from ibidem.cli.spark import run_on_spark, spark_option
 
 
@@ -62,9 +62,9 @@ def find(
         prepare_arrow()
         from ibidem.api import find as find_in
         from ibidem.cli.display import look_at, open_display
-        from ibidem.cli.occupying import output_occupied
-        from ibidem.reports.summary import summarise
-        from ibidem.warmup import FIRST_RUN, later_stages_compiled_aside
+        from ibidem.cli.output_folder import output_occupied
+        from ibidem.execution.warmup import FIRST_RUN, later_stages_compiled_aside
+        from ibidem.results.summary import summarise
 
     with output_occupied(output, config) as config, later_stages_compiled_aside(config) as is_first_run:
         if is_first_run and not quiet:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from ibidem.cli.index_asking import check, query
-from ibidem.cli.index_changing import add, compact, remove
-from ibidem.cli.index_inspecting import info, verify
+from ibidem.cli.index_check import info, verify
+from ibidem.cli.index_edit import add, compact, remove
+from ibidem.cli.index_query import check, query
 
 
 class Commands(click.Group):

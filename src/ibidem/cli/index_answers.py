@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from ibidem.index.answers import Hit, QueryResult, Source, Verdict
-from ibidem.index.watching import Arrival
-from ibidem.reports.summary import excerpt_of, many
+from ibidem.index.watcher import Arrival
+from ibidem.results.summary import excerpt_of, many
 
 _SENTENCES_SHOWN = 5
 _PLACES_SHOWN = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from ibidem.cli.interrupting import interruptible, loading
+from ibidem.cli.signals import interruptible, loading
 
 
 def main() -> None:

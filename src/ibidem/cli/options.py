@@ -1,4 +1,4 @@
-"""Flags made of the settings: each is defined once, in `config.py`, and is the same word everywhere."""
+"""Flags made of the settings: each is defined once, in `config/settings.py`, and is the same word everywhere."""
 
 from __future__ import annotations
 

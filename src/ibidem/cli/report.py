@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.interrupting import loading
 from ibidem.cli.options import run_options
+from ibidem.cli.signals import loading
 
 
 @click.command()
@@ -45,10 +45,10 @@ def report(
     with loading():
         prepare_arrow()
         from ibidem.cli.display import open_display
-        from ibidem.quantities import size_of
-        from ibidem.views.material import material_of_folder, read_run
-        from ibidem.views.opening import passing_views
-        from ibidem.views.reporting import check_report, write_report
+        from ibidem.config.quantities import size_of
+        from ibidem.viewer.material import material_of_folder, read_run
+        from ibidem.viewer.report import check_report, write_report
+        from ibidem.viewer.store_cache import passing_views
 
     read_run(folder)
     output = output or folder / "report.html"

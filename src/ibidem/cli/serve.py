@@ -12,11 +12,11 @@ from urllib.parse import quote
 import click
 
 from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.index_opening import tell_of_compiling
-from ibidem.cli.interrupting import leave_alone, loading
-from ibidem.cli.secrets import hide_argument, page_that_leads_to
+from ibidem.cli.hidden_token import hide_argument, page_that_leads_to
+from ibidem.cli.index_access import tell_of_compiling
+from ibidem.cli.signals import leave_alone, loading
+from ibidem.config.quantities import memory_bytes
 from ibidem.errors import ResourceError, UsageError
-from ibidem.quantities import memory_bytes
 
 _LEAST_TOKEN_CHARS = 8
 _PATH = click.Path(path_type=Path)
@@ -81,7 +81,7 @@ def serve(
         click.echo(f"ibidem: there is no file {arrivals} yet; it is followed from when it is there", err=True)
     try:
         with loading():
-            from ibidem.web.running import address_of, bind, make_server
+            from ibidem.viewer.server.socket_server import address_of, bind, make_server
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] == "ibidem":
             raise
@@ -90,8 +90,8 @@ def serve(
         ) from None
     with loading():
         prepare_arrow()
-        from ibidem.web.security import Access, is_local
-        from ibidem.web.served import open_served, warm_up
+        from ibidem.viewer.server.security import Access, is_local
+        from ibidem.viewer.server.served import open_served, warm_up
 
     if token is None and not is_local(host):
         raise UsageError(

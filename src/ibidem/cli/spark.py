@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ibidem.cli.interrupting import loading
+from ibidem.cli.signals import loading
 from ibidem.config import Config
 
 
@@ -44,9 +44,9 @@ def run_on_spark(
     with loading():
         from ibidem import api
         from ibidem.cli.display import open_display
-        from ibidem.distributed.engine import own_engine
-        from ibidem.distributed.output import check_spark_output
-        from ibidem.engines.spark.session import check_pyspark
+        from ibidem.execution.spark.engine import own_engine
+        from ibidem.execution.spark.files import check_spark_output
+        from ibidem.execution.spark.session import check_pyspark
 
         check_pyspark()  # it loads pandas and PySpark
     engine = own_engine(config.engine, spark_conf)

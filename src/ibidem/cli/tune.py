@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.interrupting import loading
 from ibidem.cli.options import resolve_settings, run_options, setting_options
+from ibidem.cli.signals import loading
 
 
 @click.command()
@@ -64,8 +64,8 @@ def tune(
         prepare_arrow()
         from ibidem.api import tune as tune_for
         from ibidem.cli.display import open_display
-        from ibidem.reports.summary import skipped_lines
-        from ibidem.reports.tuning_table import tuning_table
+        from ibidem.results.summary import skipped_lines
+        from ibidem.results.tuning_summary import tuning_table
 
     with open_display(progress, quiet) as display:
         tuning = tune_for(

@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import click
 
-from ibidem.cli.interrupting import exit_code, loading
-from ibidem.cli.streams import leave_output, open_streams
+from ibidem.cli.signals import exit_code, loading
+from ibidem.cli.standard_streams import leave_output, open_streams
 from ibidem.errors import IbidemError, ResourceError
 from ibidem.version import __version__
 
@@ -86,7 +86,7 @@ def run(signals: ExitStack) -> None:
             sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except IbidemError as error:
-        from ibidem.documents.names import printable  # ids and names of files may hold anything
+        from ibidem.formats.file_names import printable  # ids and names of files may hold anything
 
         told = [f"ibidem: {error.message}", *([error.next_step] if error.next_step else [])]
         click.echo("\n".join(map(printable, told)), err=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from ibidem.cli.index_opening import (
+from ibidem.cli.index_access import (
     FIRST_SETTINGS,
     index_argument,
     load_index,
@@ -24,8 +24,8 @@ from ibidem.cli.index_opening import (
     signature_option,
     tell_of_compiling,
 )
-from ibidem.cli.interrupting import SIGNALS, note
 from ibidem.cli.options import given_settings, setting_options
+from ibidem.cli.signals import SIGNALS, note
 from ibidem.errors import SkippedRecordsError
 
 
@@ -57,9 +57,9 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         raise click.UsageError("standard input is closed; give documents as lines of JSON")
     load_index()
     from ibidem.cli.index_answers import arrival_line
-    from ibidem.documents.arriving import arriving_records
+    from ibidem.formats.jsonl_stream import arriving_records
     from ibidem.model import Skipped
-    from ibidem.reports.summary import many
+    from ibidem.results.summary import many
 
     stopped = threading.Event()
     line_numbers: deque[int] = deque()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ibidem.clusters.components import number_clusters
 from ibidem.clusters.copies import MIN_COVERAGE, cluster_copies, identical_documents
+from ibidem.clusters.core import choose_canonical, cluster_found, expand
 from ibidem.clusters.cuts import Cuts, CutSpans, cut_spans, find_cuts
-from ibidem.clusters.keeping import containers_first, keep_order
-from ibidem.clusters.leaders import choose_canonical, cluster_found, expand
+from ibidem.clusters.keep_rules import containers_first, keep_order
 
 __all__ = [
     "MIN_COVERAGE",
@@ -21,5 +20,4 @@ __all__ = [
     "find_cuts",
     "identical_documents",
     "keep_order",
-    "number_clusters",
 ]

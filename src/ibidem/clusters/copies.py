@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.clusters.components import connected, number_clusters
-from ibidem.passages.gram_join import group_equal
-from ibidem.passages.kernels import whole_text_keys
+from ibidem.columns.components import connected, number_clusters
+from ibidem.passages.diagonals import group_equal
+from ibidem.passages.kernels.windows import whole_text_keys
 
 MIN_COVERAGE = 0.8
 

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.clusters import cuts_kernels as kernels
+from ibidem.clusters.kernels import cuts as kernels
+from ibidem.execution.tasks import MapParts, in_turn
 from ibidem.matches import TypeSets
-from ibidem.parts import MapParts, in_turn
 from ibidem.passages import Cells, Rows
-from ibidem.passages.gram_join import WindowGroups, group_equal
-from ibidem.passages.kernels import window_keys
-from ibidem.passages.repeat_kernels import link_groups
+from ibidem.passages.diagonals import WindowGroups, group_equal
+from ibidem.passages.kernels.repeats import link_groups
+from ibidem.passages.kernels.windows import window_keys
 
 _MOST_LEADERS = 16
 _NO_REFERENCE = np.empty(0, np.bool_)

@@ -1,7 +1,7 @@
 """How good an answer is: what was found, measured against what is true."""
 
 from ibidem.evaluation.confidence import Interval
-from ibidem.evaluation.counting import CountEvaluation, CountGroup, CountScores
+from ibidem.evaluation.counts import CountEvaluation, CountGroup, CountScores
 from ibidem.evaluation.measures import (
     Sentences,
     evaluate_clusters,
@@ -10,7 +10,7 @@ from ibidem.evaluation.measures import (
     evaluate_sentences,
     evaluate_verdicts,
 )
-from ibidem.evaluation.passages import Evaluation, GroupScores, PassageScores, evaluate_passages, score_passages
+from ibidem.evaluation.passage_scores import Evaluation, GroupScores, PassageScores, evaluate_passages, score_passages
 
 __all__ = [
     "CountEvaluation",

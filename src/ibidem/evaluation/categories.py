@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.errors import InputError
-from ibidem.evaluation.numbering import Numbered, Numbers
+from ibidem.evaluation.document_numbers import Numbered, Numbers
 from ibidem.evaluation.overlaps import Meetings
 
 NONE = -1

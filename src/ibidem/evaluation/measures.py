@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from ibidem.errors import InputError
 from ibidem.evaluation.categories import NONE, category_numbers
 from ibidem.evaluation.confidence import Figures
-from ibidem.evaluation.counting import CountEvaluation, CountGroup, Things, count_group, evaluate_things
-from ibidem.evaluation.numbering import MAX_CHARS, Numbers, number_pairs
+from ibidem.evaluation.counts import CountEvaluation, CountGroup, Things, count_group, evaluate_things
+from ibidem.evaluation.document_numbers import MAX_CHARS, Numbers, number_pairs
 
 
 class Sentences(NamedTuple):

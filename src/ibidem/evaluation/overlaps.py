@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ibidem.evaluation.numbering import MAX_CHARS, Numbers, Passages
+from ibidem.evaluation.document_numbers import MAX_CHARS, Numbers, Passages
 
 _BLOCK_ROWS = 1 << 18  # more do not stay in the processor's cache
 

@@ -12,17 +12,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.collection import Collection
+from ibidem.columns.collection import Collection
 from ibidem.config import Config
+from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.index.arrivals import Arrivals
 from ibidem.index.hits import Hits, Hitting, Portion, Selves, places_needed
-from ibidem.index.located import find_similar, locate_passages
-from ibidem.index.queries import Arrivals
+from ibidem.index.known_passages import find_similar, locate_passages
 from ibidem.index.search import Oldest, Request, TooManyMatchesError, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.snapshot import kept_in
 from ibidem.index.vocabulary import WordCounts
 from ibidem.model import Skipped
-from ibidem.parts import MapParts, in_turn
 
 MOST_SOURCES = 10
 MOST_MATCHES = 1 << 19  # of a request, that are looked at at once: some hundred bytes each

@@ -1,7 +1,7 @@
 """The catalog of an index: which files and documents belong to it, changed by whole commits only.
 
 It is one SQLite file with a rollback journal. A commit names files that are on disk already, so whoever reads the catalog
-finds either all of a commit or nothing of it, also after a crash. `sweeping.py` says which other files may be deleted.
+finds either all of a commit or nothing of it, also after a crash. `sweep.py` says which other files may be deleted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.errors import IndexChangedError, IndexDamagedError, IndexStoreError, NoIndexError
+from ibidem.execution.durable_files import make_folder
+from ibidem.index.array_files import write_problem
 from ibidem.index.catalog_file import (
     CATALOG_FILE,
     CHECKSUM,
@@ -48,10 +50,8 @@ from ibidem.index.catalog_state import (
     serials_of,
     write_state,
 )
-from ibidem.index.files import write_problem
 from ibidem.index.folder import OpenFolder, moved
-from ibidem.index.locking import LOCK_FILE
-from ibidem.syncing import make_folder
+from ibidem.index.writer_lock import LOCK_FILE
 
 _IDS_A_PAGE = 10_000
 # What a sound file can still get wrong, each with a query that says so.

@@ -20,8 +20,8 @@ from ibidem.errors import (
     IndexWriteError,
     NoIndexError,
 )
-from ibidem.index.files import REPAIR_STEP, write_problem
-from ibidem.syncing import sync_folder
+from ibidem.execution.durable_files import sync_folder
+from ibidem.index.array_files import REPAIR_STEP, write_problem
 
 CATALOG_FILE = "catalog.sqlite"
 APPLICATION_ID = 0x49424944  # "IBID"

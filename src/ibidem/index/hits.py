@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.index import located_kernels as kernels
+from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.columns import expand, frozen
-from ibidem.index.located import take_places
-from ibidem.index.queries import Arrivals, QueryTypes
+from ibidem.index.kernels import places as kernels
+from ibidem.index.known_passages import take_places
 from ibidem.index.search import Matches
 from ibidem.index.segment import Segment
 from ibidem.model import HITS

@@ -13,17 +13,21 @@ from typing import Any
 
 import pyarrow as pa
 
-from ibidem.collection import Collection, gather
+from ibidem.columns.collection import Collection, gather
 from ibidem.config import Config
-from ibidem.documents import find_repeated_id, read_batches
-from ibidem.engines import LocalEngine
 from ibidem.errors import IndexStoreError, NoDocumentsError
+from ibidem.execution.memory import allowed_memory
+from ibidem.execution.progress import Progress
+from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.execution.threads import LocalEngine
+from ibidem.execution.unique_ids import find_repeated_id
+from ibidem.formats import read_batches
+from ibidem.formats.skipped_records import SkippedRecords
 from ibidem.index.answers import QueryResult, answer
+from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import refuse_other_settings
-from ibidem.index.inspecting import describe, find_damage
-from ibidem.index.locking import WriterLock
-from ibidem.index.queries import Arrivals
+from ibidem.index.inspection import describe, find_damage
 from ibidem.index.segment import Segment
 from ibidem.index.settings import (
     check_made_by,
@@ -35,13 +39,10 @@ from ibidem.index.settings import (
     with_stored,
 )
 from ibidem.index.snapshot import Snapshot, SnapshotReader
-from ibidem.index.watching import Arrival, Watcher
-from ibidem.index.writing import Writer
-from ibidem.memory import allowed_memory
+from ibidem.index.watcher import Arrival, Watcher
+from ibidem.index.writer import Writer
+from ibidem.index.writer_lock import WriterLock
 from ibidem.model import Document
-from ibidem.parts import MapParts, in_turn
-from ibidem.progress import Progress
-from ibidem.reports import SkippedRecords
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
 _CHUNKS_IN_MEMORY = 60  # some are built at a time, and each takes several times its text

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
 from ibidem.index import bits
-from ibidem.index import search_kernels as kernels
+from ibidem.index.arrivals import QueryTypes
 from ibidem.index.columns import expand, frozen
-from ibidem.index.queries import QueryTypes
+from ibidem.index.kernels import search as kernels
 from ibidem.index.segment import Segment, SegmentSettings
-from ibidem.parts import MapParts, in_turn, split_by_cost
 
 _N_PARTS = 8
 _ROOM = 1 << 14

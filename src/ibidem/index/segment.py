@@ -16,9 +16,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.errors import ResourceError
-from ibidem.index import segment_kernels as kernels
 from ibidem.index.bits import build_tables, sentence_signatures, word_masks
 from ibidem.index.columns import frozen, strings
+from ibidem.index.kernels import segment as kernels
 from ibidem.index.vocabulary import WordCounts
 
 _LONG_GAP = 255
@@ -72,7 +72,7 @@ class TypeColumns:
 
 @dataclass(frozen=True)
 class Segment(DocumentColumns):
-    """The columns of a segment, those of its documents first. See `segment_kernels` for lists and postings."""
+    """The columns of a segment, those of its documents first. See `kernels/segment.py` for lists and postings."""
 
     document_first: NDArray[np.int64]
     types: NDArray[np.uint32]

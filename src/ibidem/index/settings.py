@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from ibidem.columns.hashes import DRAWN, SEED, draw_seed
 from ibidem.config import Config, setting_fields
 from ibidem.errors import IndexSettingsError, SettingsError
 from ibidem.index.segment import SegmentSettings
 from ibidem.sentences import SPLITTER_VERSION
-from ibidem.sentences.hashing import DRAWN, SEED, draw_seed
 
 FIXED = (
     "lang", "max_sentence_words", "hash_seed", "signature", "min_similarity", "max_document_share", "signature_bits",

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.errors import IndexDamagedError
+from ibidem.index.array_files import REPAIR_STEP, check_arrays, map_arrays
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import State
-from ibidem.index.files import REPAIR_STEP, check_arrays, map_arrays
 from ibidem.index.folder import Place
 from ibidem.index.segment import Segment
 from ibidem.index.vocabulary import WordCounts

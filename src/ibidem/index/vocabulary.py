@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.index.columns import frozen
-from ibidem.index.segment_kernels import find_hashes
+from ibidem.index.kernels.segment import find_hashes
 
 WEIGHT_UNIT = 1 << 16  # weights are whole numbers, so that their sums are the same in any order
 NO_ORDER = frozen(np.empty(0, np.uint32))

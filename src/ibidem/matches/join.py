@@ -15,10 +15,10 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.matches import kernels
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.matches.kernels import join as kernels
 from ibidem.matches.long_lists import MOST_POSTINGS, join_long_lists
 from ibidem.matches.sets import TypeSets
-from ibidem.parts import MapParts, in_turn, split_by_cost
 
 _N_PARTS = 64
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.matches import long_kernels as kernels
+from ibidem.matches.kernels import long_lists as kernels
 from ibidem.matches.sets import TypeSets
 
 MOST_POSTINGS = 1024  # an element of more is met here

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.matches import kernels
-from ibidem.parts import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.matches.kernels import join as kernels
 from ibidem.signatures import HashSets
-from ibidem.signatures.types import number_hashes
+from ibidem.signatures.sentence_types import number_hashes
 
 _N_PARTS = 16
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ibidem.passages.chaining import Cells, PassageRows, assemble_passages, split_diagonals, verify_places
-from ibidem.passages.gram_join import find_diagonals
+from ibidem.passages.chains import Cells, PassageRows, assemble_passages, split_diagonals, verify_places
+from ibidem.passages.diagonals import find_diagonals
 from ibidem.passages.rows import Pairing, PlaceGroup, Rows
 
 __all__ = [

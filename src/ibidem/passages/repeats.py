@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.passages.repeat_kernels import link_groups
+from ibidem.passages.kernels.repeats import link_groups
 from ibidem.passages.rows import PlaceGroup
 
 Numbers = NDArray[np.int32] | NDArray[np.int64]

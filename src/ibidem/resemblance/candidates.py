@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ibidem.config import Config
 from ibidem.errors import ResourceError
-from ibidem.parts import MapParts, in_turn
-from ibidem.passages.gram_join import group_equal
-from ibidem.resemblance.comparing import Duplicates, as_resemblance, joined, resemblances
+from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.passages.diagonals import group_equal
+from ibidem.resemblance.comparison import Duplicates, as_resemblance, joined, resemblances
 from ibidem.resemblance.join import join_documents
 from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
 from ibidem.resemblance.minhash import agreement, band_pairs, minhash
-from ibidem.resemblance.pruning import sample, without_empty
+from ibidem.resemblance.prune import sample, without_empty
 from ibidem.resemblance.shingles import shingle_tokens
 from ibidem.resemblance.simhash import near_codes, simhash
 from ibidem.signatures import HashSets, TypeTokens, Vocabulary, count_vocabulary

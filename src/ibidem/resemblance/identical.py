@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.resemblance.candidates import Corpus, Found
-from ibidem.resemblance.comparing import Duplicates, joined
+from ibidem.resemblance.comparison import Duplicates, joined
 
 
 def representatives(

@@ -14,12 +14,12 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.parts import MapParts, in_turn, split_by_cost
-from ibidem.resemblance import join_kernels as kernels
-from ibidem.resemblance.frequent import CommonShingles, Meetings, find_common, find_meetings
-from ibidem.resemblance.leading import Columns, SizedDocuments, pairs_with_leaders
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.resemblance.frequent_shingles import CommonShingles, Meetings, find_common, find_meetings
+from ibidem.resemblance.kernels import join as kernels
+from ibidem.resemblance.leaders import Columns, SizedDocuments, pairs_with_leaders
 from ibidem.resemblance.limits import OverlapLimits
-from ibidem.resemblance.pruning import SharedShingles, prune
+from ibidem.resemblance.prune import SharedShingles, prune
 from ibidem.signatures import HashSets
 
 _N_PARTS = 64

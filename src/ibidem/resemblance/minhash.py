@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.parts import MapParts, in_turn, split_by_cost
-from ibidem.resemblance import sketch_kernels
-from ibidem.sentences.hashing import SEED, mix
+from ibidem.columns.hashes import SEED, mix
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.resemblance.kernels import sketches as sketch_kernels
 from ibidem.signatures.base import HashSets
 
 _N_PARTS = 64

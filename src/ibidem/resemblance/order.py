@@ -13,8 +13,8 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.parts import MapParts, in_turn, split_by_cost
-from ibidem.resemblance import order_kernels
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.resemblance.kernels import order as order_kernels
 from ibidem.signatures.base import HashSets
 
 _N_PARTS = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.resemblance import shingle_kernels
+from ibidem.resemblance.kernels import shingles as shingle_kernels
 from ibidem.signatures import HashSets, TypeTokens
 
 

@@ -12,8 +12,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.parts import MapParts, in_turn, split_by_cost
-from ibidem.resemblance import sketch_kernels
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.resemblance.kernels import sketches as sketch_kernels
 from ibidem.signatures.base import HashSets
 
 _N_PARTS = 64

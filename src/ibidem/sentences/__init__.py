@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ibidem.sentences.checks import CheckKey, Checks, settle_digests
-from ibidem.sentences.splitting import (
+from ibidem.sentences.splitter import (
     SPLITTER_VERSION,
     digest_tokens,
     hash_strings,

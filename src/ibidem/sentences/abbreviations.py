@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.hashes import FACTOR, SEED
 from ibidem.errors import SettingsError
-from ibidem.sentences.hashing import FACTOR, SEED
 
 CATEGORIES = ("before", "number", "after", "openers", "ordinal")
 BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL = 1, 2, 4, 8, 16
@@ -190,7 +190,7 @@ def load_words(lang: str) -> NDArray[np.uint64]:
 
 
 def _make_table(words: dict[bytes, int]) -> NDArray[np.uint64]:
-    """Return the table that `look_up` of scan_kernels reads: hashes in slots, with the categories as last byte."""
+    """Return the table that `look_up` of `kernels/scan.py` reads: hashes in slots, with the categories as last byte."""
     table = [0] * _N_SLOTS
     for word, categories in words.items():
         h = int(SEED)

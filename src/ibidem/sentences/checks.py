@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.sentences import check_kernels
-from ibidem.sentences.splitting import Bytes, Hashes, Offsets, read_only, text_buffers, tokenise_spans, word_bytes
+from ibidem.sentences.kernels import checks as check_kernels
+from ibidem.sentences.splitter import Bytes, Hashes, Offsets, read_only, text_buffers, tokenise_spans, word_bytes
 
 Checks = NDArray[np.uint64]  # two numbers a text
 _FIELD = (1 << check_kernels.FIELD_BITS) - 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ibidem.signatures.base import HashSets, KeySignature, SetSignature, load_signature
-from ibidem.signatures.types import SentenceTypes, TypeTokens, Vocabulary, collapse_sentences, count_vocabulary
+from ibidem.signatures.sentence_types import SentenceTypes, TypeTokens, Vocabulary, collapse_sentences, count_vocabulary
 
 __all__ = [
     "HashSets",

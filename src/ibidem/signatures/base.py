@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.config import SignaturesConfig
-from ibidem.signatures.types import TypeTokens, Vocabulary
+from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ibidem.config import SignaturesConfig
 from ibidem.signatures import kernels
-from ibidem.signatures.types import TypeTokens, Vocabulary
+from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 
 class Fingerprint:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.compiling import growing_kernel, inner_kernel, outer_kernel, twice
-from ibidem.sentences.hashing import SEED, mix
+from ibidem.columns.hashes import SEED, mix
+from ibidem.execution.compiler import growing_kernel, inner_kernel, outer_kernel, twice
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

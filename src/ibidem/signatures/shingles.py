@@ -7,7 +7,7 @@ import numpy as np
 from ibidem.config import SignaturesConfig
 from ibidem.signatures import kernels
 from ibidem.signatures.base import HashSets
-from ibidem.signatures.types import TypeTokens, Vocabulary
+from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 
 class Shingles:

@@ -9,7 +9,7 @@ from ibidem.config import SignaturesConfig
 from ibidem.sentences import tokenise_spans
 from ibidem.signatures import kernels
 from ibidem.signatures.base import HashSets
-from ibidem.signatures.types import TypeTokens, Vocabulary
+from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 FEWEST_ANTECEDENTS = 5
 

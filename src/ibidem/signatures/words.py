@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibidem.config import SignaturesConfig
 from ibidem.signatures.base import HashSets
-from ibidem.signatures.types import TypeTokens, Vocabulary
+from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 
 class Words:

@@ -1,0 +1,219 @@
+"""Kernels that find places of two documents worth aligning: rare words beside one another, in whatever order, in both; or
+sixteen words in a row.
+
+A *bond* is two rare words in a row, common ones between them left out. Edited, reordered and translated text keeps some of its
+bonds; by chance two texts have hardly any, and not close together. Bonds and runs of eight words (octets) are *marks* of a
+text: equal ones meet.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.alignment.kernels.equal_words import equal_before, equal_from
+from ibidem.alignment.kernels.seed_clusters import next_cluster, put_task, sort_seeds
+from ibidem.alignment.kernels.seeds import OCTET_WORDS
+from ibidem.columns.hashes import FACTOR, mix
+from ibidem.execution.compiler import inlined_kernel, outer_kernel
+
+STEM_SLOTS = 1 << 22
+_SLOT_BITS = np.uint32(10)
+_SPREAD = np.uint64(FACTOR)
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+RECTANGLE = 4
+WINDOW = 9
+
+
+@outer_kernel
+def count_stems(stems, counts):
+    """Count stems by the first bits of their hashes; two that share them are taken for one."""
+    for k in range(len(stems)):
+        counts[stems[k] >> _SLOT_BITS] += 1
+
+
+@outer_kernel
+def list_bonds(stems, is_open, first, begin, end, counts, most, reach, keys, words, documents):
+    """List the bonds of documents [begin, end): key, first word, document. Only words that are open make bonds.
+
+    A word is rare if it is counted at most `most` times. The two words of a bond are at most `reach` words apart.
+    """
+    n = np.int64(0)
+    for document in range(begin, end):
+        last = np.int64(-1)
+        for k in range(first[document], first[document + 1]):
+            if not is_open[k] or counts[stems[k] >> _SLOT_BITS] > most:
+                continue
+            if last >= 0 and k - last <= reach and stems[k] != stems[last]:
+                low, high = min(stems[k], stems[last]), max(stems[k], stems[last])
+                key = (np.uint64(low) << _HALF | np.uint64(high)) * _SPREAD
+                keys[n] = key >> _HALF
+                words[n] = last
+                documents[n] = document
+                n += 1
+            last = k
+    return n
+
+
+@outer_kernel
+def number_marks(keys):
+    """Put the number of every mark below its key."""
+    for i in range(len(keys)):
+        keys[i] = keys[i] << _HALF | np.uint64(i)
+
+
+@outer_kernel
+def list_octets(stems, is_open, first, begin, end, hashes, keys, words, documents):
+    """List runs of eight words of documents [begin, end), winnowed: key, first word, document.
+
+    Of every WINDOW that follow one another the one with the smallest hash is listed, so of a run of OCTET_WORDS + WINDOW - 1
+    words that stands in two texts the same ones are listed in both. Runs that no open word begins or ends are left out.
+    """
+    n = np.int64(0)
+    for document in range(begin, end):
+        low, n_octets = first[document], first[document + 1] - first[document] - OCTET_WORDS + 1
+        smallest = listed = np.int64(-1)
+        for k in range(n_octets):
+            h = np.uint64(0)
+            for i in range(OCTET_WORDS):
+                h = mix(h, np.uint64(stems[low + k + i]))
+            # Told before the new hash takes the place of the one that leaves the window.
+            is_gone = smallest <= k - WINDOW
+            is_least = smallest < 0 or (not is_gone and h <= hashes[smallest % WINDOW])
+            hashes[k % WINDOW] = h
+            if is_least:
+                smallest = k
+            elif is_gone:
+                smallest = k - WINDOW + 1
+                for i in range(k - WINDOW + 2, k + 1):
+                    if hashes[i % WINDOW] <= hashes[smallest % WINDOW]:
+                        smallest = i
+            # Texts shorter than a window have one too.
+            if smallest != listed and (k >= WINDOW - 1 or k == n_octets - 1):
+                listed = smallest
+                at = low + smallest
+                if is_open[at] or is_open[at + OCTET_WORDS - 1]:
+                    keys[n] = hashes[smallest % WINDOW] >> _HALF
+                    words[n] = at
+                    documents[n] = document
+                    n += 1
+    return n
+
+
+@outer_kernel
+def list_runs(starts_a, starts_b, documents_a, documents_b, stems, document_first, least_words, rectangles):
+    """List the runs of at least `least_words` equal words around meetings, as rectangles.
+
+    Meetings come by diagonal and place, so that those that lie in the run before are passed over: no word is looked at twice.
+    """
+    n, last_diagonal, last_end = np.int64(0), np.int64(0), np.int64(-1)
+    for i in range(len(starts_a)):
+        a, b = starts_a[i], starts_b[i]
+        if b - a == last_diagonal and a < last_end:
+            continue
+        left, right = documents_a[i], documents_b[i]
+        before = equal_before(stems, a, b, document_first[left], document_first[right])
+        after = equal_from(stems, a, b, document_first[left + 1], document_first[right + 1])
+        last_diagonal, last_end = b - a, a + after
+        if before + after >= least_words:
+            at = RECTANGLE * n
+            rectangles[at], rectangles[at + 1] = a - before, a + after
+            rectangles[at + 2], rectangles[at + 3] = b - before, b + after
+            n += 1
+    return n
+
+
+@inlined_kernel
+def _end_of_group(keys, start):
+    """Return where the group of equal keys (upper halves) that begins at `start` ends."""
+    end = start + 1
+    while end < len(keys) and keys[end] >> _HALF == keys[start] >> _HALF:
+        end += 1
+    return end
+
+
+@outer_kernel
+def count_meetings(keys, sizes):
+    """Count the groups of equal keys (upper half of each entry, sorted) by size, up to the last size there is room for."""
+    start = 0
+    while start < len(keys):
+        end = _end_of_group(keys, start)
+        if end - start < len(sizes):
+            sizes[end - start] += 1
+        start = end
+
+
+@outer_kernel
+def list_meetings(keys, most_places, documents, side, kin, counting, first, meetings):
+    """List the bonds that meet in two documents, by the first one's document; of document d [first[d], first[d + 1]).
+
+    Called twice: `counting` fills `first`, then the meetings (bond of a, bond of b) are written.
+    """
+    start = 0
+    while start < len(keys):
+        end = _end_of_group(keys, start)
+        if 2 <= end - start <= most_places:
+            for i in range(start, end):
+                a = np.int64(keys[i] & _LOW)
+                for j in range(i + 1, end):
+                    b = np.int64(keys[j] & _LOW)
+                    left, right = documents[a], documents[b]
+                    if left == right:
+                        continue
+                    if len(side) > 0 and side[left] == side[right]:
+                        continue
+                    if len(kin) > 0 and kin[left] >= 0 and kin[left] == kin[right]:
+                        continue
+                    if counting:
+                        first[left + 1] += 1
+                    else:
+                        meetings[2 * first[left]], meetings[2 * first[left] + 1] = a, b
+                        first[left] += 1
+        start = end
+    if counting:
+        for d in range(len(first) - 1):
+            first[d + 1] += first[d]
+    else:
+        for d in range(len(first) - 1, 0, -1):
+            first[d] = first[d - 1]
+        first[0] = 0
+
+
+@outer_kernel
+def list_rectangles(
+    begin, end, first, meetings, words, documents, least_bonds, max_gap, places, tasks, span, rectangles
+):  # fmt: skip
+    """List the rectangles (words of a, words of b) of documents a [begin, end) where enough bonds meet close to one another."""
+    n = np.int64(0)
+    for document in range(begin, end):
+        start, stop = first[document], first[document + 1]
+        sort_seeds(meetings, start, stop, 1)  # bonds are numbered in reading order, so this is by document b too
+        while start < stop:
+            other = documents[meetings[2 * start + 1]]
+            after = start + 1
+            while after < stop and documents[meetings[2 * after + 1]] == other:
+                after += 1
+            if after - start >= least_bonds:
+                for i in range(start, after):
+                    at = 2 * (i - start)
+                    places[at], places[at + 1] = words[meetings[2 * i]], words[meetings[2 * i + 1]]
+                height = put_task(tasks, 0, 0, after - start, 0, 0, max_gap)
+                while True:
+                    height = next_cluster(places, tasks, height, span)
+                    if height < 0:
+                        break
+                    if span[1] - span[0] < least_bonds:
+                        continue
+                    # One bond that repeats on the other side is no more than one.
+                    is_enough = True
+                    for side in range(2):
+                        sort_seeds(places, span[0], span[1], side)
+                        n_different = 1
+                        for i in range(span[0] + 1, span[1]):
+                            n_different += places[2 * i + side] != places[2 * i - 2 + side]
+                        is_enough &= n_different >= least_bonds
+                        rectangles[RECTANGLE * n + 2 * side] = places[2 * span[0] + side]
+                        rectangles[RECTANGLE * n + 2 * side + 1] = places[2 * span[1] - 2 + side] + 1
+                    n += is_enough
+            start = after
+    return n

@@ -1,0 +1,210 @@
+"""The kernel that aligns many pairs of texts, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.alignment.kernels.evidence import best_stretch, measure_rates
+from ibidem.alignment.kernels.seeds import common_octets, merge_short, similar_sentences, weigh_sentences
+from ibidem.alignment.kernels.stretches import PASSAGE, grade_against, passages_of_seeds
+from ibidem.alignment.kernels.word_numbers import number_runs, number_words
+from ibidem.alignment.room import Text
+from ibidem.execution.compiler import inner_kernel, outer_kernel
+
+OUTCOME = 6  # pair, start and end in a, start and end in b, words in common
+_LEAST_SENTENCE_WORDS = 3
+_VERBATIM_MODELS = 2
+_SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of the summary
+
+
+@inner_kernel
+def number_text(stems, is_start, starts, ends, text, room, stamp, unseen):
+    """Bring two spans of words into one array: numbers of words and of their runs, and where sentences start."""
+    n_words = text.n_words
+    # Only as much of the tables as this pair needs, so that they stay in the nearest cache.
+    mask = np.int64(15)
+    while mask < 2 * n_words:
+        mask = 2 * mask + 1
+    n_different = number_words(stems, starts, ends, room.keys, room.stamps, room.numbers, mask, 4 * stamp, text.words)
+    number_runs(text.words, 1, n_words, room.keys, room.stamps, room.numbers, mask, 4 * stamp + 1, text.pairs)
+    number_runs(text.pairs, 2, n_words, room.keys, room.stamps, room.numbers, mask, 4 * stamp + 2, text.runs)
+    number_runs(text.runs, 4, n_words, room.keys, room.stamps, room.numbers, mask, 4 * stamp + 3, room.octets)
+    at = np.int64(0)
+    for side in range(2):
+        for k in range(starts[side], ends[side]):
+            text.is_bound[at] = is_start[k]
+            at += 1
+    text.is_bound[0] = text.is_bound[text.n_a_words] = text.is_bound[n_words] = True
+    for k in range(n_different):
+        room.total[k] = 0
+        room.sentence_counts[k] = 0
+    for k in range(n_words):
+        room.total[text.words[k]] += 1
+    measure_rates(n_words, n_different, room.total, unseen, room.rates)
+
+
+@inner_kernel
+def find_seeds(text, room, limits):
+    """Write all seeds of two texts; return how many, and the number of sentences of a."""
+    n_a = merge_short(text.is_bound, 0, text.n_a_words, _LEAST_SENTENCE_WORDS, room.firsts, 0)
+    n_sentences = n_a + merge_short(text.is_bound, text.n_a_words, text.n_words, _LEAST_SENTENCE_WORDS, room.firsts, n_a)
+    for s in range(n_sentences):
+        for i in range(room.firsts[s], room.firsts[s + 1]):
+            room.sentence_of[i] = s
+    weigh_sentences(
+        text.words, text.n_words, room.firsts, n_sentences, room.seen, room.slot, room.sentence_counts, room.entry_words,
+        room.entry_weights, room.entry_first, room.norms,
+    )  # fmt: skip
+    n = similar_sentences(
+        n_a, n_sentences, room.entry_words, room.entry_weights, room.entry_first, room.norms, room.sentence_counts, room.head,
+        room.following, room.entry_sentence, room.dots, room.shared, room.touched, room.best, limits.least_cosine,
+        limits.least_dice, limits.least_share, room.seeds,
+    )  # fmt: skip
+    n = common_octets(
+        room.octets, text.n_a_words, text.n_words, room.sentence_of, n_a, room.head, room.following, room.seeds, n
+    )
+    return n, n_a
+
+
+@inner_kernel
+def _best_summary(text, side, room, limits, summary):
+    """Write the stretch of one text that draws most on the whole of the other to `summary`; return its evidence.
+
+    The other text has to be longer by far, for otherwise it was taken over and not summed up.
+    """
+    own_start = text.n_a_words if side else np.int64(0)
+    own_end = text.n_words if side else text.n_a_words
+    other_start = np.int64(0) if side else text.n_a_words
+    other_end = text.n_a_words if side else text.n_words
+    grade_against(text, other_start, other_end, own_start, own_end, room, limits)
+    evidence = best_stretch(
+        room.grades, text.is_bound, own_start, own_end, own_start, own_end, limits.weights, limits.n_models,
+        limits.within_sentence, room.found,
+    )  # fmt: skip
+    n_own = room.found[1] - room.found[0]
+    if n_own < limits.min_words or other_end - other_start < _SUMMARY_RATIO * n_own:
+        return 0.0
+    summary[2 * side], summary[2 * side + 1] = room.found[0], room.found[1]
+    summary[2 - 2 * side], summary[3 - 2 * side] = other_start, other_end
+    return evidence
+
+
+@inner_kernel
+def _put_summary(text, room, limits, n):
+    """Add a summary, if it says more than the passages that lie in it; they are dropped then. Returns how many there are."""
+    of_a = _best_summary(text, 0, room, limits, room.core)
+    of_b = _best_summary(text, 1, room, limits, room.place)
+    side = 1 if of_b > of_a else 0
+    most = max(of_a, of_b)
+    if most < max(limits.min_summary_evidence, limits.min_evidence):
+        return n
+    start, end = (room.place[2], room.place[3]) if side else (room.core[0], room.core[1])
+    inside = 0.0
+    for i in range(n):
+        at = PASSAGE * i + 2 * side
+        if room.passages[at] < end and start < room.passages[at + 1]:
+            inside += room.evidence[2 * i + side]
+    if inside > most:
+        return n
+    for i in range(n):
+        at = PASSAGE * i + 2 * side
+        if room.passages[at] < end and start < room.passages[at + 1]:
+            room.evidence[2 * i] = room.evidence[2 * i + 1] = 0.0
+    for k in range(4):
+        room.passages[PASSAGE * n + k] = room.place[k] if side else room.core[k]
+    room.passages[PASSAGE * n + 4] = limits.n_models
+    room.evidence[2 * n] = room.evidence[2 * n + 1] = most
+    return n + 1
+
+
+@inner_kernel
+def _resolve(room, limits, n):
+    """Set the evidence of passages that are not kept to 0.
+
+    They are too short; or weak where others are word for word, for then what is alike is rather the subject; or others with
+    more evidence lie over them on both sides.
+    """
+    passages, evidence = room.passages, room.evidence
+    has_verbatim = False
+    for i in range(n):
+        strength = min(evidence[2 * i], evidence[2 * i + 1])
+        has_verbatim |= passages[PASSAGE * i + 4] < _VERBATIM_MODELS and strength >= 2 * limits.min_evidence
+    for i in range(n):
+        at, strength = PASSAGE * i, min(evidence[2 * i], evidence[2 * i + 1])
+        is_short = min(passages[at + 1] - passages[at], passages[at + 3] - passages[at + 2]) < limits.min_words
+        is_weak = strength < limits.min_evidence * (
+            limits.beside_verbatim if has_verbatim and passages[at + 4] >= _VERBATIM_MODELS else 1
+        )
+        if is_short or is_weak:
+            evidence[2 * i] = evidence[2 * i + 1] = 0.0
+    for i in range(n):
+        for j in range(n):
+            of_i, of_j = evidence[2 * i] + evidence[2 * i + 1], evidence[2 * j] + evidence[2 * j + 1]
+            if i == j or of_i == 0.0 or of_j < of_i or (of_j == of_i and j > i):
+                continue
+            meets = True
+            for side in range(2):
+                low = max(passages[PASSAGE * i + 2 * side], passages[PASSAGE * j + 2 * side])
+                high = min(passages[PASSAGE * i + 2 * side + 1], passages[PASSAGE * j + 2 * side + 1])
+                meets &= low < high
+            if meets:
+                evidence[2 * i] = evidence[2 * i + 1] = 0.0
+
+
+@inner_kernel
+def _words_in_common(text, a_start, a_end, b_start, b_end, room):
+    """Return how many words of a stretch of a have a counterpart of their own in a stretch of b."""
+    for k in range(b_start, b_end):
+        room.counts[text.words[k]] += 1
+    n = np.int64(0)
+    for k in range(a_start, a_end):
+        if room.counts[text.words[k]] > 0:
+            room.counts[text.words[k]] -= 1
+            n += 1
+    for k in range(b_start, b_end):
+        room.counts[text.words[k]] = 0
+    return n
+
+
+@outer_kernel
+def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes):
+    """Align the pairs of spans (start and end in a, start and end in b; flat) from `pair` on.
+
+    An outcome has the columns named by OUTCOME, its places counted as in the spans. Returns the first pair that there was no
+    room left for, and the number of outcomes.
+    """
+    n_outcomes = np.int64(0)
+    while pair < last_pair:
+        for side in range(2):
+            room.starts[side], room.ends[side] = spans[4 * pair + 2 * side], spans[4 * pair + 2 * side + 1]
+        n_a_words = room.ends[0] - room.starts[0]
+        n_words = n_a_words + room.ends[1] - room.starts[1]
+        text = Text(room.words, room.pairs, room.runs, room.is_bound, n_a_words, n_words)
+        room.stamp[0] += 1
+        number_text(stems, is_start, room.starts, room.ends, text, room, room.stamp[0], limits.unseen)
+        n = np.int64(0)
+        if n_a_words > 0 and n_words > n_a_words:
+            n_seeds, n_a = find_seeds(text, room, limits)
+            n = passages_of_seeds(text, room.firsts, n_a, n_seeds, room, limits, room.passages, room.evidence)
+            _resolve(room, limits, n)
+            if limits.summaries:
+                n = _put_summary(text, room, limits, n)
+        n_kept = np.int64(0)
+        for i in range(n):
+            n_kept += room.evidence[2 * i] > 0.0
+        if OUTCOME * (n_outcomes + n_kept) > len(outcomes):
+            break
+        for i in range(n):
+            if room.evidence[2 * i] <= 0.0:
+                continue
+            at, out = PASSAGE * i, OUTCOME * n_outcomes
+            outcomes[out] = pair
+            for k in range(4):
+                shift = room.starts[0] if k < 2 else room.starts[1] - n_a_words
+                outcomes[out + 1 + k] = room.passages[at + k] + shift
+            outcomes[out + 5] = _words_in_common(
+                text, room.passages[at], room.passages[at + 1], room.passages[at + 2], room.passages[at + 3], room
+            )
+            n_outcomes += 1
+        pair += 1
+    return pair, n_outcomes

@@ -1,0 +1,109 @@
+"""Kernels that bring found and aligned passages together: ends moved word by word, and which of two that overlap stays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.alignment.kernels.equal_words import equal_before, equal_from
+from ibidem.alignment.kernels.passage_lookup import ENTRIES, cell_slot, put_into_cells, size_class
+from ibidem.execution.compiler import inner_kernel, outer_kernel
+
+_HALF, _NEARLY_ALL = 0.5, 0.9
+
+
+@outer_kernel
+def word_spans(passages, sentence, sentence_first, spans):
+    """Write the spans of words that passages (first row and end in a, first row and end in b) cover, flat."""
+    for i in range(len(passages)):
+        for side in range(2):
+            spans[4 * i + 2 * side] = sentence_first[sentence[passages[i, 2 * side]]]
+            spans[4 * i + 2 * side + 1] = sentence_first[sentence[passages[i, 2 * side + 1] - 1] + 1]
+
+
+@outer_kernel
+def extend_equal(spans, documents, stems, document_first, least_words, added):
+    """Move the ends of passages outwards as long as the words are the same on both sides; `added` has how many they are.
+
+    Fewer than `least_words` on one end may be chance, and are left out.
+    """
+    for i in range(len(added)):
+        low_a, high_a = document_first[documents[2 * i]], document_first[documents[2 * i] + 1]
+        low_b, high_b = document_first[documents[2 * i + 1]], document_first[documents[2 * i + 1] + 1]
+        is_one = documents[2 * i] == documents[2 * i + 1]
+        if is_one:  # a text and its copy do not run into one another
+            high_a = spans[4 * i + 2]
+        a, b = spans[4 * i + 1], spans[4 * i + 3]
+        n = equal_from(stems, a, b, high_a, high_b)
+        added[i] = 0
+        if n >= least_words:
+            spans[4 * i + 1], spans[4 * i + 3] = a + n, b + n
+            added[i] = n
+        if is_one:
+            low_b = spans[4 * i + 1]
+        a, b = spans[4 * i], spans[4 * i + 2]
+        n = equal_before(stems, a, b, low_a, low_b)
+        if n >= least_words:
+            spans[4 * i], spans[4 * i + 2] = a - n, b - n
+            added[i] += n
+
+
+@outer_kernel
+def mark_covered(rectangles, pairs, spans, span_pairs, slack, heads, following, is_covered):
+    """Mark the rectangles that lie in a passage of their pair on both sides, all but `slack` words."""
+    most_bits = np.int64(0)
+    for j in range(len(span_pairs)):
+        most_bits = max(most_bits, put_into_cells(span_pairs[j], spans, j, slack, heads, following))
+    for i in range(len(is_covered)):
+        is_covered[i] = False
+        a = (rectangles[4 * i] + rectangles[4 * i + 1]) // 2
+        b = (rectangles[4 * i + 2] + rectangles[4 * i + 3]) // 2
+        for bits in range(most_bits + 1):
+            entry = heads[cell_slot(pairs[i], bits, a >> bits, b >> bits, len(heads))]
+            while entry >= 0 and not is_covered[i]:
+                j = entry // ENTRIES
+                inside = span_pairs[j] == pairs[i]
+                for k in range(0, 4, 2):
+                    inside &= rectangles[4 * i + k] >= spans[4 * j + k] - slack
+                    inside &= rectangles[4 * i + k + 1] <= spans[4 * j + k + 1] + slack
+                is_covered[i] = inside
+                entry = following[entry]
+            if is_covered[i]:
+                break
+
+
+@inner_kernel
+def _covers(spans, i, j, share):
+    """Tell whether passage i covers at least a share of passage j on both sides."""
+    for side in range(2):
+        start, end = spans[4 * j + 2 * side], spans[4 * j + 2 * side + 1]
+        low, high = max(start, spans[4 * i + 2 * side]), min(end, spans[4 * i + 2 * side + 1])
+        if high - low < share * (end - start):
+            return False
+    return True
+
+
+@outer_kernel
+def choose_passages(pairs, spans, is_found, heads, following, is_kept):
+    """Decide which passages stay: an aligned one goes if one of its pair that stays covers half of it on both sides.
+
+    One that was found by sentences goes only if nearly all of it lies in an aligned one. Passages that are to be kept rather
+    than others of their pair come before them.
+    """
+    most_bits = np.int64(-1)
+    for i in range(len(pairs)):
+        is_kept[i] = True
+        share = _NEARLY_ALL if is_found[i] else _HALF
+        # What covers half of a stretch lies over the middle of it, and is half as long at least.
+        a, b = (spans[4 * i] + spans[4 * i + 1]) // 2, (spans[4 * i + 2] + spans[4 * i + 3]) // 2
+        bits = max(np.int64(0), size_class(spans, i) - 1)
+        while bits <= most_bits and is_kept[i]:
+            entry = heads[cell_slot(pairs[i], bits, a >> bits, b >> bits, len(heads))]
+            while entry >= 0:
+                j = entry // ENTRIES
+                if pairs[j] == pairs[i] and not (is_found[i] and is_found[j]) and _covers(spans, j, i, share):
+                    is_kept[i] = False
+                    break
+                entry = following[entry]
+            bits += 1
+        if is_kept[i]:
+            most_bits = max(most_bits, put_into_cells(pairs[i], spans, i, 0, heads, following))

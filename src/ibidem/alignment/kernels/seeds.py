@@ -1,0 +1,174 @@
+"""Kernels that find seeds: pairs of sentences, one of each text, that have enough in common to look at them closely.
+
+Sentences are known by their words, weighted by how few sentences of both texts hold them (tf-isf). Two are a seed if the cosine
+of their weights and either the Dice coefficient of their word sets or the share of the smaller set in the larger reach their
+limits. Besides, whatever the sentences are, eight words in a row that stand in both texts are a seed: so every common run of
+sixteen words has one, in unsplit text, tables and half sentences too.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ibidem.execution.compiler import inner_kernel
+
+SEEDS_A_SENTENCE = 8
+OCTET_WORDS = 8
+OCTET_PLACES = 4  # of one run of eight words in the other text that lead to seeds
+SEEDS_A_WORD = OCTET_PLACES
+_LEAST_SHARED_WORDS = 4
+_FREQUENT = 64  # words of more sentences than this, and of an eighth of all, are no evidence of anything
+_MOST_SENTENCES = 256  # nor those of more than this: work stays linear in the words
+
+
+@inner_kernel
+def merge_short(is_bound, start, end, least_words, firsts, at):
+    """Write where sentences start to `firsts[at:]`, and `end` after them; return how many there are.
+
+    Those of fewer words than `least_words` are put to the next one, the last one to the one before.
+    """
+    n = np.int64(0)
+    firsts[at] = start
+    for k in range(start + 1, end):
+        if is_bound[k] and k - firsts[at + n] >= least_words:
+            n += 1
+            firsts[at + n] = k
+    if n > 0 and end - firsts[at + n] < least_words:
+        n -= 1
+    firsts[at + n + 1] = end
+    return n + 1
+
+
+@inner_kernel
+def weigh_sentences(
+    words, n_words, firsts, n_sentences, seen, slot, sentence_counts, entry_words, entry_weights, entry_first, norms
+):
+    """Write the different words of every sentence with their weights, and the norms."""
+    n = np.int64(0)
+    entry_first[0] = 0
+    for s in range(n_sentences):
+        for k in range(firsts[s], firsts[s + 1]):
+            word = words[k]
+            if seen[word] != s + 1:
+                seen[word] = s + 1
+                slot[word] = n
+                entry_words[n] = word
+                entry_weights[n] = 1.0
+                sentence_counts[word] += 1
+                n += 1
+            else:
+                entry_weights[slot[word]] += 1.0
+        entry_first[s + 1] = n
+    most = min(_FREQUENT + n_sentences // 8, _MOST_SENTENCES)
+    for s in range(n_sentences):
+        norm = 0.0
+        for k in range(entry_first[s], entry_first[s + 1]):
+            count = sentence_counts[entry_words[k]]
+            weight = entry_weights[k] * math.log(n_sentences / count) if count <= most else 0.0
+            entry_weights[k] = weight
+            norm += weight * weight
+        norms[s] = math.sqrt(norm)
+    for k in range(n_words):
+        seen[words[k]] = 0
+
+
+@inner_kernel
+def similar_sentences(
+    n_a, n_sentences, entry_words, entry_weights, entry_first, norms, sentence_counts,
+    head, following, entry_sentence, dots, shared, touched, best, least_cosine, least_dice, least_share, seeds,
+):  # fmt: skip
+    """Write the seeds (sentence of a, sentence of b) that similar sentences make, flat; return how many.
+
+    Sentences are numbered through, those of b from `n_a` on. Of each sentence of a the SEEDS_A_SENTENCE best are kept.
+    """
+    most = min(_FREQUENT + n_sentences // 8, _MOST_SENTENCES)
+    n = np.int64(0)
+    for s in range(n_a, n_sentences):
+        for k in range(entry_first[s], entry_first[s + 1]):
+            following[k] = head[entry_words[k]]
+            head[entry_words[k]] = k
+            entry_sentence[k] = s
+    for s in range(n_a):
+        n_touched = np.int64(0)
+        for k in range(entry_first[s], entry_first[s + 1]):
+            if sentence_counts[entry_words[k]] > most:
+                continue
+            other = head[entry_words[k]]
+            while other >= 0:
+                t = entry_sentence[other]
+                if shared[t] == 0:
+                    touched[n_touched] = t
+                    n_touched += 1
+                shared[t] += 1
+                dots[t] += entry_weights[k] * entry_weights[other]
+                other = following[other]
+        n_kept = np.int64(0)
+        size = entry_first[s + 1] - entry_first[s]
+        for i in range(n_touched):
+            t = touched[i]
+            other_size = entry_first[t + 1] - entry_first[t]
+            product = norms[s] * norms[t]
+            cosine = dots[t] / product if product > 0.0 else 0.0
+            alike = 2 * shared[t] >= least_dice * (size + other_size)
+            if not alike and shared[t] >= _LEAST_SHARED_WORDS:
+                alike = shared[t] >= least_share * min(size, other_size)
+            shared[t] = 0
+            dots[t] = 0.0
+            if not alike or cosine < least_cosine:
+                continue
+            # The best few, the worst of them last.
+            if n_kept == SEEDS_A_SENTENCE:
+                if cosine <= best[n_kept - 1]:
+                    continue
+                n_kept -= 1
+            at = n_kept
+            while at > 0 and best[at - 1] < cosine:
+                best[at] = best[at - 1]
+                seeds[2 * (n + at) + 1] = seeds[2 * (n + at - 1) + 1]
+                at -= 1
+            best[at] = cosine
+            seeds[2 * (n + at) + 1] = t - n_a
+            n_kept += 1
+        for i in range(n_kept):
+            seeds[2 * (n + i)] = s
+        n += n_kept
+    for k in range(entry_first[n_a], entry_first[n_sentences]):
+        head[entry_words[k]] = -1
+    return n
+
+
+@inner_kernel
+def common_octets(octets, n_a_words, n_words, sentence_of, n_a, head, following, seeds, n):
+    """Write the seeds that runs of eight words in both texts make, after the `n` that are there; return how many there are.
+
+    Every run of either text is looked up in the other, where its first few places count.
+    """
+    end_a, end_b = n_a_words - OCTET_WORDS + 1, n_words - OCTET_WORDS + 1
+    n = _octets_of_one(octets, 0, end_a, n_a_words, end_b, False, sentence_of, n_a, head, following, seeds, n)
+    return _octets_of_one(octets, n_a_words, end_b, 0, end_a, True, sentence_of, n_a, head, following, seeds, n)
+
+
+@inner_kernel
+def _octets_of_one(octets, start, end, other_start, other_end, is_turned, sentence_of, n_a, head, following, seeds, n):
+    """Look up the runs [start, end) of one text among those [other_start, other_end) of the other; `is_turned`: it is b."""
+    for k in range(other_end - 1, other_start - 1, -1):
+        following[k] = head[octets[k]]
+        head[octets[k]] = k
+    last_a, last_b = np.int64(-1), np.int64(-1)
+    for k in range(start, end):
+        other = head[octets[k]]
+        for _ in range(OCTET_PLACES):
+            if other < 0:
+                break
+            a, b = (other, k) if is_turned else (k, other)
+            of_a, of_b = np.int64(sentence_of[a]), np.int64(sentence_of[b]) - n_a
+            if of_a != last_a or of_b != last_b:
+                seeds[2 * n], seeds[2 * n + 1] = of_a, of_b
+                last_a, last_b = of_a, of_b
+                n += 1
+            other = following[other]
+    for k in range(other_start, other_end):
+        head[octets[k]] = -1
+    return n

@@ -1,0 +1,174 @@
+"""From aligned words back to documents: the words of a collection, and passages located in characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.alignment import Aligned, Words
+from ibidem.alignment.kernels.places import locate_words
+from ibidem.columns.collection import NO_TIME, Collection, text_buffers
+from ibidem.errors import ResourceError
+from ibidem.execution.tasks import MapParts
+from ibidem.model import DIRECTIONS, KINDS
+from ibidem.passages.tables import passage_columns
+from ibidem.sentences import digest_tokens, stem_words, tokenise_spans
+from ibidem.sentences.code_points import load_code_points
+
+Numbers = NDArray[np.int64]
+MOST_WORDS = 1 << 31  # and as many characters of unspaced scripts at most again: places have 32 bits
+
+
+@dataclass(frozen=True)
+class AlignedPassages:
+    """Aligned passages of documents: `places` are start and end in a, start and end in b, in characters."""
+
+    documents: NDArray[np.int32]  # two rows: a and b
+    places: Numbers  # four rows
+    sentences: Numbers  # four rows: those of which at least half is covered, start and end in a and in b
+    n_sentences: NDArray[np.int32]
+    similarity: NDArray[np.float64]
+    is_equal: NDArray[np.bool_]
+    is_whole: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.n_sentences)
+
+
+def words_of(collection: Collection, map_parts: MapParts) -> Words:
+    """Return the words of all documents, and which of them begin sentences."""
+
+    def stem(number: int) -> tuple[NDArray[np.uint32], Numbers, Numbers]:
+        low, high = collection.batch_first[number], collection.batch_first[number + 1]
+        sentences = slice(collection.document_first[low], collection.document_first[high])
+        documents = collection.document[sentences] - low
+        return stem_words(
+            collection.batches[number].column("text"), documents, collection.start_byte[sentences].astype(np.int64),
+            collection.hash_seed,
+        )
+
+    if int(collection.n_words.sum(dtype=np.int64)) >= MOST_WORDS:
+        raise ResourceError(f"more than {MOST_WORDS:,} words", "Split the collection, and compare its parts with --against.")
+    # Two letters are a word and what separates it. Room that stays unused is never touched.
+    stems = np.empty(sum(batch.column("text").nbytes for batch in collection.batches) // 2 + collection.n_documents, np.uint32)
+    document_first = np.zeros(collection.n_documents + 1, np.int64)
+    sentence_first = np.empty(len(collection.document) + 1, np.int64)
+    n_words = n_documents = n_sentences = 0
+    for part, first, begins in map_parts(stem, range(len(collection.batches))):
+        if n_words + len(part) > len(stems):  # unspaced scripts in two bytes, if there are any
+            stems.resize(2 * (n_words + len(part)), refcheck=False)
+        stems[n_words : n_words + len(part)] = part
+        document_first[n_documents + 1 : n_documents + len(first)] = n_words + first[1:]
+        sentence_first[n_sentences : n_sentences + len(begins)] = n_words + begins
+        n_words, n_documents, n_sentences = n_words + len(part), n_documents + len(first) - 1, n_sentences + len(begins)
+    sentence_first[n_sentences] = n_words
+    is_start = np.zeros(n_words + 1, np.bool_)
+    is_start[sentence_first] = True
+    return Words(stems[:n_words], is_start, document_first, sentence_first)
+
+
+def whole_documents(words: Words, pairs: NDArray[np.int64]) -> Numbers:
+    """Return the spans of words of pairs of documents."""
+    first = words.document_first
+    return np.stack([first[pairs[:, 0]], first[pairs[:, 0] + 1], first[pairs[:, 1]], first[pairs[:, 1] + 1]], axis=1)
+
+
+def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPassages:
+    """Return where the passages stand: whole sentences with their punctuation, otherwise from word to word."""
+    n = len(aligned)
+    documents, places = np.empty((2, n), np.int32), np.empty((4, n), np.int64)
+    bytes_of, sentences = np.empty((4, n), np.int64), np.empty((4, n), np.int64)
+    for side in range(2):
+        for end in range(2):
+            row = 2 * side + end
+            word = aligned.table[:, 1 + row] - end
+            # Sentences without words begin where the next one does: the last of them is meant.
+            sentence = np.searchsorted(words.sentence_first, word, side="right") - 1
+            sentences[row] = sentence
+            documents[side] = collection.document[sentence]
+            _locate_words(collection, sentence, word - words.sentence_first[sentence], bool(end), places[row], bytes_of[row])
+            at_edge = words.is_start[word + end]
+            edge = collection.end_char if end else collection.start_char
+            edge_byte = collection.end_byte if end else collection.start_byte
+            places[row] = np.where(at_edge, edge[sentence], places[row])
+            bytes_of[row] = np.where(at_edge, edge_byte[sentence], bytes_of[row])
+    digests = [_digests(collection, documents[side], bytes_of[2 * side], bytes_of[2 * side + 1]) for side in range(2)]
+    is_equal = digests[0] == digests[1]
+    lengths = np.diff(aligned.table[:, 1:5], axis=1)[:, [0, 2]]
+    similarity = np.where(is_equal, 1.0, 2.0 * aligned.table[:, 5] / np.maximum(lengths.sum(axis=1), 1))
+    first = words.document_first
+    is_whole = np.ones(n, np.bool_)
+    for side in range(2):
+        is_whole &= (aligned.table[:, 1 + 2 * side] == first[documents[side]]) & (
+            aligned.table[:, 2 + 2 * side] == first[documents[side] + 1]
+        )
+    n_sentences = np.maximum(sentences[1] - sentences[0], sentences[3] - sentences[2]).astype(np.int32) + 1
+    covered = _covered_sentences(aligned, words, sentences)
+    return AlignedPassages(documents, places, covered, n_sentences, similarity, is_equal, is_whole)
+
+
+def aligned_table(passages: AlignedPassages, collection: Collection, min_sentences: int) -> pa.Table:
+    """Return aligned passages in the schema PASSAGES."""
+    is_quote = (passages.n_sentences < min_sentences) & ~passages.is_whole
+    kinds = np.where(is_quote, KINDS.index("quote"), np.where(passages.is_equal, KINDS.index("exact"), KINDS.index("near")))
+    time_a, time_b = (collection.times[documents] for documents in passages.documents)
+    is_known = (time_a != time_b) & (np.minimum(time_a, time_b) != NO_TIME)
+    earlier = np.where(time_a < time_b, DIRECTIONS.index("a_to_b"), DIRECTIONS.index("b_to_a"))
+    directions = np.where(is_known, earlier, DIRECTIONS.index("unknown"))
+    return passage_columns(
+        passages.documents, passages.places, passages.n_sentences, passages.similarity, kinds.astype(np.int8),
+        directions.astype(np.int8), collection.ids,
+    )  # fmt: skip
+
+
+def _covered_sentences(aligned: Aligned, words: Words, sentences: Numbers) -> Numbers:
+    """Return the sentences of which passages cover at least half: start and end in a and in b, given the first and the last."""
+    first = words.sentence_first
+    covered: Numbers = sentences + np.array([[0], [1]] * 2)
+    for side in range(2):
+        start, end = aligned.table[:, 1 + 2 * side], aligned.table[:, 2 + 2 * side]
+        for row, step in ((2 * side, 1), (2 * side + 1, -1)):
+            sentence = sentences[row]
+            n_covered = np.minimum(end, first[sentence + 1]) - np.maximum(start, first[sentence])
+            covered[row] += np.where(2 * n_covered < first[sentence + 1] - first[sentence], step, 0)
+    return covered
+
+
+def _locate_words(
+    collection: Collection, sentence: Numbers, number: Numbers, at_end: bool, places: Numbers, word_bytes: Numbers
+) -> None:
+    """Write where words of sentences begin or end, in characters and in bytes."""
+    for chosen, data, begins, ends in _by_batch(collection, collection.document[sentence]):
+        found, found_bytes = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.int64)
+        locate_words(
+            data, begins, ends, collection.start_byte[sentence[chosen]].astype(np.int64),
+            collection.start_char[sentence[chosen]].astype(np.int64), number[chosen], load_code_points(), at_end, found_bytes,
+            found,
+        )  # fmt: skip
+        places[chosen], word_bytes[chosen] = found, found_bytes
+
+
+def _by_batch(
+    collection: Collection, documents: NDArray[np.int32]
+) -> Iterator[tuple[Numbers, NDArray[np.uint8], Numbers, Numbers]]:
+    """Yield, batch by batch, which of the documents are in it, the bytes of its texts, and where theirs begin and end."""
+    batch_of = np.searchsorted(collection.batch_first, documents, side="right") - 1
+    for number in np.unique(batch_of):
+        chosen = np.flatnonzero(batch_of == number)
+        data, offsets = text_buffers(collection.batches[number].column("text"))
+        row = documents[chosen] - collection.batch_first[number]
+        yield chosen, data, offsets[row], offsets[row + 1]
+
+
+def _digests(collection: Collection, documents: NDArray[np.int32], starts: Numbers, ends: Numbers) -> NDArray[np.uint64]:
+    """Return the digests of stretches: of equal words in equal order they are equal."""
+    digests = np.empty(len(documents), np.uint64)
+    for chosen, data, begins, _ in _by_batch(collection, documents):
+        digests[chosen] = digest_tokens(
+            *tokenise_spans(data, begins + starts[chosen], begins + ends[chosen], collection.hash_seed)
+        )
+    return digests

@@ -1,0 +1,185 @@
+"""`find --align`: passages found by sentences are moved to where words say they begin and end, and edited copies are added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.alignment import Aligned, Words, align_spans, find_rectangles
+from ibidem.alignment.kernels.passage_lookup import ENTRIES
+from ibidem.alignment.kernels.refinement import choose_passages, extend_equal, mark_covered, word_spans
+from ibidem.alignment.places import AlignedPassages, locate, words_of
+from ibidem.columns.collection import Collection
+from ibidem.config import Config, passage_limits
+from ibidem.execution.progress import Progress
+from ibidem.execution.tasks import MapParts
+from ibidem.passages import Pairing, PassageRows, Rows
+from ibidem.signatures import collapse_sentences
+
+LEAST_EXTENSION_WORDS = 4
+MARGIN_WORDS = 80
+_SLACK_WORDS = 2
+_EQUAL = 1
+_DOCUMENT_BITS = 32
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Passages found by sentences, all parts together: spans of words, documents, whether sentences differ, similarity."""
+
+    spans: Numbers
+    documents: Numbers
+    is_near: NDArray[np.bool_]
+    similarity: NDArray[np.float64]
+
+    @cached_property
+    def pairs(self) -> Numbers:
+        """A number for the pair of documents of each passage."""
+        return pair_numbers(self.documents)
+
+
+def pair_numbers(documents: Numbers) -> Numbers:
+    """Return a number for each pair of documents."""
+    pairs: Numbers = documents[:, 0] << _DOCUMENT_BITS | documents[:, 1]
+    return pairs
+
+
+def align_passages(
+    parts: list[PassageRows], rows: Rows, types: NDArray[np.int32] | None, collection: Collection, pairing: Pairing,
+    config: Config, map_parts: MapParts, progress: Progress,
+) -> tuple[list[PassageRows], AlignedPassages]:  # fmt: skip
+    """Return the passages that stay as they were found, and those that are aligned word by word.
+
+    Passages are extended by equal words. Places where rare words stand close to one another in both documents, but for those
+    that lie in a passage, are aligned. Of passages that lie over one another the longest stays; similar sentences give way to
+    what they are part of. `types` says which rows are equal sentences; None: those of one class.
+    """
+    words = words_of(collection, map_parts)
+    found = _found(parts, rows, words)
+    added = np.empty(len(found.spans), np.int64)
+    extend_equal(
+        found.spans.reshape(-1), found.documents.reshape(-1), words.stem, words.document_first, LEAST_EXTENSION_WORDS, added
+    )
+    min_words = config.alignment.min_aligned_words
+    rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, map_parts)
+    rectangles = rectangles[~_covered(rectangles, found, words)]
+    progress.count(aligned_places=len(rectangles))
+    settings = replace(config.alignment, summaries=False)
+    aligned = align_spans(words, _with_margin(rectangles, words), settings, passage_limits(config).max_gap_sentences, map_parts)
+    n_aligned = len(aligned)
+    aligned = _with_extended(aligned, found, added)
+    stays, is_kept = _choose(aligned, n_aligned, found, added > 0, words)
+    aligned = Aligned(aligned.table[is_kept])
+    kept_parts, first = [], 0
+    for part in parts:
+        chosen = stays[first : first + len(part)]
+        first += len(part)
+        kept_parts.append(part if chosen.all() else PassageRows(part.table[chosen], part.similarity[chosen]))
+    return kept_parts, locate(aligned, words, collection)
+
+
+def pair_by_pair(parts: list[PassageRows], passages: AlignedPassages, rows: Rows) -> list[PassageRows]:
+    """Return found and aligned passages together, pair by pair, as the tables of documents wants them."""
+    everything = [*parts, _as_rows(passages, rows)]
+    table = np.concatenate([part.table for part in everything])
+    # They are in order but for the last, so that a stable sort has little to do.
+    order = np.argsort(pair_numbers(rows.document[table[:, [0, 2]]].astype(np.int64)), kind="stable")
+    return [PassageRows(table[order], np.concatenate([part.similarity for part in everything])[order])]
+
+
+def _as_rows(passages: AlignedPassages, rows: Rows) -> PassageRows:
+    """Return aligned passages as the rows of the sentences that they cover at least half of; those of none are left out."""
+    start, end = (np.searchsorted(rows.sentence, column) for column in (passages.sentences[[0, 2]], passages.sentences[[1, 3]]))
+    table = np.zeros((len(passages), 6), np.int32)
+    table[:, 0], table[:, 1], table[:, 2], table[:, 3] = start[0], end[0], start[1], end[1]
+    table[:, 4] = passages.n_sentences
+    chosen = (start < end).all(axis=0)
+    return PassageRows(table[chosen], passages.similarity[chosen])
+
+
+def _found(parts: list[PassageRows], rows: Rows, words: Words) -> Found:
+    table = np.concatenate([np.empty((0, 6), np.int32), *(part.table for part in parts)])
+    spans = np.empty((len(table), 4), np.int64)
+    word_spans(table, rows.sentence, words.sentence_first, spans.reshape(-1))
+    similarity = np.concatenate([np.empty(0), *(part.similarity for part in parts)])
+    return Found(spans, rows.document[table[:, [0, 2]]].astype(np.int64), table[:, 5] & _EQUAL == 0, similarity)
+
+
+def _documents_of(spans: Numbers, words: Words) -> Numbers:
+    """Return the documents of spans of words, a and b."""
+    documents: Numbers = np.searchsorted(words.document_first, spans[:, [0, 2]], side="right") - 1
+    return documents
+
+
+def _with_margin(spans: Numbers, words: Words) -> Numbers:
+    """Return spans with what is around them in their documents."""
+    documents = _documents_of(spans, words)
+    wider: Numbers = spans + np.array([-MARGIN_WORDS, MARGIN_WORDS] * 2)
+    for side in range(2):
+        first, end = words.document_first[documents[:, side]], words.document_first[documents[:, side] + 1]
+        wider[:, 2 * side] = np.maximum(wider[:, 2 * side], first)
+        wider[:, 2 * side + 1] = np.minimum(wider[:, 2 * side + 1], end)
+    return wider
+
+
+def _covered(rectangles: Numbers, found: Found, words: Words) -> NDArray[np.bool_]:
+    """Tell which rectangles lie in a passage that was found."""
+    pairs = pair_numbers(_documents_of(rectangles, words))
+    concerned = np.flatnonzero(np.isin(found.pairs, pairs))
+    is_covered = np.empty(len(rectangles), np.bool_)
+    mark_covered(
+        rectangles.reshape(-1), pairs, found.spans[concerned].reshape(-1), found.pairs[concerned], _SLACK_WORDS,
+        *_cells(len(concerned)), is_covered,
+    )  # fmt: skip
+    return is_covered
+
+
+def _cells(n_passages: int) -> tuple[Numbers, Numbers]:
+    """Return an empty table of cells for so many passages, and room for what lies in them."""
+    n_entries = ENTRIES * n_passages
+    return np.full(1 << max(4, n_entries.bit_length()), -1, np.int64), np.empty(n_entries, np.int64)
+
+
+def _open_words(rows: Rows, types: NDArray[np.int32] | None, words: Words) -> NDArray[np.bool_]:
+    """Tell which words stand in sentences that stand nowhere else as they are: only these can lead to something new."""
+    numbers = collapse_sentences(rows.classes).of_sentence if types is None else types
+    is_open = np.ones(len(words.sentence_first) - 1, np.bool_)
+    is_open[rows.sentence] = np.bincount(numbers)[numbers] == 1
+    return np.repeat(is_open, np.diff(words.sentence_first))
+
+
+def _with_extended(aligned: Aligned, found: Found, added: Numbers) -> Aligned:
+    """Add the passages that were extended by equal words."""
+    spans, similarity, more = (column[added > 0] for column in (found.spans, found.similarity, added))
+    extended = np.zeros((len(spans), aligned.table.shape[1]), np.int64)
+    extended[:, 1:5] = spans
+    length = (spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2]) // 2
+    extended[:, 5] = np.rint(similarity * (length - more)) + more
+    return Aligned(np.concatenate([aligned.table, extended]))
+
+
+def _choose(
+    aligned: Aligned, n_aligned: int, found: Found, is_extended: NDArray[np.bool_], words: Words
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which found and which aligned passages stay; from `n_aligned` on they are found ones that were extended."""
+    aligned_pairs = pair_numbers(_documents_of(aligned.table[:, 1:5], words))
+    stays = ~is_extended
+    concerned = np.flatnonzero(stays & np.isin(found.pairs, aligned_pairs))
+    pairs = np.concatenate([aligned_pairs, found.pairs[concerned]])
+    spans = np.concatenate([aligned.table[:, 1:5], found.spans[concerned]])
+    ranks = 2 * (spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2])
+    ranks[len(aligned) :] += 1  # as it was found, if both are equally long
+    ranks[len(aligned) :][found.is_near[concerned]] = 0
+    order = np.lexsort((spans[:, 2], spans[:, 0], -ranks, pairs))
+    is_kept = np.empty(len(order), np.bool_)
+    is_found = order >= n_aligned
+    spans = np.ascontiguousarray(spans[order])
+    choose_passages(pairs[order], spans.reshape(-1), is_found, *_cells(len(order)), is_kept)
+    kept = np.empty(len(order), np.bool_)
+    kept[order] = is_kept
+    stays[concerned[~kept[len(aligned) :]]] = False
+    return stays, kept[: len(aligned)]

@@ -1,0 +1,96 @@
+"""`ibidem index verify` and `info`: whether an index is sound, and what it is made of."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ibidem.cli.index_access import index_argument, load_index, open_index
+from ibidem.cli.options import given_settings, run_options, setting_options
+from ibidem.errors import IndexDamagedError
+
+
+@click.command(short_help="Read everything, and say whether the index is sound.")
+@index_argument
+@run_options
+def verify(folder: Path, progress: str, quiet: bool) -> None:
+    """Read everything in the index in DIR and say whether it is sound; exit code 4 if it is not.
+
+    \b
+    ibidem index verify news.idx
+    """
+    load_index()
+    from ibidem.cli.display import open_display
+    from ibidem.config.quantities import size_of
+    from ibidem.results.summary import many
+
+    begin = time.perf_counter()
+    with open_display(progress, quiet) as display, open_index(folder, {}, progress=display) as index:
+        problems = index.verify()
+        about = {} if problems else index.info()
+    if problems:
+        for problem in problems:
+            click.echo(problem, err=True)
+        step = "Restore the index from a backup, or build it anew."
+        raise IndexDamagedError(f"{folder} is damaged: {many(len(problems), 'problem')}", step)
+    if not quiet:
+        contents = f"{many(about['documents'], 'document')}, {many(about['segments'], 'segment')}, {size_of(about['bytes'])}"
+        click.echo(f"sound: {contents}, {time.perf_counter() - begin:.1f} s")
+
+
+@click.command(short_help="Show counts, sizes and settings.")
+@index_argument
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Text for people, or JSON.")
+@setting_options(also=("signature_bits", "bits_per_word", "radius", "max_false_positive", "words_flexible"))
+def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None:
+    """Show the counts, sizes and settings of the index in DIR, and what a bits search would find.
+
+    The flags change nothing in the index: they are for trying out what the bits search (`--search-engine bits`) would find
+    with other settings.
+
+    \b
+    ibidem index info news.idx
+    ibidem index info news.idx --signature-bits 32 --words-flexible 3 --format json
+    """
+    settings = given_settings(config_file, flags)
+    load_index()
+    from ibidem.config import Config
+    from ibidem.index.inspection import predict
+
+    with open_index(folder, {}) as index:
+        about = index.info()
+        about["bits"] = predict(Config.of(index.config, **settings), about["bits"]["words_per_sentence"])
+    click.echo(json.dumps(about, indent=2, ensure_ascii=False) if form == "json" else "\n".join(_lines(about)))
+
+
+def _lines(about: dict[str, Any]) -> Iterator[str]:
+    from ibidem.config.quantities import size_of
+
+    counts, bits = about["word_counts"], about["bits"]
+    removed = f" ({about['removed_documents']:,} removed ones not counted)" if about["removed_documents"] else ""
+    yield _row("documents", f"{about['documents']:,}{removed}")
+    yield _row("sentences", f"{about['sentences']:,}, {about['types']:,} types")
+    yield _row("size", f"{size_of(about['bytes'])}, {about['bytes_per_sentence']} bytes a sentence")
+    yield _row("segments", f"{about['segments']:,}")
+    yield _row("commits", f"{about['generation']:,}")
+    yield _row("word counts", f"version {counts['version']}: {counts['words']:,} words in {counts['documents']:,} documents")
+    yield "fixed when it was made"
+    for name, value in about["settings"].items():
+        yield _row(f"  {name}", str(value))
+    yield f"bits search, sentences of {bits['words_per_sentence']} words of which {bits['words_flexible']} may differ"
+    yield _row("  signature", f"{bits['signature_bits']} bits, {bits['bits_per_word']} a word")
+    if bits["radius"] is None:
+        yield _row("  radius", bits["reason"])
+        return
+    yield _row("  radius", f"{bits['radius']} bits (lossless: {bits['lossless_radius']})")
+    yield _row("  recall", f"{bits['predicted_recall']:.1%} predicted")
+    yield _row("  false positives", f"{bits['predicted_false_positive']:.2%} predicted")
+
+
+def _row(name: str, value: str) -> str:
+    return f"{name:<22}{value}"

@@ -1,0 +1,158 @@
+"""`ibidem index add`, `remove` and `compact`: what changes an index."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+
+from ibidem.cli.index_access import (
+    FIRST_SETTINGS,
+    index_argument,
+    load_index,
+    memory_option,
+    open_index,
+    signature_option,
+    tell_of_compiling,
+)
+from ibidem.cli.options import given_settings, inputs_argument, run_options, setting_options
+from ibidem.errors import IndexStoreError, InputError, NoDocumentsError
+
+_IDS_SHOWN = 10
+
+
+@click.command(short_help="Add documents; make the index if it is not there.")
+@index_argument
+@inputs_argument
+@click.option("--replace", is_flag=True, help="Documents whose id is in the index take the place of what is there.")
+@click.option("--skipped", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="List skipped records here.")
+@signature_option
+@memory_option
+@setting_options("documents", also=(*FIRST_SETTINGS, "workers", "strict"))
+@run_options
+def add(
+    folder: Path,
+    inputs: tuple[str, ...],
+    replace: bool,
+    skipped: Path | None,
+    config_file: str | None,
+    progress: str,
+    quiet: bool,
+    **flags: Any,
+) -> None:
+    """Add documents to the index in DIR, all of them or none; it is made if it is not there.
+
+    INPUT is a file, a folder, a glob pattern or - for standard input, as for `ibidem find`. What makes sentences alike
+    (--signature, --min-similarity, --lang, …) is fixed when the index is made and need not be given again.
+
+    \b
+    ibidem index add news.idx archive/*.jsonl
+    ibidem index add news.idx today.jsonl --replace
+    ibidem index add mails.idx mails.parquet --signature exact --text-field body
+    """
+    settings = given_settings(config_file, flags)
+    if skipped is not None and (skipped.exists() or not skipped.absolute().parent.is_dir()):  # before the work, not after it
+        problem = "there is such a file already" if skipped.exists() else f"there is no folder {skipped.parent}"
+        raise click.UsageError(f"--skipped {skipped}: {problem}")
+    load_index()
+    from ibidem.cli.display import open_display
+    from ibidem.config.quantities import size_of
+    from ibidem.formats import input_size
+    from ibidem.results.summary import many, skipped_lines
+    from ibidem.results.table_files import write_skipped
+
+    n_bytes = input_size(list(inputs))  # before an index is made for files that are not there
+    tell_of_compiling(quiet, searching=False)
+    begin = time.perf_counter()
+    with open_display(progress, quiet) as display, open_index(folder, settings, create=True, progress=display) as index:
+        n_before = len(index)
+        with display.stage("adding", n_bytes):
+            n_added = index.add(list(inputs), replace=replace)
+        n_replaced = n_before + n_added - len(index)
+        about = index.info()
+    if skipped is not None:
+        write_skipped(skipped, index.skipped.records)
+    if not n_added:
+        raise NoDocumentsError("the inputs hold no documents", index.skipped.explain())
+    if quiet:
+        return
+    replaced = f" ({n_replaced:,} replaced)" if n_replaced else ""
+    sentences = many(display.counts["sentences"], "sentence")
+    click.echo(f"{many(n_added, 'document')} added{replaced}, {sentences}, {time.perf_counter() - begin:.1f} s", err=True)
+    if index.skipped.records:
+        click.echo("\n".join(skipped_lines(index.skipped.records, str(skipped) if skipped else None)), err=True)
+        if skipped is None and len(index.skipped.records) > 1:
+            click.echo("  --skipped FILE lists them all", err=True)
+    click.echo(f"{folder}: {many(about['documents'], 'document')}, {size_of(about['bytes'])}", err=True)
+
+
+@click.command(short_help="Remove documents by their ids.")
+@index_argument
+@click.argument("ids", metavar="ID...", nargs=-1)
+@click.option("--from", "id_file", metavar="FILE", type=click.File(encoding="utf-8"), help="Ids, one a line; - for stdin.")
+@click.option("--strict", is_flag=True, help="Remove nothing (exit code 4) if one of the ids is not there.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+def remove(folder: Path, ids: tuple[str, ...], id_file: TextIO | None, strict: bool, quiet: bool) -> None:
+    """Remove documents from the index in DIR by their ids.
+
+    They are found no more at once; their space comes back as the index grows, or with `ibidem index compact`.
+
+    \b
+    ibidem index remove news.idx article-17 article-18
+    ibidem index remove news.idx --from withdrawn.txt
+    """
+    if not ids and id_file is None:
+        raise click.UsageError("give ids, or a file of them with --from")
+    wanted = list(dict.fromkeys([*ids, *(_ids_in(id_file) if id_file else ())]))
+    load_index()
+    from ibidem.results.summary import many
+
+    with open_index(folder, {}) as index:
+        missing = [name for name in wanted if name not in index]
+        shown = ", ".join(missing[:_IDS_SHOWN]) + (f" and {len(missing) - _IDS_SHOWN:,} more" if missing[_IDS_SHOWN:] else "")
+        if missing and strict:
+            message = f"{many(len(missing), 'id')} of {len(wanted):,} not in the index: {shown}"
+            raise IndexStoreError(message, "Nothing was removed. Without --strict the others are.")
+        n_removed = index.remove(wanted)
+    if not quiet:
+        click.echo(f"{many(n_removed, 'document')} removed", err=True)
+        if missing:
+            click.echo(f"not in the index: {shown}", err=True)
+
+
+def _ids_in(file: TextIO) -> Iterator[str]:
+    try:
+        yield from filter(None, (line.rstrip("\r\n") for line in file))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file.name} is not UTF-8: {error.reason}", "Give a text file with one id a line.") from error
+
+
+@click.command(short_help="Merge segments, and give back the space of removed documents.")
+@index_argument
+@click.option("--recount", is_flag=True, help="Also count anew how common each word is: scores and fingerprints change.")
+@memory_option
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+def compact(folder: Path, recount: bool, memory: str | None, quiet: bool) -> None:
+    """Merge the segments of the index in DIR, and give back the space of removed documents.
+
+    An index stays quick without it. Queries go on meanwhile.
+
+    \b
+    ibidem index compact news.idx
+    """
+    load_index()
+    from ibidem.config.quantities import size_of
+    from ibidem.results.summary import many
+
+    tell_of_compiling(quiet, searching=False)
+    begin = time.perf_counter()
+    with open_index(folder, {} if memory is None else {"memory": memory}) as index:
+        before = index.info()
+        index.compact(recount=recount)
+        after = index.info()
+    if not quiet:
+        old, new = (f"{many(about['segments'], 'segment')}, {size_of(about['bytes'])}" for about in (before, after))
+        click.echo(f"{folder}: {old} → {new}, {time.perf_counter() - begin:.1f} s", err=True)

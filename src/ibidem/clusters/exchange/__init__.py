@@ -1,0 +1,1 @@
+"""Clusters over many partitions: what is sent to whom."""

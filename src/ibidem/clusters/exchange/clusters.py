@@ -1,0 +1,170 @@
+"""Pairs of duplicates into clusters: connected documents come together, and the local code decides among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.clusters import cluster_found, containers_first, expand
+from ibidem.clusters.removals import similarity_to_kept
+from ibidem.clusters.tables import listed_pairs
+from ibidem.columns.components_exchange import connect
+from ibidem.columns.parted_tables import as_lists, starts_of, table_of
+from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs
+from ibidem.execution.layout import Layout
+from ibidem.resemblance import Duplicates, Found
+from ibidem.resemblance.comparison import joined
+from ibidem.resemblance.exchange.comparison import comparer_of
+from ibidem.resemblance.exchange.identical import FOUND, MEMBERS, NODES, node_homes
+from ibidem.resemblance.exchange.shingle_counts import Rounds
+from ibidem.resemblance.exchange.shingles import SETS, documents_with_sets, taken
+from ibidem.signatures import HashSets
+
+# Pairs to be listed, a < b, at b's home; members of clusters of two and more at the home of the first one of their cluster.
+LISTED = FOUND
+CLUSTERED = pa.schema(
+    [("first", pa.int64()), ("document", pa.int64()), ("canonical", pa.int64()), ("similarity", pa.float64())]
+)
+# How many clusters have their first member in a partition.
+BEGINNING = pa.schema([("partition", pa.int64()), ("n_clusters", pa.int64())])
+
+_ROOT = pa.field("root", pa.int64())
+_ROOTED_NODES = NODES.append(_ROOT).append(pa.field("by_common", pa.bool_()))
+_ROOTED_MEMBERS = MEMBERS.append(_ROOT)
+_ROOTED_FOUND = FOUND.append(_ROOT)
+_ASKED = pa.schema([("document", pa.int64()), _ROOT])
+
+Numbers = NDArray[np.int64]
+
+
+def cluster_documents(
+    flow: Flow,
+    found: Mapping[str, Sequence[Blocks]],
+    sent: Blocks,
+    rounds: Rounds,
+    layout: Layout,
+) -> dict[str, Blocks]:
+    """Return pairs as LISTED (`listed`), members of clusters as CLUSTERED (`clustered`), and rows of BEGINNING (`beginning`).
+
+    `found` holds blocks of `found`, `edges`, `nodes`, `members` and `by_common`. All that hangs together comes together: that
+    much must fit into the memory of one worker, with the shingles of its documents where common shingles led to pairs.
+    """
+    config, has_reference = rounds.config, layout.has_reference
+    components = connect(flow, "duplicates", found["edges"])
+    inputs: dict[str, Blocks | Sequence[Blocks]] = {name: found[name] for name in ("found", "nodes", "members") if found[name]}
+    inputs |= {"roots": components, **({"by_common": found["by_common"]} if found["by_common"] else {})}
+
+    def gather(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        yield from _gather(tables, layout)
+
+    outputs = {"nodes": _ROOTED_NODES, "members": _ROOTED_MEMBERS, "found": _ROOTED_FOUND}
+    rooted: Inputs = flow.reduce("duplicate-roots", inputs, gather, outputs)
+    if found["by_common"] and config.resemblance.verify and not config.clusters.chains and not has_reference:
+        rooted = {**rooted, "sent": _fetch_documents(flow, rooted, sent, layout)}
+
+    def cluster(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        yield from _cluster(tables, rounds, layout)
+
+    return flow.reduce("clusters", rooted, cluster, {"listed": LISTED, "clustered": CLUSTERED, "beginning": BEGINNING})
+
+
+def _gather(tables: Mapping[str, pa.Table], layout: Layout) -> Iterator[Emitted]:
+    """Send what is known of documents that are in pairs, or stand for others, to the partition of their component's root."""
+    nodes, roots = (tables["roots"][name].to_numpy().astype(np.int64) for name in ("node", "root"))
+    order = np.argsort(nodes)
+    nodes, roots = nodes[order], roots[order]
+
+    def root_of(documents: Numbers) -> Numbers:
+        """Return the roots of documents; of those that are in no pair themselves."""
+        at = np.minimum(np.searchsorted(nodes, documents), max(len(nodes) - 1, 0))
+        return np.where(nodes[at] == documents, roots[at], documents) if len(nodes) else documents
+
+    def sent(tag: str, table: pa.Table, root: Numbers, *more: NDArray[np.bool_]) -> Emitted:
+        schema = {"nodes": _ROOTED_NODES, "members": _ROOTED_MEMBERS, "found": _ROOTED_FOUND}[tag]
+        return Emitted(tag, table_of([*table.columns, root, *more], schema), node_homes(root, layout))
+
+    members = tables["members"]
+    standing = members["representative"].to_numpy()
+    documents = tables["nodes"]["document"].to_numpy()
+    by_common = tables["by_common"]["document"].to_numpy() if "by_common" in tables else standing[:0]
+    chosen = np.flatnonzero(np.isin(documents, nodes) | np.isin(documents, standing))
+    documents = documents[chosen]
+    yield sent("nodes", tables["nodes"].take(pa.array(chosen)), root_of(documents), np.isin(documents, by_common))
+    yield sent("members", members, root_of(standing))
+    yield sent("found", tables["found"], root_of(tables["found"]["a"].to_numpy()))
+
+
+def _fetch_documents(flow: Flow, rooted: Inputs, sent: Blocks, layout: Layout) -> Blocks:
+    """Return what the documents are known by of components that have documents paired through common shingles."""
+
+    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        document, root, by_common = (tables["nodes"][name].to_numpy() for name in ("document", "root", "by_common"))
+        chosen = np.isin(root, root[by_common])
+        yield Emitted("asked", table_of([document[chosen], root[chosen]], _ASKED), layout.home(document[chosen]))
+
+    def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        documents, known_by = documents_with_sets(tables["sent"])
+        asked, root = (tables["asked"][name].to_numpy() for name in ("document", "root"))
+        at = np.minimum(np.searchsorted(documents, asked), max(len(documents) - 1, 0))
+        there = np.flatnonzero(documents[at] == asked) if len(documents) else at[:0]  # others stand for identical ones only
+        known = taken(known_by, at[there])
+        columns = [asked[there], as_lists(known.hashes, np.diff(known.first), pa.uint64())]
+        yield Emitted("sent", table_of(columns, SETS), node_homes(root[there], layout))
+
+    asked = flow.reduce("crowds", {"nodes": rooted["nodes"]}, ask, {"asked": _ASKED})
+    return flow.reduce("crowd-documents", {**asked, "sent": sent}, answer, {"sent": SETS})["sent"]
+
+
+def _cluster(tables: Mapping[str, pa.Table], rounds: Rounds, layout: Layout) -> Iterator[Emitted]:
+    """Choose the canonical documents of components, as `pipeline.clusters_of` does with all documents."""
+    config, nodes, members = rounds.config, tables["nodes"], tables["members"]
+    documents = np.unique(np.concatenate([nodes["document"].to_numpy(), members["document"].to_numpy()]))
+
+    def row_of(numbers: Numbers) -> NDArray[np.int32]:
+        return np.searchsorted(documents, numbers).astype(np.int32)
+
+    n = len(documents)
+    own = row_of(nodes["document"].to_numpy())
+    representative = np.arange(n, dtype=np.int32)
+    representative[row_of(members["document"].to_numpy())] = row_of(members["representative"].to_numpy())
+    rank_key, size, by_common = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_)
+    rank_key[own], size[own] = nodes["rank_key"].to_numpy(), nodes["size"].to_numpy()
+    by_common[own] = nodes["by_common"].to_numpy()
+    rank = np.empty(n, np.int64)
+    rank[np.lexsort((documents, rank_key))] = np.arange(n)
+    if config.resemblance.min_containment > 0:
+        rank = containers_first(rank, size, layout.side(documents))
+
+    a, b, *scores = (tables["found"][name].to_numpy() for name in FOUND.names)
+    found = Found(joined([Duplicates(row_of(a), row_of(b), *scores)]), by_common)
+    comparer = comparer_of(_all_sets(tables, documents), rounds)
+    duplicates, canonical = cluster_found(found, comparer, rank, config, layout.has_reference)
+    canonical = expand(canonical, representative, layout.has_reference, config.clusters.chains)
+
+    most = config.resemblance.max_shingle_documents
+    listed = listed_pairs(duplicates, representative, most, layout.has_reference)
+    columns = [documents[listed.a], documents[listed.b], listed.similarity, listed.containment_a, listed.containment_b]
+    yield Emitted("listed", table_of(columns, LISTED), layout.home(documents[listed.b]))
+
+    first = np.full(n, n, np.int64)
+    np.minimum.at(first, canonical, np.arange(n))
+    clustered = np.flatnonzero(np.bincount(canonical, minlength=n)[canonical] > 1)
+    similarity = similarity_to_kept(clustered, canonical[clustered].astype(np.int64), representative, duplicates)
+    firsts = documents[first[canonical[clustered]]]
+    columns = [firsts, documents[clustered], documents[canonical[clustered]], similarity]
+    yield Emitted("clustered", table_of(columns, CLUSTERED), layout.home(firsts))
+    partitions, counts = np.unique(layout.home(np.unique(firsts)), return_counts=True)
+    yield Emitted("beginning", table_of([partitions, counts], BEGINNING), 0)
+
+
+def _all_sets(tables: Mapping[str, pa.Table], documents: Numbers) -> HashSets:
+    """Return what documents are known by, nothing where that was not sent."""
+    sizes = np.zeros(len(documents), np.int64)
+    known_by = HashSets(np.empty(0, np.uint64), np.zeros(1, np.int64))
+    if "sent" in tables:
+        numbers, known_by = documents_with_sets(tables["sent"])
+        sizes[np.searchsorted(documents, numbers)] = np.diff(known_by.first)
+    return HashSets(known_by.hashes, starts_of(sizes))

@@ -1,0 +1,127 @@
+"""Cuts where similar rows match: documents that share a window of classes, even through others, are decided together.
+
+Which rows go depends on the order of documents and on the leaders chosen so far, so they are decided one after the other, by
+the code of the local engine. All that deciding a document reads and writes are its own rows, and what is held of windows that
+stand in it: the rows that stay of equal texts, the leaders of equal classes. A window that stands in two documents puts both
+into one connected component, so documents of different components share nothing, and each component gets what it would get
+among all documents. **A component is one task**, in one partition's memory: where one footer stands in all documents that is
+nearly the whole collection, and the exact signature, which has no such limit, is the one to take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from ibidem.clusters import cut_spans, find_cuts
+from ibidem.clusters.exchange.cut_order import find, firsts, numbered
+from ibidem.clusters.exchange.cut_remainder import routed_roots
+from ibidem.clusters.exchange.cut_spans import SPANS, in_reading_order
+from ibidem.clusters.exchange.cut_windows import Rule, windows_of
+from ibidem.clusters.removals import passage_removals
+from ibidem.columns.collection import Collection
+from ibidem.columns.components_exchange import EDGES, home_of_nodes
+from ibidem.columns.parted_tables import CLASSED, collection_of, flat, in_order, lengths, starts_of, stretches, table_of
+from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.layout import Layout
+from ibidem.matches import TypeSets, sort_sets
+from ibidem.matches.core import rows_of
+from ibidem.passages import Cells
+from ibidem.signatures import HashSets, SentenceTypes, collapse_sentences
+
+_RANKED = pa.schema([*CLASSED, ("rank_key", pa.int64())])
+
+
+def similar_spans(flow: Flow, documents: Blocks, ranks: Blocks, repeated: Blocks, layout: Layout, rule: Rule) -> Blocks:
+    """Return what goes where similar rows match, `SPANS`."""
+
+    def link(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        given, repeated = in_order(tables["documents"]), tables["repeated"].sort_by("key")
+        _, rows, keys = windows_of(given, layout, rule)
+        at, known = find(keys, repeated["key"].to_numpy())
+        first = repeated["first"].to_numpy()[at[known]]
+        other = given["document"].to_numpy()[rows.document[known]]
+        apart = first != other
+        first, other = first[apart].astype(np.uint64), other[apart].astype(np.uint64)
+        _, example = numbered(first, other)
+        edges = table_of([first[example], other[example]], EDGES)
+        yield Emitted("edges", edges, home_of_nodes(first[example], n_partitions))
+
+    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        given, ranked = in_order(tables["documents"]), in_order(tables["ranks"])
+        numbers = given["document"].to_numpy()
+        order = find(numbers, ranked["document"].to_numpy())[0]
+        given = given.append_column("rank_key", ranked["rank_key"].take(pa.array(order))).cast(_RANKED)
+        nodes = tables["roots"]["node"].to_numpy().astype(np.int64)
+        by_node = np.argsort(nodes)
+        at, linked = find(numbers, nodes[by_node])
+        roots = tables["roots"]["root"].to_numpy()[by_node[at[linked]]]
+        yield Emitted("documents", given.filter(pa.array(linked)), home_of_nodes(roots, n_partitions))
+        if rule.same_document and not layout.has_reference:
+            # Those that share nothing with others are decided where they are.
+            yield Emitted("spans", _spans(given.filter(pa.array(~linked)), layout, rule), partition)
+
+    def decide(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        spans = _spans(in_order(tables["documents"]), layout, rule)
+        yield Emitted("spans", spans, layout.home(spans["document"].to_numpy()))
+
+    def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        yield Emitted("spans", in_reading_order(tables["spans"]), partition)
+
+    n_partitions = flow.n_partitions
+    edges = flow.reduce("cuts-links", {"documents": documents, "repeated": repeated}, link, {"edges": EDGES})["edges"]
+    roots = routed_roots(flow, "cuts", edges, lambda nodes: layout.home(nodes.astype(np.int64)))
+    inputs = {"documents": documents, "ranks": ranks, "roots": roots}
+    sent = flow.reduce("cuts-documents", inputs, send, {"documents": _RANKED, "spans": SPANS})
+    decided = flow.reduce("cuts-components", {"documents": sent["documents"]}, decide, {"spans": SPANS})
+    return flow.reduce("cuts", {"spans": [sent["spans"], decided["spans"]]}, finish, {"spans": SPANS})["spans"]
+
+
+def _spans(documents: pa.Table, layout: Layout, rule: Rule) -> pa.Table:
+    """Return what goes among documents that share nothing with others."""
+    collection = collection_of(documents, layout)
+    numbers = documents["document"].to_numpy()
+    rows = rows_of(collection, flat(documents, "classes"), rule.max_gap)
+    types = collapse_sentences(collection.digest)
+    cells = Cells(types.of_sentence[rows.sentence], _type_sets(documents, collection, types), rule.similarity)
+    is_reference = numbers >= layout.n_input if layout.has_reference else np.empty(0, np.bool_)
+    cuts = find_cuts(
+        rows,
+        documents["rank_key"].to_numpy(),
+        cells,
+        min_sentences=rule.size,
+        min_words=rule.min_words,
+        same_document=rule.same_document,
+        is_reference=is_reference,
+    )
+    spans = cut_spans(cuts, rows, collection.document, collection.start_char, collection.end_char, collection.n_chars)
+    gone = passage_removals(collection, spans)
+    return table_of(
+        [
+            numbers[gone.document],
+            gone.start,
+            gone.end,
+            numbers[gone.matched],
+            gone.matched_start,
+            gone.matched_end,
+            gone.n_sentences,
+            gone.is_dropped[gone.document],
+        ],
+        SPANS,
+    )
+
+
+def _type_sets(documents: pa.Table, collection: Collection, types: SentenceTypes) -> TypeSets:
+    """Return the sets of the types that have one; a type that is similar to no other is never compared, and has none here."""
+    sizes = flat(documents, "set_sizes").astype(np.int64)
+    sentence = np.repeat(collection.document_first[:-1], lengths(documents, "compared")) + flat(documents, "compared")
+    of_set = types.of_sentence[sentence]
+    order = np.argsort(of_set, kind="stable")
+    chosen = order[firsts(of_set[order])]
+    counts = np.zeros(len(types), np.int64)
+    counts[of_set[chosen]] = sizes[chosen]
+    first = starts_of(counts)
+    at = stretches((np.cumsum(sizes) - sizes)[chosen], sizes[chosen])
+    return sort_sets(HashSets(flat(documents, "sets")[at], first))

@@ -1,0 +1,194 @@
+"""Rounds of deciding rows: rows ask their slots who stands there, slots gather what is known of their rows.
+
+At home are the *pairs*: each row that waits, beside each of its slots. By slot are the first places that are known to stay.
+In a round every partition tells each slot in which it has a row that waits its first undecided one, and its first row that
+was just found to stay; the slot answers with the first place of all that is not known to go, and the first that stays.
+A slot hears at most two rows of a partition and says one to it, whatever the number of places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+import pyarrow as pa
+
+from ibidem.clusters.exchange.cut_order import PLACE, STEP, Names, Numbers, Places, Truths, find, first_of_each, numbered
+from ibidem.clusters.exchange.cut_windows import ROWS, WINDOWS, Rule, merged_windows
+from ibidem.columns.parted_tables import table_of
+from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs, route_by_hash
+from ibidem.execution.layout import Layout
+
+# Rows that wait, with each of their slots.
+PAIRS = pa.schema([*PLACE, ("slot", pa.uint64())])
+# Rows that are known to stay: the first one of a slot, as far as a partition knows or as all know.
+STAYING = pa.schema([("slot", pa.uint64()), *PLACE])
+# Rows that go, beside the row that each is cut for.
+CUTS = pa.schema([("document", pa.int64()), ("row", pa.int64()), ("matched", pa.int64()), ("matched_row", pa.int64())])
+_KNOWN_WINDOWS = pa.schema([field for field in WINDOWS if field.name != "partition"])
+_WAITING = pa.schema([*STAYING, ("partition", pa.int32())])
+_ANSWERS = pa.schema([*STAYING, *((f"staying_{name}", kind) for name, kind in PLACE)])
+_LEFT = pa.schema([("n_pairs", pa.int64())])
+_DECIDED = {"cuts": CUTS, "pairs": PAIRS, "staying": STAYING, "waiting": _WAITING, "left": _LEFT}
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """What is left after some rounds: the rows that wait, and by slot the first ones that stay, in blocks of two rounds."""
+
+    n_pairs: int
+    pairs: Blocks
+    staying: list[Blocks]
+
+
+def first_round(flow: Flow, rows: Blocks, windows: Blocks, layout: Layout, rule: Rule) -> dict[str, Blocks]:
+    """Decide what the first place of each window settles. With a reference that is everything."""
+
+    def merge(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["windows"]
+        keys = table["key"].to_numpy()
+        merged = merged_windows(keys, table["following"].to_numpy(), Places.of(table))
+        answers = table_of([*merged], _KNOWN_WINDOWS).take(pa.array(np.searchsorted(merged[0], keys)))
+        yield Emitted("windows", answers, table["partition"].to_numpy().astype(np.int64))
+
+    def decide(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        places, slots, first = _slots_of(tables["rows"], tables["windows"], rule.size)
+        if layout.has_reference:
+            inputs = places.document < layout.n_input
+            places, slots, first = places.take(inputs), slots[inputs], first.take(inputs)
+        staying = first if layout.has_reference else Places.none(len(first))
+        yield from _decided(places, slots, first, staying, partition, n_partitions, rule, layout.has_reference)
+
+    n_partitions = flow.n_partitions
+    merged = flow.reduce("cuts-windows", {"windows": windows}, merge, {"windows": _KNOWN_WINDOWS})
+    return flow.reduce("cuts-round-1", {"rows": rows, **merged}, decide, _DECIDED)
+
+
+def more_rounds(
+    flow: Flow, decided: dict[str, Blocks], most_rounds: int, few_pairs: int, rule: Rule
+) -> tuple[list[Blocks], Undecided]:
+    """Go on until few rows wait, or up to so many rounds in all. Return the cuts, and what is left."""
+
+    def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        yield from _answered(tables["staying"], tables["waiting"], partition)
+
+    def decide(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        slots, answers = tables["pairs"]["slot"].to_numpy(), tables["answers"]
+        named = answers["slot"].to_numpy()
+        order = np.argsort(named)
+        at = order[find(slots, named[order])[0]]
+        first, staying = Places.of(answers).take(at), Places.of(answers, "staying_").take(at)
+        yield from _decided(Places.of(tables["pairs"]), slots, first, staying, partition, n_partitions, rule, False)
+
+    n_partitions = flow.n_partitions
+    cuts, staying = [decided["cuts"]], [decided["staying"]]
+    for number in count(2):
+        n_pairs = int(flow.collect(decided["left"])["n_pairs"].to_numpy().sum())
+        if n_pairs <= few_pairs or number > most_rounds:
+            break
+        asked: Inputs = {"staying": staying, "waiting": decided["waiting"]}
+        answered = flow.reduce(f"cuts-slots-{number}", asked, answer, {"answers": _ANSWERS, "staying": STAYING})
+        inputs = {"pairs": decided["pairs"], "answers": answered["answers"]}
+        decided = flow.reduce(f"cuts-round-{number}", inputs, decide, _DECIDED)
+        cuts.append(decided["cuts"])
+        staying = [answered["staying"], decided["staying"]]
+    return cuts, Undecided(n_pairs, decided["pairs"], staying)
+
+
+def _slots_of(rows: pa.Table, windows: pa.Table, size: int) -> tuple[Places, Names, Places]:
+    """Return every row beside each of its slots, and the first place of that slot.
+
+    A slot is a place in a window. If a window is followed by the same one wherever it stands, then all that share a slot of
+    it, but for the first, share the slot of the next window there, too: the former tells nothing new. So of windows that
+    follow one another like this, as those of a text that was copied whole do, only the last one that begins at or before a
+    row says where it stands: one slot instead of `size`.
+    """
+    rows = rows.sort_by([("document", "ascending"), ("row", "ascending")])
+    places, keys = Places.of(rows), rows["key"].to_numpy()
+    assert rows.schema.equals(ROWS)
+    windows = windows.sort_by("key")
+    at = find(keys, windows["key"].to_numpy())[0]
+    starts = np.flatnonzero(keys)
+    here, there = starts[:-1], starts[1:]
+    linked = (there - here == 1) & (np.diff(places.document[starts]) == 0) & (np.diff(places.row[starts]) == 1)
+    if len(starts):
+        linked &= windows["following"].to_numpy()[at[here]] == keys[there]
+    begins = starts[np.flatnonzero(np.append(True, ~linked)[: len(starts)])]
+    lasts = starts[np.flatnonzero(np.append(~linked, True)[: len(starts)])]
+    counts = lasts - begins + size
+    row = np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
+    window = np.minimum(np.repeat(lasts, counts), row)
+    offset = row - window
+    slots = keys[window] + offset.astype(np.uint64) * STEP
+    first = Places.of(windows).take(at[window])
+    return places.take(row), slots, Places(first.rank, first.document, first.row + offset)
+
+
+def may_give(source: Places, row: Places, rule: Rule, is_reference: bool = False) -> Truths:
+    """Tell which places come before the row beside them, and may be the source of it if they stay."""
+    there: Truths = source.document >= 0
+    if is_reference:
+        return there
+    earlier = (source.rank < row.rank) | ((source.rank == row.rank) & (source.document < row.document))
+    if rule.same_document:
+        earlier = np.where(source.document == row.document, source.row <= row.row - rule.size, earlier)
+    there &= earlier
+    return there
+
+
+def _decided(
+    row: Places, slots: Names, first: Places, staying: Places, partition: int, n_partitions: int, rule: Rule, is_reference: bool
+) -> Iterator[Emitted]:
+    """Decide rows, each of them beside its slots, by the first place of a slot not known to go and the first one that stays."""
+    n = len(slots)
+    number, example = numbered(row.document, row.row)
+    gives, kept_gives = may_give(first, row, rule, is_reference), may_give(staying, row, rule, is_reference)
+    order, place = numbered(*first.joined(staying).columns())
+    never = np.int64(len(order))
+    first_left, first_kept = np.full(len(example), never), np.full(len(example), never)
+    np.minimum.at(first_left, number[gives], order[:n][gives])
+    np.minimum.at(first_kept, number[kept_gives], order[n:][kept_gives])
+    stays, goes = first_left == never, first_kept < never
+    settled = goes & (first_kept == first_left)  # nobody before the source may still turn out to stay
+    cut, source = row.take(example[settled]), first.joined(staying).take(place[first_kept[settled]])
+    yield Emitted("cuts", table_of([cut.document, cut.row, source.document, source.row], CUTS), partition)
+    found = np.flatnonzero(stays[number])
+    found = found[first_of_each(slots[found], row.take(found))]
+    yield Emitted("staying", _by_slot(STAYING, slots[found], row.take(found)), route_by_hash(slots[found], n_partitions))
+    waits = np.flatnonzero(~(stays | settled)[number])
+    if len(waits) == 0:
+        return
+    yield Emitted("pairs", table_of([*row.take(waits).columns(), slots[waits]], PAIRS), partition)
+    yield Emitted("left", table_of([np.array([len(waits)])], _LEFT), 0)
+    open_slots = np.unique(slots[waits])
+    undecided = waits[~goes[number[waits]]]
+    undecided = undecided[first_of_each(slots[undecided], row.take(undecided))]
+    at = np.searchsorted(open_slots, slots[undecided])
+    told = Places.none(len(open_slots)).put(at, row.take(undecided))
+    table = _by_slot(_WAITING, open_slots, told, np.full(len(open_slots), partition))
+    yield Emitted("waiting", table, route_by_hash(open_slots, n_partitions))
+
+
+def _by_slot(schema: pa.Schema, slots: Names, places: Places, *more: Numbers) -> pa.Table:
+    return table_of([slots, *places.columns(), *more], schema)
+
+
+def _answered(staying: pa.Table, waiting: pa.Table, partition: int) -> Iterator[Emitted]:
+    """Tell every partition that waits for a slot who is the first there; keep who stays, for slots that are waited for."""
+    asked, partitions = waiting["slot"].to_numpy(), waiting["partition"].to_numpy().astype(np.int64)
+    slots = np.unique(asked)
+    kept_slots, kept = staying["slot"].to_numpy(), Places.of(staying)
+    chosen = np.flatnonzero(find(kept_slots, slots)[1])
+    chosen = chosen[first_of_each(kept_slots[chosen], kept.take(chosen))]
+    stays = Places.none(len(slots)).put(np.searchsorted(slots, kept_slots[chosen]), kept.take(chosen))
+    left = Places.of(waiting).joined(kept.take(chosen))
+    names = np.concatenate([asked, kept_slots[chosen]])
+    there = np.flatnonzero(left.document >= 0)
+    there = there[first_of_each(names[there], left.take(there))]
+    first = Places.none(len(slots)).put(np.searchsorted(slots, names[there]), left.take(there))
+    answers = _by_slot(_ANSWERS, slots, first, *stays.columns()).take(pa.array(np.searchsorted(slots, asked)))
+    yield Emitted("answers", answers, partitions)
+    state = _by_slot(STAYING, kept_slots[chosen], kept.take(chosen))
+    yield Emitted("staying", state, partition)

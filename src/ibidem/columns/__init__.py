@@ -1,0 +1,1 @@
+"""Columns: collections, shingles and the tables that travel between partitions."""

@@ -1,0 +1,312 @@
+"""Connected components of a graph that no machine holds: rounds of small stars and large stars (Kiveris and others, 2014).
+
+Nodes are compared by their *labels*, which are their mixed numbers: a chain of neighbouring documents, which would take many
+rounds if it were walked in order, is a chain in random order. Mixing can be undone, so labels cost nothing. A node is at home
+in the partition of its label. A *link* leads from a node to one of smaller label and lies where the former is at home.
+
+In a round every partition joins what its links connect, and lets each of their nodes lead to the smallest label among them:
+that is the small star, of all nodes at once. It then asks, once for each node that its own nodes lead to, where that one leads
+to by itself, and is answered in the next round: that is the large star. There the paper moves the leaves of a star to the
+centre; a question for each partition does the same, however many leaves there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ibidem.columns.hashes import FACTOR, SEED, mix
+from ibidem.columns.kernels import components as kernels
+from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+
+EDGES = pa.schema([("a", pa.uint64()), ("b", pa.uint64())])
+ROOTS = pa.schema([("node", pa.uint64()), ("root", pa.uint64())])
+
+_LINKS = pa.schema([("label", pa.uint64()), ("smaller", pa.uint64())])
+# Where does the node of this label lead to? `least` is the smallest node that leads there from the partition that asks.
+_QUESTIONS = pa.schema([("label", pa.uint64()), ("asker", pa.int32()), ("least", pa.uint64())])
+_ANSWERS = pa.schema([("label", pa.uint64()), ("smaller", pa.uint64()), ("least", pa.uint64())])
+_COUNTS = pa.schema([(name, pa.int64()) for name in ("n_sent", "n_changed", "n_open", "n_few")])
+# What is decided by the memory of a run is decided once: one that goes on with another's stages may have another.
+_LIMITS = pa.schema([("most_closed", pa.int64())])
+
+_MOST_ROWS = 1 << 21  # edges that are contracted at a time: 32 MB, and about ten times as much while it is done
+_FEW = 1 << 16  # links of a mapper that are sent to the one partition that may close them, too
+_BYTES_A_LINK = 64  # that one task takes to close links: the links, a table of their nodes, and what is sent
+_SLOTS_AT_A_TIME = 1 << 20
+_FIRST_CLOSE = 4  # the round after which it may: most graphs are done soon, and closing takes four more
+
+Labels = NDArray[np.uint64]
+_UNMIX = np.uint64(pow(FACTOR, -1, 1 << 64))
+
+
+def connect(flow: Flow, name: str, edges: Blocks | Sequence[Blocks]) -> Blocks:
+    """Return the component of every node that has an edge to another node: rows of ROOTS, at `home_of_nodes`.
+
+    The root is the smallest node of the component, and is a row too. Edges may lie anywhere, in any order, often, and lead
+    from a node to itself. `name` begins the names of the stages.
+
+    What is bounded: mappers contract edges before they send them, so that a partition gets for each of its nodes at most one
+    link from each mapper, and in later rounds one link and one question from each other partition; the number of neighbours
+    does not matter. When so few links are left that decide anything that one task may hold them, one partition decides them: so
+    the number of rounds depends on how soon they are few, and not on the length of the longest chain. Most graphs are small
+    enough for that from the beginning.
+    """
+    n_partitions = flow.n_partitions
+    contract = partial(_contract, n_partitions, flow.n_task_bytes // _BYTES_A_LINK)
+    outputs = {"links": _LINKS, "few": _LINKS, "counts": _COUNTS, "limits": _LIMITS}
+    contracted = flow.map(f"{name}-contract", edges, contract, outputs)
+    most_closed = max(flow.collect(contracted.pop("limits"))["most_closed"].to_pylist(), default=0)
+    _, _, n_links, n_few = _sums(flow, contracted["counts"])
+    if n_links <= most_closed:
+        links = contracted["few"]
+        if n_few < n_links:
+            links = flow.map(f"{name}-gather", contracted["links"], _gather, {"links": _LINKS})["links"]
+        return flow.reduce(f"{name}-close", {"links": links}, partial(_close, n_partitions), {"roots": ROOTS})["roots"]
+
+    state: dict[str, Blocks | Sequence[Blocks]] = {"links": contracted["links"]}
+    outputs = {"links": _LINKS, "questions": _QUESTIONS, "answers": _ANSWERS, "few": _LINKS, "counts": _COUNTS}
+    all_at_home = False
+    next_close = _FIRST_CLOSE
+    shorten = partial(_shorten, n_partitions, 4 * most_closed // n_partitions)
+    for number in count(1):
+        stored = flow.reduce(f"{name}-round-{number}", state, shorten, outputs)
+        counts = _sums(flow, stored["counts"])
+        n_sent, n_changed, n_open, _ = counts
+        state = {tag: stored[tag] for tag in ("links", "questions", "answers")}
+        # The answers of this round are to all links only if none was on its way when the questions were asked.
+        if all_at_home and n_sent == n_changed == 0:
+            break
+        all_at_home = n_sent == 0
+        if n_open and number >= next_close and _can_be_closed(counts, most_closed):
+            join = partial(_join_open, n_partitions)
+            closed = flow.reduce(f"{name}-close-{number}", {"links": stored["few"]}, join, {"links": _LINKS})["links"]
+            state["links"] = [stored["links"], closed]
+            all_at_home = False
+            next_close = number + 6  # it takes some rounds until all nodes know
+    final = {"links": state["links"], "answers": state["answers"]}
+    return flow.reduce(f"{name}-roots", final, partial(_name_roots, n_partitions), {"roots": ROOTS})["roots"]
+
+
+def home_of_nodes(nodes: NDArray[np.uint64], n_partitions: int) -> NDArray[np.int64]:
+    """Return the partition that each node, a number or a hash, is at home in."""
+    return route_by_hash(_label(nodes), n_partitions)
+
+
+def _contract(n_partitions: int, most_closed: int, tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    """Send the fewest links that connect what edges connect, of as many edges at a time as memory allows."""
+    yield Emitted("limits", pa.table([[most_closed]], schema=_LIMITS), 0)
+    links = (np.empty(0, np.uint64), np.empty(0, np.uint64))
+    waiting: list[tuple[Labels, Labels]] = []
+    n_waiting = 0
+    for table in tables:
+        waiting.append((_label(_numbers(table, "a")), _label(_numbers(table, "b"))))
+        n_waiting += table.num_rows
+        if n_waiting >= _MOST_ROWS:
+            links = _spanning([links, *waiting])
+            waiting, n_waiting = [], 0
+            if len(links[0]) > _MOST_ROWS:
+                yield from _send_contracted(*links, n_partitions)
+                links = (links[0][:0], links[1][:0])
+    yield from _send_contracted(*_spanning([links, *waiting]), n_partitions)
+
+
+def _send_contracted(labels: Labels, smaller: Labels, n_partitions: int) -> Iterator[Emitted]:
+    links = pa.table([labels, smaller], schema=_LINKS)
+    yield Emitted("links", links, route_by_hash(labels, n_partitions))
+    yield from _send_counts(0, 0, links, _FEW)
+
+
+def _gather(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    """Send all links to one partition."""
+    yield from (Emitted("links", table, 0) for table in tables)
+
+
+def _send_counts(n_sent: int, n_changed: int, links: pa.Table, most_few: int) -> Iterator[Emitted]:
+    """Send what the driver counts, and the open links, if they are few: whether all of them together are is not known yet."""
+    n_few = links.num_rows if links.num_rows <= most_few else 0
+    yield Emitted("few", links.slice(0, n_few), 0)
+    yield Emitted("counts", pa.table([[n] for n in (n_sent, n_changed, links.num_rows, n_few)], schema=_COUNTS), 0)
+
+
+def _can_be_closed(counts: NDArray[np.int64], most_closed: int) -> bool:
+    _, _, n_open, n_few = counts.tolist()
+    return bool(n_open == n_few <= most_closed)
+
+
+def _close(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    """Say the component of every node, where all links are."""
+    links = tables["links"]
+    ends = ((_node(_numbers(batch, "label")), _node(_numbers(batch, "smaller"))) for batch in links.to_batches())
+    for nodes, roots in _components(ends, links.num_rows):
+        yield Emitted("roots", pa.table([nodes, roots], schema=ROOTS), home_of_nodes(nodes, n_partitions))
+
+
+def _join_open(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    """Let the nodes of open links lead to the smallest label that these connect them with."""
+    links = tables["links"]
+    for labels, smaller in _components(map(_links, links.to_batches()), links.num_rows):
+        leads = labels != smaller
+        table = pa.table([labels[leads], smaller[leads]], schema=_LINKS)
+        yield Emitted("links", table, route_by_hash(labels[leads], n_partitions))
+
+
+def _shorten(n_partitions: int, most_few: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    """Let the nodes of a partition lead to smaller labels: one round, see above.
+
+    Counted are links that leave the partition, and links and answers that say something new.
+    """
+    before = _links(tables["links"])
+    answered = _links(tables["answers"]) if "answers" in tables else (before[0][:0], before[0][:0])
+    labels, roots = _join([before, answered])
+    leads = labels != roots
+    linked, smaller = labels[leads], roots[leads]
+
+    routes = route_by_hash(linked, n_partitions)
+    at_home = routes == partition
+    # What an answer said is known where it came from.
+    known = ~at_home & _stand_in(linked, smaller, answered)
+    linked, smaller, routes, at_home = linked[~known], smaller[~known], routes[~known], at_home[~known]
+    yield Emitted("links", pa.table([linked, smaller], schema=_LINKS), routes)
+
+    asked, least, _ = _least_by(smaller[at_home], _node(linked[at_home]))
+    to_ask = pa.table([asked, np.full(len(asked), partition, np.int32), least], schema=_QUESTIONS)
+    yield Emitted("questions", to_ask, route_by_hash(asked, n_partitions))
+
+    n_news = 0
+    questions = tables["questions"] if "questions" in tables else _QUESTIONS.empty_table()
+    if questions.num_rows:
+        answers, askers = _answer(partition, questions, linked, smaller)
+        n_news = int(pc.sum(pc.not_equal(answers["label"], answers["smaller"])).as_py())
+        yield Emitted("answers", answers, askers)
+    n_kept = int((at_home & _stand_in(linked, smaller, before)).sum())
+    n_changed = max(int(at_home.sum()), len(before[0])) - n_kept + n_news
+    yield from _send_counts(int((~at_home).sum()), n_changed, _open_links(*before, _numbers(questions, "label")), most_few)
+
+
+def _open_links(labels: Labels, smaller: Labels, asked: Labels) -> pa.Table:
+    """Return the links of nodes that lead to several others, or that others lead to. The rest only waits for these."""
+    distinct, of_link, n_links = np.unique(labels, return_inverse=True, return_counts=True)
+    is_open = ((n_links > 1) | np.isin(distinct, asked))[of_link]
+    return pa.table([labels[is_open], smaller[is_open]], schema=_LINKS)
+
+
+def _answer(partition: int, questions: pa.Table, linked: Labels, smaller: Labels) -> tuple[pa.Table, NDArray[np.int64]]:
+    """Return where the nodes in question lead to, and the least of all nodes that lead to them; and whom to tell.
+
+    This partition is always told, even if none of its nodes leads to them, since they are its own.
+    """
+    askers = questions["asker"].to_numpy().astype(np.int64)
+    asked, least, of_question = _least_by(_numbers(questions, "label"), _numbers(questions, "least"))
+    least = np.minimum(least, _node(asked))
+    lead_to = asked.copy()
+    at, found = _look_up(asked, linked)
+    lead_to[found] = smaller[at[found]]
+    told = np.zeros(len(asked), bool)
+    told[of_question[askers == partition]] = True
+    rows = np.concatenate([of_question, np.flatnonzero(~told)])
+    askers = np.concatenate([askers, np.full(len(rows) - len(askers), partition)])
+    return pa.table([asked[rows], lead_to[rows], least[rows]], schema=_ANSWERS), askers
+
+
+def _name_roots(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    """Say the component of every node by what the answers say of its root."""
+    labels, smaller = _links(tables["links"])
+    roots, first = np.unique(_numbers(tables["answers"], "label"), return_index=True)
+    least = _numbers(tables["answers"], "least")[first]
+    own = np.flatnonzero(route_by_hash(roots, n_partitions) == partition)
+    labels = np.concatenate([labels, roots[own]])
+    rows = np.concatenate([np.searchsorted(roots, smaller), own])
+    yield Emitted("roots", pa.table([_node(labels), least[rows]], schema=ROOTS), partition)
+
+
+def _join(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
+    """Return all labels, each once and in order, and the smallest label that each one is connected with."""
+    labels, roots = _connected(links)
+    order = np.argsort(labels)
+    return labels[order], roots[order]
+
+
+def _spanning(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
+    """Return links that connect the same labels, one for each label but the smallest of each component."""
+    labels, roots = _connected(links)
+    leads = labels != roots
+    return labels[leads], roots[leads]
+
+
+def _connected(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
+    """Return all labels that links lead to others, each once, and the smallest label that each one is connected with."""
+    found = list(_components(links, sum(len(a) for a, _ in links)))
+    labels, roots = (np.concatenate([np.empty(0, np.uint64), *side]) for side in zip(*found, strict=True))
+    return labels, roots
+
+
+def _components(edges: Iterable[tuple[Labels, Labels]], n_edges: int) -> Iterator[tuple[Labels, Labels]]:
+    """Yield the nodes that edges lead to others, each once, and the smallest node of their component, some at a time."""
+    n_slots = 5 * n_edges // 2 + 1  # a fifth is free if no two edges have a node in common
+    nodes, parent = np.empty(n_slots, np.uint64), np.full(n_slots, -1, np.int32 if n_slots < 1 << 31 else np.int64)
+    for a, b in edges:
+        kernels.unite_nodes(a, b, nodes, parent)
+    for begin in range(0, n_slots, _SLOTS_AT_A_TIME):
+        end = min(begin + _SLOTS_AT_A_TIME, n_slots)
+        known, roots = np.empty(end - begin, np.uint64), np.empty(end - begin, np.uint64)
+        n = kernels.list_roots(begin, end, nodes, parent, known, roots)
+        yield known[:n], roots[:n]
+
+
+def _least_by(keys: Labels, values: NDArray[np.uint64]) -> tuple[Labels, NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the distinct keys in order, the smallest value of each one, and which one is each row's."""
+    distinct, of_row = np.unique(keys, return_inverse=True)
+    least = np.full(len(distinct), np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(least, of_row, values)
+    return distinct, least, of_row
+
+
+def _look_up(wanted: Labels, labels: Labels) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return where each label stands in labels that are in order, and whether it does."""
+    if not len(labels):
+        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
+    at = np.minimum(np.searchsorted(labels, wanted), len(labels) - 1)
+    return at, labels[at] == wanted
+
+
+def _stand_in(labels: Labels, smaller: Labels, links: tuple[Labels, Labels]) -> NDArray[np.bool_]:
+    """Return whether each link, of labels in order and each once, stands in other links."""
+    at, found = _look_up(links[0], labels)
+    stands = np.zeros(len(labels), bool)
+    if len(labels):
+        stands[at[found & (smaller[at] == links[1])]] = True
+    return stands
+
+
+def _sums(flow: Flow, counts: Blocks) -> NDArray[np.int64]:
+    table = flow.collect(counts)
+    return np.array([table[name].to_numpy().sum() for name in counts.schema.names], np.int64)
+
+
+def _links(table: pa.Table | pa.RecordBatch) -> tuple[Labels, Labels]:
+    return _numbers(table, "label"), _numbers(table, "smaller")
+
+
+def _numbers(table: pa.Table | pa.RecordBatch, column: str) -> NDArray[np.uint64]:
+    numbers: NDArray[np.uint64] = table[column].to_numpy()
+    return numbers
+
+
+def _label(nodes: NDArray[np.uint64]) -> Labels:
+    fold: Any = mix.py_func  # over a whole array at once
+    labels: Labels = fold(SEED, nodes)
+    return labels
+
+
+def _node(labels: Labels) -> NDArray[np.uint64]:
+    """Return the nodes of labels: mixing, step by step backwards."""
+    nodes: NDArray[np.uint64] = ((labels ^ (labels >> np.uint64(32))) * _UNMIX) ^ SEED
+    return nodes

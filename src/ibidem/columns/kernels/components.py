@@ -1,0 +1,54 @@
+"""Kernels of components: union–find over nodes that are any 64-bit numbers, in a hash table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.columns.hashes import SEED, mix
+from ibidem.execution.compiler import inlined_kernel, outer_kernel
+from ibidem.matches.kernels.join import find_root
+
+_HALF = np.uint64(32)
+
+
+@inlined_kernel
+def _slot_of(node, nodes, parent):
+    """Return the slot of a node; it gets the next free one if it has none."""
+    slot = np.int64(((mix(SEED, node) >> _HALF) * np.uint64(len(nodes))) >> _HALF)
+    while parent[slot] >= 0 and nodes[slot] != node:
+        slot += 1
+        if slot == len(nodes):
+            slot = 0
+    if parent[slot] < 0:
+        nodes[slot] = node
+        parent[slot] = slot
+    return slot
+
+
+@outer_kernel
+def unite_nodes(a, b, nodes, parent):
+    """Join the components of a[i] and b[i], for each i; the smallest node is the root.
+
+    `nodes` and `parent` are the table: fewer than 2^32 slots, more than there are nodes; the parent of a free one is -1.
+    """
+    for i in range(len(a)):
+        if a[i] == b[i]:
+            continue
+        x = find_root(parent, _slot_of(a[i], nodes, parent))
+        y = find_root(parent, _slot_of(b[i], nodes, parent))
+        if nodes[x] < nodes[y]:
+            parent[y] = x
+        else:
+            parent[x] = y
+
+
+@outer_kernel
+def list_roots(begin, end, nodes, parent, known, roots):
+    """Write the nodes in the slots [begin, end) and their roots; return how many there are."""
+    n = 0
+    for slot in range(begin, end):
+        if parent[slot] >= 0:
+            known[n] = nodes[slot]
+            roots[n] = nodes[find_root(parent, slot)]
+            n += 1
+    return n

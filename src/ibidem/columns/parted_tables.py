@@ -1,0 +1,223 @@
+"""The tables that travel between stages, and how a collection is made of them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import Collection
+from ibidem.columns.kernels.transit import copy_stretches
+from ibidem.config import Config, passage_limits
+from ibidem.errors import ResourceError
+from ibidem.execution.layout import Layout
+from ibidem.matches.core import rows_of
+from ibidem.model import DOCUMENT_BATCH
+from ibidem.passages import Rows
+
+_ROWS_A_STRETCH = 16
+
+# What mappers read: documents as the readers hand them on, numbered.
+NUMBERED = pa.schema([pa.field("document", pa.int64(), nullable=False), *DOCUMENT_BATCH])
+
+_OF_DOCUMENT: list[tuple[str, Any]] = [
+    ("document", pa.int64()),
+    ("id", pa.large_string()),
+    ("time", pa.timestamp("us", tz="UTC")),
+    ("group", pa.large_string()),
+    ("n_chars", pa.int64()),
+]
+OF_SENTENCE = {
+    "start_char": pa.uint32(),
+    "end_char": pa.uint32(),
+    "n_words": pa.int32(),
+    "digest": pa.uint64(),
+}
+
+# One row a document, its sentences as lists; at home.
+SPLIT = pa.schema([*_OF_DOCUMENT, *((name, pa.list_(kind)) for name, kind in OF_SENTENCE.items())])
+
+# The same, with the check of each sentence: where digests are equal, it tells whether the words are.
+CHECKED = pa.schema([*SPLIT, ("check", pa.list_(pa.uint64()))])
+
+# The same where equal sentences match: classes find candidates, and checks confirm that their words are equal.
+EQUAL = pa.schema([field for field in CHECKED if field.name != "digest"] + [("classes", pa.list_(pa.uint64()))])
+
+# Split documents with the class of each sentence (0: none), and the sets of those sentences (counted from 0) that are compared.
+CLASSED = pa.schema(
+    [
+        *SPLIT,
+        ("classes", pa.list_(pa.uint64())),
+        ("compared", pa.list_(pa.int32())),
+        ("set_sizes", pa.list_(pa.int32())),
+        ("sets", pa.list_(pa.uint64())),
+    ]
+)
+
+
+# What is said of a document in the end, with the checks of its text; at home.
+CHECK_NAMES = ("text_check_a", "text_check_b")
+NAMED = pa.schema(
+    [
+        ("document", pa.int64()),
+        ("id", pa.large_string()),
+        ("source", pa.large_string()),
+        ("position", pa.int64()),
+        ("n_chars", pa.int64()),
+        *((name, pa.uint64()) for name in CHECK_NAMES),
+    ]
+)
+
+
+def in_order(table: pa.Table, by: str = "document") -> pa.Table:
+    """Return the rows in the order of their documents, in one piece."""
+    return ordered(table, by).combine_chunks()
+
+
+def ordered(table: pa.Table, by: str = "document") -> pa.Table:
+    """Return the rows in the order of their documents, in as many pieces as they came, if that can be."""
+    documents = table[by].to_numpy()
+    if (documents[1:] >= documents[:-1]).all():
+        return table
+    order = np.argsort(documents, kind="stable")
+    # What one task sent is in order by itself: a few stretches are put together far faster than rows are taken one by one.
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(order) != 1) + 1, [len(order)]])
+    if _ROWS_A_STRETCH * len(bounds) > len(order):
+        return table.take(pa.array(order))
+    return pa.concat_tables([table.slice(int(order[begin]), int(end - begin)) for begin, end in pairwise(bounds)])
+
+
+def flat(table: pa.Table, name: str) -> NDArray[Any]:
+    """Return the values of a column of lists, row after row."""
+    values: NDArray[Any] = table[name].combine_chunks().flatten().to_numpy()
+    return values
+
+
+def lengths(table: pa.Table, name: str) -> NDArray[np.int64]:
+    """Return how many values each row of a column of lists has."""
+    import pyarrow.compute as pc
+
+    counts: NDArray[np.int64] = pc.list_value_length(table[name]).to_numpy().astype(np.int64)
+    return counts
+
+
+def starts_of(counts: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
+    """Return where the values of each row begin if rows of so many values follow one another, and where the last row ends."""
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, dtype=np.int64, out=starts[1:])
+    return starts
+
+
+def portions(n_bytes: NDArray[Any], most_bytes: int) -> Iterator[tuple[int, int]]:
+    """Yield the rows [begin, end) that may be handled together, one portion after the other."""
+    ends = np.cumsum(n_bytes)
+    limits = np.arange(0, ends[-1] if len(ends) else 0, most_bytes)
+    yield from pairwise([*np.unique(np.searchsorted(ends, limits)).tolist(), len(ends)])
+
+
+def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType) -> pa.ListArray:
+    """Return values as lists of so many each."""
+    offsets = starts_of(counts)
+    if offsets[-1] > np.iinfo(np.int32).max:
+        raise ResourceError("more than two thousand million values in one part of the work", "Cut very large documents in two.")
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values, kind))
+
+
+def distinct_pairs(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
+    """Return one place of every different pair (a[i], b[i]), in rising order of the pairs."""
+    order = np.lexsort((b, a))
+    a, b = a[order], b[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+    return order[is_new]
+
+
+def cut_texts(texts: pa.ChunkedArray, rows: NDArray[np.int64], starts: Sequence[int], ends: Sequence[int]) -> list[str]:
+    """Return characters [start, end) of the text in each row; a text is taken out of Arrow once, however many are cut of it."""
+    cuts = [""] * len(rows)
+    order = np.argsort(rows, kind="stable")
+    row, text = -1, ""
+    for place in order.tolist():
+        if rows[place] != row:
+            row = int(rows[place])
+            text = texts[row].as_py()
+        cuts[place] = text[starts[place] : ends[place]]
+    return cuts
+
+
+def stretches(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return `counts[i]` numbers from `begins[i]` on, for each i, one after the other."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(begins - before, counts) + np.arange(int(counts.sum()))
+
+
+def copied(values: NDArray[Any], begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[Any]:
+    """Return `counts[i]` values from `begins[i]` on, for each i, one after the other."""
+    out = np.empty(int(counts.sum()), values.dtype)
+    copy_stretches(values, begins, counts.astype(np.int64), out)
+    return out
+
+
+def table_of(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:
+    """Return columns (NumPy's, Arrow's or lists) as a table."""
+    arrays = [
+        column.cast(kind) if isinstance(column, (pa.Array, pa.ChunkedArray)) else pa.array(column, kind)
+        for column, kind in zip(columns, schema.types, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def collection_of(table: pa.Table, layout: Layout) -> Collection:
+    """Return documents, in order, as a collection without their texts. Its documents count from 0."""
+    counts = lengths(table, "n_words")
+    n_sentences = int(counts.sum())
+    n_input = int(np.searchsorted(table["document"].to_numpy(), layout.n_input))
+    nothing = np.zeros(n_sentences, np.uint32)
+    columns: dict[str, Any] = {name: flat(table, name) for name in OF_SENTENCE if name != "digest"}
+    columns["digest"] = flat(table, "digest" if "digest" in table.column_names else "classes")
+    batch = table.select(["id", "time", "group"]).combine_chunks().to_batches()
+    return Collection(
+        batch,
+        table["n_chars"].to_numpy(),
+        n_input,
+        document=np.repeat(np.arange(table.num_rows, dtype=np.int32), counts),
+        start_byte=nothing,
+        end_byte=nothing,
+        **columns,
+    )
+
+
+@dataclass(frozen=True)
+class PlacedDocuments:
+    """Documents of one partition or batch as the stages want them: numbers, sentences, rows, and which rows have a class."""
+
+    documents: NDArray[np.int64]
+    collection: Collection
+    rows: Rows
+    is_known: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, documents: NDArray[np.int64], collection: Collection, classes: NDArray[np.uint64], config: Config
+    ) -> PlacedDocuments:
+        """Return documents of these numbers whose sentences have these classes (0: none)."""
+        rows = rows_of(collection, classes, passage_limits(config).max_gap_sentences)
+        return cls(documents, collection, rows, classes[rows.sentence] != 0)
+
+    @cached_property
+    def row_of_document(self) -> NDArray[np.int32]:
+        """The number of each row in its document."""
+        return (np.arange(len(self.rows.classes)) - self.rows.document_first[self.rows.document]).astype(np.int32)
+
+
+def placed_documents(table: pa.Table, config: Config, layout: Layout) -> PlacedDocuments:
+    """Return documents that come in order."""
+    collection = collection_of(table, layout)
+    classes = flat(table, "classes") if "classes" in table.column_names else collection.digest
+    return PlacedDocuments.of(table["document"].to_numpy(), collection, classes, config)

@@ -1,0 +1,45 @@
+"""Settings: one frozen object a stage, validated all at once, the same words as the command line's flags."""
+
+from __future__ import annotations
+
+from ibidem.config.settings import (
+    EXACT_METHODS,
+    FORMATS,
+    METHODS_IN_PARTS,
+    SET_SIGNATURES,
+    SHINGLE_SIZES,
+    SIGNATURES,
+    AlignmentConfig,
+    Config,
+    DocumentsConfig,
+    EngineConfig,
+    PassagesConfig,
+    SentencesConfig,
+    SignaturesConfig,
+    is_compared_in_full,
+    passage_limits,
+    setting_fields,
+    setting_type,
+    settings_from_toml,
+)
+
+__all__ = [
+    "EXACT_METHODS",
+    "FORMATS",
+    "METHODS_IN_PARTS",
+    "SET_SIGNATURES",
+    "SHINGLE_SIZES",
+    "SIGNATURES",
+    "AlignmentConfig",
+    "Config",
+    "DocumentsConfig",
+    "EngineConfig",
+    "PassagesConfig",
+    "SentencesConfig",
+    "SignaturesConfig",
+    "is_compared_in_full",
+    "passage_limits",
+    "setting_fields",
+    "setting_type",
+    "settings_from_toml",
+]

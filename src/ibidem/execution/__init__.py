@@ -1,0 +1,1 @@
+"""How stages run, never what they compute: threads, disk, Spark, memory, locks."""

@@ -1,0 +1,225 @@
+"""Mappers and reducers on this machine, over stages on disk: a few partitions at a time are in memory, and no more."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.execution.disk.stage_store import BlockFile, FinishedStage, StageStore
+from ibidem.execution.disk.stage_writer import StageWriter
+from ibidem.execution.flow import Blocks, Emitted, Inputs, Mapper, Reducer
+from ibidem.execution.memory import give_back_memory, used_memory
+from ibidem.execution.progress import Progress, Step
+
+_TASK_BYTES = 24 << 20  # of a mapper: enough to combine what comes in numbers, and small beside a partition
+# What a task takes, as a multiple of what it is given: it is put in order, taken apart and put together again.
+_TIMES_ITS_INPUT = 6
+_LOOK_SECONDS = 0.2
+
+
+class StoredFlow:
+    """A flow over the stages of a store. `n_task_bytes` is what tasks may hold together; one that needs more runs alone.
+
+    Above `n_wanted_bytes`, what the process has freed is given back to the system every now and then, as tasks emit tables.
+    Where it has taken so much that another task may take it above `n_most_bytes`, that one waits: until there is room, or no
+    other task runs.
+    """
+
+    def __init__(
+        self,
+        store: StageStore,
+        n_partitions: int,
+        workers: int,
+        n_task_bytes: int,
+        progress: Progress,
+        n_wanted_bytes: int = sys.maxsize,
+        n_most_bytes: int = sys.maxsize,
+    ) -> None:
+        self.n_partitions = n_partitions
+        self.store = store
+        self._workers = workers
+        self.n_task_bytes = n_task_bytes
+        self._n_wanted_bytes = n_wanted_bytes
+        self._n_most_bytes = n_most_bytes
+        self._progress = progress
+
+    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        """Run a mapper over the chunks of blocks, or of several."""
+        files = [blocks.handle for blocks in _several(source) if blocks.handle is not None]
+
+        def tasks() -> Iterator[_Task]:
+            for file, chunks in _grouped(files):
+                yield _Task(file.memory_of(chunks), partial(_map, mapper, file, chunks))
+
+        return self._run(stage, tasks(), outputs)
+
+    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        """Run a reducer over every partition that rows were sent to."""
+        named = [(name, blocks) for name, given in inputs.items() for blocks in _several(given)]
+        schemas = {name: blocks.schema for name, blocks in named}
+        files = [(name, blocks.handle) for name, blocks in named if blocks.handle is not None]
+        partitions = sorted({partition for _, file in files for partition in file.by_partition})
+
+        def read(partition: int) -> dict[str, pa.Table]:
+            found: dict[str, list[pa.Table]] = {name: [schema.empty_table()] for name, schema in schemas.items()}
+            for name, file in files:
+                found[name].extend(file.read(file.by_partition.get(partition, ())))
+            return {name: pa.concat_tables(tables) for name, tables in found.items()}
+
+        def reduce(partition: int) -> Iterable[Emitted]:
+            return reducer(partition, read(partition))
+
+        def tasks() -> Iterator[_Task]:
+            for partition in partitions:
+                size = sum(file.memory_of(file.by_partition.get(partition, ())) for _, file in files)
+                yield _Task(size, partial(reduce, partition))
+
+        return self._run(stage, tasks(), outputs)
+
+    def count(self, blocks: Blocks) -> int:
+        """Return the number of rows; they are not read for it."""
+        return 0 if blocks.handle is None else blocks.handle.n_rows
+
+    def collect(self, blocks: Blocks) -> pa.Table:
+        """Return all rows of small tables, partition after partition."""
+        if blocks.handle is None:
+            return blocks.schema.empty_table()
+        self.store.keep(blocks.handle)
+        return blocks.handle.read_table(blocks.handle.in_order())
+
+    def _run(self, stage: str, tasks: Iterator[_Task], outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+        begun = self.store.begin(stage, outputs)
+        if isinstance(begun, FinishedStage):
+            return begun.blocks
+        begin = time.perf_counter()
+        runner = _Runner(begun, self._workers, self.n_task_bytes, self._n_wanted_bytes, self._n_most_bytes)
+        try:
+            n_read = runner.run(tasks)
+            finished = begun.finish()
+        finally:
+            begun.close()
+        give_back_memory()
+        self._progress.add_step(Step(stage, time.perf_counter() - begin, n_read, begun.n_bytes, self.store.disk.n_bytes_now))
+        self._progress.use(**self.store.disk.used())
+        return finished.blocks
+
+
+@dataclass(frozen=True)
+class _Task:
+    n_bytes: int
+    run: Callable[[], Iterable[Emitted]]
+
+
+class _Runner:
+    """Runs tasks side by side as long as their memory allows it. The first error ends them all."""
+
+    def __init__(
+        self, writer: StageWriter, workers: int, n_task_bytes: int, n_wanted_bytes: int, n_most_bytes: int
+    ) -> None:
+        self._writer = writer
+        self._workers = workers
+        self._n_task_bytes = n_task_bytes
+        self._n_wanted_bytes = n_wanted_bytes
+        self._n_most_bytes = n_most_bytes
+        self._changed = threading.Condition()
+        self._n_running = self._n_held = 0
+        self._next_look_seconds = 0.0
+        self._error: BaseException | None = None
+
+    def run(self, tasks: Iterator[_Task]) -> int:
+        """Run all tasks; return how many bytes they were given."""
+        n_read = 0
+        if self._workers == 1:
+            for task in tasks:
+                n_read += task.n_bytes
+                for emitted in task.run():
+                    self._take(emitted)
+                    del emitted
+            return n_read
+        with ThreadPoolExecutor(self._workers, thread_name_prefix="ibidem") as pool:
+            try:
+                for task in tasks:
+                    cost = _TIMES_ITS_INPUT * task.n_bytes
+                    with self._changed:
+                        while not self._fits(cost):
+                            self._changed.wait(_LOOK_SECONDS)  # memory is given back without a word
+                        if self._error is not None:
+                            break
+                        self._n_running += 1
+                        self._n_held += cost
+                    n_read += task.n_bytes
+                    pool.submit(self._do, task, cost)
+                with self._changed:  # not left to the pool: tasks would not hear of an interruption
+                    while self._n_running:
+                        self._changed.wait()
+            except BaseException as error:
+                self._error = error  # tasks look at it, and stop
+                raise
+        if self._error is not None:
+            raise self._error
+        return n_read
+
+    def _fits(self, cost: int) -> bool:
+        if self._error is not None or self._n_running == 0:
+            return True
+        if self._n_running >= self._workers or self._n_held + cost > self._n_task_bytes:
+            return False
+        # Tasks that run may have taken more than was thought of them.
+        if used_memory() + cost > self._n_most_bytes:
+            give_back_memory()
+        return used_memory() + cost <= self._n_most_bytes
+
+    def _take(self, emitted: Emitted) -> None:
+        self._writer.add(emitted)
+        # What tasks free in between lies scattered, and is not given back by itself. To look for it takes a while.
+        if time.monotonic() >= self._next_look_seconds and used_memory() > self._n_wanted_bytes:
+            give_back_memory()
+            pause = 1.0 if used_memory() > self._n_wanted_bytes else 0.1
+            self._next_look_seconds = time.monotonic() + pause
+
+    def _do(self, task: _Task, cost: int) -> None:
+        try:
+            for emitted in task.run():
+                if self._error is not None:
+                    break
+                self._take(emitted)
+                del emitted
+        except BaseException as error:
+            self._error = self._error or error
+        finally:
+            with self._changed:
+                self._n_running -= 1
+                self._n_held -= cost
+                self._changed.notify()
+
+
+def _map(mapper: Mapper, file: BlockFile, chunks: Sequence[int]) -> Iterable[Emitted]:
+    return mapper(file.read(chunks))
+
+
+def _several(given: Blocks | Sequence[Blocks]) -> Sequence[Blocks]:
+    return [given] if isinstance(given, Blocks) else given
+
+
+def _grouped(files: Sequence[BlockFile]) -> Iterator[tuple[BlockFile, list[int]]]:
+    """Yield chunks that lie beside one another, up to the size of a task."""
+    for file in files:
+        chunks: list[int] = []
+        n_bytes = 0
+        for chunk in file.in_order():
+            size = file.memory_of([chunk])
+            if chunks and n_bytes + size > _TASK_BYTES:
+                yield file, chunks
+                chunks, n_bytes = [], 0
+            chunks.append(chunk)
+            n_bytes += size
+        if chunks:
+            yield file, chunks

@@ -1,0 +1,120 @@
+"""The first stage: documents as they are read, numbered, each in the partition that it lives in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import text_buffers
+from ibidem.columns.parted_tables import NUMBERED
+from ibidem.execution.disk.stage_store import FinishedStage, StageStore
+from ibidem.execution.flow import Blocks, Emitted
+from ibidem.execution.layout import Layout
+from ibidem.formats.records import UnreadTimes
+from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.model import Skipped
+
+# Names of sources as they are: chunks are put together, and each has other names.
+READ = pa.schema([f if f.name != "source" else pa.field("source", pa.large_string(), nullable=False) for f in NUMBERED])
+# Documents of one home and of a group of later ones meet in one task: small groups are little to hold, many are much to do.
+_LEAST_HOMES_A_GROUP, _MOST_GROUPS = 4, 32
+_BYTES_A_DOCUMENT = 128  # beside its text: many tiny documents weigh more than their texts
+
+
+@dataclass(frozen=True)
+class ReadDocuments:
+    """All documents of a run on disk, where each one lives, and what was said of the inputs while they were read."""
+
+    blocks: Blocks
+    layout: Layout
+    skipped: list[Skipped]
+    unread_times: list[UnreadTimes]
+    n_input_chars: int
+    has_cleaned_texts: bool
+
+
+def store_documents(
+    store: StageStore,
+    sides: Iterable[Iterable[pa.RecordBatch]],
+    home_bytes: int,
+    skipped: SkippedRecords,
+    unread_times: list[UnreadTimes],
+) -> ReadDocuments:
+    """Store the documents of both sides; a partition gets `home_bytes` of text, or one document that is larger.
+
+    `skipped` and `unread_times` are filled by those who read.
+    """
+    begun = store.begin("inputs", {"documents": READ})
+    if not isinstance(begun, FinishedStage):
+        homes = _Homes(home_bytes)
+        n_documents, n_input = 0, None
+        n_chars, has_cleaned = 0, False
+        try:
+            for side in sides:
+                for batch in side:
+                    numbers = np.arange(n_documents, n_documents + batch.num_rows)
+                    columns = [column.cast(kind) for column, kind in zip(batch.columns, READ.types[1:], strict=True)]
+                    table = pa.Table.from_arrays([pa.array(numbers), *columns], schema=READ)
+                    for home, begin, end in homes.place(batch, n_documents):
+                        begun.add(Emitted("documents", table.slice(begin, end - begin), home))
+                    n_documents += batch.num_rows
+                    n_chars += (pc.sum(pc.utf8_length(batch["text"])).as_py() or 0) if n_input is None else 0
+                    has_cleaned = has_cleaned or bool(pc.any(batch["cleaned"]).as_py())
+                n_input = n_documents if n_input is None else n_input
+            begun = begun.finish(
+                {
+                    "n_documents": n_documents,
+                    "n_input": n_input,
+                    "n_input_chars": n_chars,
+                    "has_cleaned_texts": has_cleaned,
+                    "first_of_home": homes.first,
+                    "skipped": [asdict(record) for record in skipped.records],
+                    "unread_times": [asdict(unread) for unread in unread_times],
+                }
+            )
+        finally:
+            if not isinstance(begun, FinishedStage):
+                begun.close()
+    return _as_told(begun.blocks["documents"], begun.told)
+
+
+def _as_told(blocks: Blocks, told: Mapping[str, Any]) -> ReadDocuments:
+    first = np.array(told["first_of_home"], np.int64)
+    homes_a_group = max(_LEAST_HOMES_A_GROUP, -(-len(first) // _MOST_GROUPS))
+    layout = Layout(told["n_documents"], told["n_input"], max(1, len(first)), first, homes_a_group)
+    skipped = [Skipped(**record) for record in told["skipped"]]
+    unread = [UnreadTimes(**unread) for unread in told["unread_times"]]
+    return ReadDocuments(blocks, layout, skipped, unread, told["n_input_chars"], told["has_cleaned_texts"])
+
+
+class _Homes:
+    """Fills one partition after the other."""
+
+    def __init__(self, home_bytes: int) -> None:
+        self.first: list[int] = []
+        self._home_bytes = home_bytes
+        self._n_before = 0  # bytes of all documents so far
+
+    def place(self, batch: pa.RecordBatch, n_documents: int) -> list[tuple[int, int, int]]:
+        """Return (home, first row, end) of the rows of a batch; they are the documents from `n_documents` on."""
+        _, offsets = text_buffers(batch.column("text"))
+        sizes: NDArray[np.int64] = np.diff(offsets).astype(np.int64) + _BYTES_A_DOCUMENT
+        before = self._n_before + np.cumsum(sizes) - sizes
+        turn = before // self._home_bytes
+        is_first = np.diff(turn, prepend=(self._n_before - 1) // self._home_bytes if self._n_before else -1) > 0
+        self._n_before += int(sizes.sum())
+        starts = np.flatnonzero(is_first)
+        bounds = np.unique(np.concatenate([[0], starts, [batch.num_rows]])).tolist()
+        placed = []
+        for begin, end in pairwise(bounds):
+            if is_first[begin]:
+                self.first.append(n_documents + begin)
+            placed.append((len(self.first) - 1, begin, end))
+        return placed

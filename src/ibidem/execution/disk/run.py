@@ -1,0 +1,138 @@
+"""One run whose stages are stored: its work folder, its documents on disk, and how much memory each part of it may take."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from ibidem.config import Config, DocumentsConfig
+from ibidem.config.quantities import size_of
+from ibidem.errors import NoDocumentsError, UsageError
+from ibidem.execution.disk.disk_flow import StoredFlow
+from ibidem.execution.disk.document_store import store_documents
+from ibidem.execution.disk.stage_store import StageStore
+from ibidem.execution.disk.work_folder import WorkFolder
+from ibidem.execution.flow import Blocks
+from ibidem.execution.layout import Layout
+from ibidem.execution.memory import allowed_memory, give_back_memory, is_used_memory_known, keep_little_memory, used_memory
+from ibidem.execution.progress import Progress
+from ibidem.execution.run import Run
+from ibidem.execution.threads import available_cores
+from ibidem.formats import describe_inputs
+from ibidem.resemblance import SamplingPlan
+
+# Shares of the memory that is free when a run begins; the rest is for what is neither a task nor waits to be written.
+_BUFFER_SHARE, _TASK_SHARE = 6, 2
+_HOMES_IN_MEMORY = 20  # texts of a partition are this much smaller than the memory of a worker
+_DISK_A_BYTE = 6  # of the inputs, as `benchmarks/large.py` measures it, and some more
+_MANY_PARTS = 256
+_LEAST_HOME_BYTES, _MOST_HOME_BYTES = 1 << 20, 128 << 20
+
+
+class StoredRun(Run):
+    """Reads the inputs into the work folder. Used in a with block; a result that lives on takes the work folder over."""
+
+    documents: Blocks
+    layout: Layout
+    flow: StoredFlow
+
+    def __init__(
+        self, verb: str, inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None = None
+    ) -> None:
+        super().__init__(inputs, against, config, progress)
+        keep_little_memory()
+        settings = {stage: values for stage, values in config.to_dict().items() if stage != "engine"}
+        settings["output"] = {name: value for name, value in settings["output"].items() if name == "strict"}
+        reference = [] if against is None else describe_inputs(against, is_reference=True)
+        told: dict[str, Any] = {"verb": verb, "settings": settings, "inputs": describe_inputs(inputs) + reference}
+        told["plan"] = None if plan is None else plan.to_dict()
+        if config.engine.resume:
+            _check_can_be_resumed(config, told["inputs"])
+        self.work = WorkFolder(config, told)
+        self._lives_on = False
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        super().__exit__(kind, error, trace)
+        if not self._lives_on:
+            self.work.close(failed=error is not None)
+
+    def read(self, fields: DocumentsConfig) -> None:
+        """Store all documents, or find those that an earlier run has stored."""
+        workers = self.config.engine.workers or available_cores()
+        memory = allowed_memory(self.config.engine.memory)
+        give_back_memory()
+        free = max(memory - used_memory(), memory // 4)
+        store = StageStore(self.work.stages, free // _BUFFER_SHARE, self.disk)
+        n_bytes = self._n_bytes()
+        home_bytes = free // (_HOMES_IN_MEMORY * workers)
+        if self.config.engine.partitions and n_bytes:
+            home_bytes = -(-n_bytes // self.config.engine.partitions)
+        else:
+            home_bytes = min(max(home_bytes, _LEAST_HOME_BYTES), _MOST_HOME_BYTES)
+        n_found = sum(1 for _ in self.work.stages.glob("*.stage"))
+        if n_found:
+            self.progress.tell(f"going on after {n_found} finished stages")
+        else:
+            if self.work.goes_on:
+                self.progress.tell(f"there is no finished stage in {self.work.stages}: the run begins anew")
+            self._announce(n_bytes, memory)
+        with self.progress.stage("inputs", n_bytes):
+            read = store_documents(store, self._batches(fields), home_bytes, self.skipped, self._unread_times)
+        give_back_memory()
+        self.skipped.records[:] = read.skipped
+        self._unread_times[:] = read.unread_times
+        self.documents, self.layout = read.blocks, read.layout
+        self.n_input_chars, self.has_cleaned_texts = read.n_input_chars, read.has_cleaned_texts
+        for n_documents, name in ((read.layout.n_input, "inputs hold"), (self._n_reference(), "reference holds")):
+            if n_documents == 0:
+                raise NoDocumentsError(f"the {name} no documents", self.skipped.explain())
+        self.progress.use(partitions=read.layout.n_partitions)
+        self.flow = StoredFlow(
+            store,
+            read.layout.n_partitions,
+            workers,
+            free // _TASK_SHARE,
+            self.progress,
+            n_wanted_bytes=memory * 2 // 3,
+            n_most_bytes=max(memory, used_memory() + free) if is_used_memory_known() else sys.maxsize,
+        )
+
+    def _announce(self, n_bytes: int | None, memory: int) -> None:
+        """Say where parts are stored, and what may keep the run from its end or from its limit."""
+        free = shutil.disk_usage(self.work.stages.parent).free
+        room = "" if n_bytes is None else f", up to about {size_of(_DISK_A_BYTE * n_bytes)}"
+        self.progress.tell(f"the work is stored in parts in {self.work.stages}{room}, and removed in the end")
+        if n_bytes is not None and free < _DISK_A_BYTE * n_bytes:
+            self.progress.tell(f"there are only {size_of(free)} free; another folder can be named with --tmp-dir")
+        elif n_bytes is not None and self.disk.most_bytes < _DISK_A_BYTE * n_bytes:
+            self.progress.tell(f"--max-disk allows {size_of(self.disk.most_bytes)} of temporary files: it may not be enough")
+        if memory < 2 * used_memory():
+            used = size_of(used_memory())
+            self.progress.tell(f"the program itself takes {used} of memory: {size_of(memory)} may not be enough")
+        n_parts = self.config.engine.partitions
+        if n_parts > _MANY_PARTS and n_bytes is not None and n_bytes // n_parts < _LEAST_HOME_BYTES:
+            self.progress.tell(f"{n_parts} parts of so little text take longer than fewer would")
+
+    def _tmp_folder(self) -> str:
+        return str(self.work.stages)
+
+    def live_on(self) -> WorkFolder:
+        """Return the work folder for a result that will remove it."""
+        self._lives_on = True
+        return self.work
+
+    def _n_reference(self) -> int | None:
+        return None if self.against is None else self.layout.n_records - self.layout.n_input
+
+
+def _check_can_be_resumed(config: Config, inputs: Sequence[Mapping[str, Any]]) -> None:
+    """Raise if nobody could tell whether a later run has the same inputs, or find what this one stores."""
+    if config.engine.work_dir == "auto":
+        raise UsageError("resume needs a place where stages last", "Name a folder with work_dir, or give -o.")
+    kinds = {str(told.get("kind")) for told in inputs} - {"None"}
+    if kinds:
+        what = "standard input" if "stream" in kinds else "records that are given as Python objects"
+        raise UsageError(f"a run over {what} cannot be resumed: it cannot be read again", "Put the documents into a file.")

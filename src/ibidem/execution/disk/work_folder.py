@@ -1,0 +1,309 @@
+"""The work folder of a run: its lock, its stages, and what they are stages of.
+
+The command line keeps it inside of the output folder, as `.work`, so that the run that follows a killed one finds it; stages
+lie in it too, or in a folder of `tmp_dir` that is named after it.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from ibidem.config import Config
+from ibidem.config.quantities import size_of
+from ibidem.errors import OutputExistsError, ResourceError, UsageError, no_room
+from ibidem.execution.durable_files import make_folder, replace_file, sync_file, sync_folder
+from ibidem.execution.locks import FileLock, HeldByAnotherError
+from ibidem.results.table_files import WORK_FOLDER, check_is_folder
+from ibidem.version import __version__
+
+_TOLD, _STAGES = "work.json", "stages"
+_OWNER = "owner"  # in the folder of stages: the run that they are of, so that nobody else's folder is taken for it
+_TRIES = 5
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """The work folder of an output folder. `is_unfinished`: what the output folder holds is of a run that was killed."""
+
+    work: Path
+    is_unfinished: bool
+
+    def settings(self, config: Config) -> Config:
+        """Return the settings of a run into this folder: where it stores stages, and that it may replace what it left."""
+        replaces = config.output.overwrite or (config.engine.resume and self.is_unfinished)
+        return Config.of(config, work_dir=str(self.work), overwrite=replaces)
+
+
+_held: set[str] = set()  # work folders that the command line has locked for its run
+
+
+@contextmanager
+def occupied(output: Path) -> Iterator[Occupied]:
+    """Keep an output folder for this run, and yield its work folder; who comes second is turned away.
+
+    In the end the work folder goes, but for stages that a run has left on purpose, and so does an output folder in which
+    nothing was written.
+    """
+    check_is_folder(output)
+    work = output / WORK_FOLDER
+    made = [folder for folder in (output, *output.parents) if not folder.exists()]
+    lock = FileLock(work / "lock")
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(_locked(lock, str(output)))
+            name = os.path.realpath(work)
+            _held.add(name)
+            stack.callback(_held.discard, name)
+            yield Occupied(work, (work / _TOLD).exists() or not (output / "run.json").exists())
+        finally:
+            try:
+                _tidy(lock, made)
+            except KeyboardInterrupt:  # one signal raises it once, so nothing stops the second try
+                _tidy(lock, made)
+                raise
+
+
+def _tidy(lock: FileLock, made: Sequence[Path]) -> None:
+    """Remove the work folder, unless a run is to be resumed from it or another has it; and folders that were made in vain."""
+    work = lock.path.parent
+    with ExitStack() as stack:
+        is_held = lock.is_held()
+        if not is_held:  # the run ended before it was locked, perhaps just after the folder was made
+            with suppress(HeldByAnotherError, OSError):
+                stack.enter_context(FileLock(lock.path))
+                is_held = True
+        if is_held and not (work / _TOLD).exists():
+            shutil.rmtree(work, ignore_errors=True)
+        for folder in made:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
+
+
+@contextmanager
+def _locked(lock: FileLock, what: str) -> Iterator[None]:
+    with ExitStack() as stack:
+        problem = None
+        for _ in range(_TRIES):
+            try:
+                make_folder(lock.path.parent)
+                stack.enter_context(lock)
+                break
+            except FileNotFoundError as error:  # its last holder has removed it between the two
+                problem = error.strerror
+                continue
+            except HeldByAnotherError as error:
+                next_step = "Wait until it has finished, or give another folder."
+                raise OutputExistsError(f"{error.who} has been writing to {what}{error.since}", next_step) from None
+            except OSError as error:
+                if error.errno in _NO_LOCKS:
+                    message = f"{what} lies on a file system that has no locks: {error.strerror}"
+                    raise ResourceError(message, "Give a folder on a disk of this machine.") from error
+                raise ResourceError(f"cannot write to {what}: {error.strerror or error}", "May you write there?") from error
+        else:
+            raise ResourceError(f"cannot write to {what}: {problem}", "May you write there, or is somebody else at work?")
+        yield
+
+
+def check_leftovers(work: Path, config: Config) -> bool:
+    """Say whether a killed run has left stages that this one goes on with; raise if it may neither use nor remove them."""
+    try:
+        told = _read(work)
+    except UsageError:
+        if config.engine.resume or not config.output.overwrite:
+            raise
+        told = {"stages": _STAGES, "owner": _owner_of(work / _STAGES)}
+    if told is None:
+        return False
+    if config.engine.resume:
+        return True
+    stages = work / told["stages"]
+    n_stages, n_bytes = _size(stages)
+    if not config.output.overwrite and n_stages:
+        raise OutputExistsError(
+            f"{stages} holds {n_stages} finished stages ({size_of(n_bytes)}) of a run of `ibidem {told.get('verb', '…')}` "
+            f"that did not end, begun {told.get('begun', 'some time ago')}",
+            "Go on with it by --resume, or start anew with --overwrite.",
+        )
+    _remove(work, stages, told.get("owner"))
+    return False
+
+
+def earlier_seed(config: Config) -> int | None:
+    """Return the seed of the run that is resumed, or None if there is none."""
+    if not config.engine.resume or config.engine.work_dir == "auto":
+        return None
+    try:
+        seed = (_read(Path(config.engine.work_dir)) or {})["settings"]["sentences"]["hash_seed"]
+    except (UsageError, KeyError, TypeError):
+        return None  # the run itself will say what is wrong with it
+    return seed if isinstance(seed, int) else None
+
+
+class WorkFolder:
+    """Where a run stores its stages. `told` says what they are stages of; a run that goes on must be told the same.
+
+    `goes_on` says whether this one does.
+    """
+
+    def __init__(self, config: Config, told: Mapping[str, Any]) -> None:
+        engine = config.engine
+        self._pid = os.getpid()
+        self._keep_if_it_fails = False
+        self.goes_on = False
+        self._lasts = engine.work_dir != "auto"
+        self._stack = ExitStack()
+        self._owner: str | None = uuid.uuid4().hex
+        if not self._lasts:
+            try:
+                self._work = Path(tempfile.mkdtemp(prefix="ibidem-", dir=engine.tmp_folder))
+            except OSError as error:
+                where = engine.tmp_folder or tempfile.gettempdir()
+                raise no_room(where, error) from error
+            self.stages = self._work / _STAGES
+            self.stages.mkdir()
+            return
+        self._work = Path(engine.work_dir)
+        self._keep_if_it_fails = engine.resume
+        if os.path.realpath(self._work) not in _held:
+            self._stack.enter_context(_locked(FileLock(self._work / "lock"), str(self._work)))
+        try:
+            self._open(config, json.loads(json.dumps({"version": __version__, **told})))  # as it will be read again
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _open(self, config: Config, now: dict[str, Any]) -> None:
+        if check_leftovers(self._work, config):
+            self.goes_on = True
+            before = _read(self._work) or {}
+            _check_same(before, now)
+            self.stages, self._owner = self._work / before["stages"], before.get("owner")
+            if not self.stages.exists() or not any(self.stages.iterdir()):  # killed before it had stored anything
+                self._make_stages()
+            elif _owner_of(self.stages) != self._owner:
+                raise UsageError(f"{self.stages} is not what the run has stored", "Start anew with --overwrite.")
+            return
+        others = {path.name for path in self._work.iterdir()} - {"lock", f"{_TOLD}.part"}
+        if others:
+            raise UsageError(f"{self._work} holds other files than stages ({min(others)})", "Give another work_dir.")
+        where = _STAGES  # from the work folder on, wherever it will be called from or moved to
+        try:
+            if config.engine.tmp_folder is not None:
+                where = config.engine.tmp_folder
+                os.scandir(where).close()  # a folder that is not there may be a slip of the pen: it is not made
+                where = str(Path(where).absolute() / f"ibidem-{self._owner}")
+            self.stages = self._work / where
+            now |= {"stages": where, "owner": self._owner, "begun": datetime.now(timezone.utc).isoformat(timespec="seconds")}
+            aside = self._work / f"{_TOLD}.part"
+            aside.write_text(json.dumps(now, ensure_ascii=False), "utf-8", "surrogatepass")
+            replace_file(aside, self._work / _TOLD)
+            self._make_stages()
+        except OSError as error:
+            raise no_room(where, error) from error
+
+    def _make_stages(self) -> None:
+        """Make the folder of stages. It gets its name when its owner is in it, after `work.json` got its own, on disk too."""
+        aside = self.stages.with_name(f"{self.stages.name}.part")
+        shutil.rmtree(aside, ignore_errors=True)  # of a run that was killed
+        aside.mkdir(mode=0o700, parents=True)
+        (aside / _OWNER).write_text(str(self._owner), "ascii")
+        sync_file(aside / _OWNER)
+        sync_folder(aside)
+        os.rename(aside, self.stages)
+        sync_folder(self.stages.parent)
+
+    def close(self, failed: bool = False) -> None:
+        """Remove all of it, unless the run has failed and is to be resumed. A forked process leaves it alone."""
+        if os.getpid() != self._pid:
+            return
+        if not (failed and self._keep_if_it_fails):
+            if self._lasts:
+                _remove(self._work, self.stages, self._owner)
+            else:
+                shutil.rmtree(self._work, ignore_errors=True)
+        self._stack.close()
+
+
+def _remove(work: Path, stages: Path, owner: str | None) -> None:
+    """Remove the stages, at once as far as anybody can see: nobody can go on with some of them. Others' folders stay."""
+    gone = stages.with_name(f"{stages.name}.gone")
+    for name in (gone, stages.with_name(f"{stages.name}.part")):
+        shutil.rmtree(name, ignore_errors=True)  # of an earlier try
+    if _owner_of(stages) == owner:
+        with suppress(OSError):
+            os.rename(stages, gone)
+            sync_folder(stages.parent)  # or the owner could be gone from disk, and the folder still have its name
+        shutil.rmtree(gone, ignore_errors=True)
+    with suppress(OSError):
+        stages.rmdir()  # an empty one is nobody's
+    with suppress(OSError):
+        sync_folder(stages.parent)
+    with suppress(OSError):
+        (work / _TOLD).unlink(missing_ok=True)  # last, on disk too: it says where the stages are
+
+
+def _owner_of(stages: Path) -> str | None:
+    try:
+        return (stages / _OWNER).read_text("ascii")
+    except (OSError, ValueError):
+        return None
+
+
+def _read(work: Path) -> dict[str, Any] | None:
+    try:
+        told = json.loads((work / _TOLD).read_text("utf-8", "surrogatepass"))
+        return told if isinstance(told, dict) and isinstance(told.get("stages"), str) else None
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{work / _TOLD} cannot be read: {error}", "Run again with --overwrite.") from error
+
+
+def _size(stages: Path) -> tuple[int, int]:
+    files = [path for path in stages.iterdir() if path.is_file()] if stages.is_dir() else []
+    return sum(path.suffix == ".stage" for path in files), sum(path.stat().st_size for path in files)
+
+
+def _check_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise if the run that left stages was another one, naming what differs."""
+    different = []
+    for name, value in now.items():
+        if name != "settings" and before.get(name) != value:
+            different.append(_difference(name, before.get(name), value))
+    old, new = before.get("settings", {}), now["settings"]
+    for stage, settings in new.items():
+        for name, value in settings.items():
+            if (was := old.get(stage, {}).get(name)) != value:
+                different.append(f"{name} was {was!r} and is {value!r}")
+    if different:
+        raise UsageError(
+            f"the run that was killed was another one: {'; '.join(different)}",
+            "Give the same inputs and settings, or start anew with --overwrite.",
+        )
+
+
+def _difference(name: str, before: Any, now: Any) -> str:
+    if name == "plan":
+        return "the sampling plan is not the same"
+    if name != "inputs":
+        return f"{name} was {before!r} and is {now!r}"
+    known = {str(told.get("path")): told for told in before or ()}
+    changed = [told for told in now if known.get(str(told.get("path"))) != told] or before
+    path = changed[0].get("path", "an input") if changed else "an input"
+    if path in known:
+        return f"inputs are not the same ({path} has changed)"
+    gone = sorted(known.keys() - {str(told.get("path")) for told in now})
+    instead = f"; {gone[0]} was read then, and the names must be the same, too" if gone else ""
+    return f"inputs are not the same ({path} is new{instead})"

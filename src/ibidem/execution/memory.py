@@ -1,0 +1,109 @@
+"""How much memory this process may use, and has."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.config.quantities import memory_bytes
+
+_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_UNKNOWN = 4 << 30
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # as glibc's malloc.h names them
+
+
+def machine_memory() -> int:
+    """Return the bytes of memory that this machine has, or that its container may use."""
+    try:
+        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):  # not on every system
+        n_bytes = _UNKNOWN
+    n_bytes = min(n_bytes, _room_for_addresses())
+    for path in (*_CGROUP_LIMITS, *_own_limits()):
+        try:
+            n_bytes = min(n_bytes, int(Path(path).read_text("ascii")))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return n_bytes
+
+
+def _room_for_addresses() -> int:
+    """Return what `ulimit -v` leaves to this process: addresses that it has reserved and does not use count, too."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return sys.maxsize
+    try:
+        n_reserved, n_used = map(int, Path("/proc/self/statm").read_text("ascii").split()[:2])
+    except (OSError, ValueError):
+        return limit
+    return max(1, limit - (n_reserved - n_used) * os.sysconf("SC_PAGE_SIZE"))
+
+
+def _own_limits() -> Iterator[str]:
+    """Yield where the limits of this process's own group, and of those above it, stand."""
+    try:
+        groups = Path("/proc/self/cgroup").read_text("utf-8").splitlines()
+    except (OSError, ValueError):
+        return
+    for group in groups:
+        _, controllers, path = group.split(":", 2)
+        root, name = ("", "memory.max") if not controllers else ("memory", "memory.limit_in_bytes")
+        if not controllers or "memory" in controllers.split(","):
+            folder = PurePosixPath(path)
+            yield from (f"/sys/fs/cgroup/{root}/{above}/{name}" for above in (folder, *folder.parents))
+
+
+def allowed_memory(memory: str) -> int:
+    """Return the bytes that the setting `memory` allows a run: what it says, or, auto, three quarters of what there is."""
+    return memory_bytes(memory) or machine_memory() * 3 // 4
+
+
+def give_back_memory() -> None:
+    """Give memory that was freed back to the system, where its C library can be told so."""
+    pa.default_memory_pool().release_unused()
+    trim = getattr(_c_library(), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def keep_little_memory() -> None:
+    """Let the C library hand back large pieces of memory as soon as they are freed, and threads share two heaps."""
+    set_option = getattr(_c_library(), "mallopt", None)
+    if set_option is not None:
+        set_option(_MMAP_THRESHOLD, 32 << 20)
+        set_option(_ARENA_MAX, 2)
+
+
+@cache
+def _c_library() -> Any:
+    try:
+        return ctypes.CDLL(None)
+    except (OSError, TypeError):  # not on every system
+        return None
+
+
+def is_used_memory_known() -> bool:
+    """Say whether the system tells what a process has now; elsewhere `used_memory` is the most that it has had."""
+    return Path("/proc/self/statm").exists()
+
+
+def used_memory() -> int:
+    """Return the bytes of memory that this process has now."""
+    try:
+        return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return peak_memory()
+
+
+def peak_memory() -> int:
+    """Return the most bytes of memory that this process has had."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024

@@ -1,0 +1,77 @@
+"""The folder that results are written to, on any file system: whether it may take them, and how each table is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ibidem.errors import OutputExistsError
+from ibidem.execution.spark.session import delete, exists, list_files, spark_errors, write_text
+from ibidem.results.table_files import RESULT_NAMES, TO_REPLACE, check_output, clear_output
+
+# What readers of JSON and CSV other than Spark's expect.
+_AS_OTHERS_READ = {
+    "header": True,
+    "ignoreNullFields": False,
+    "escape": '"',
+    "ignoreLeadingWhiteSpace": False,
+    "ignoreTrailingWhiteSpace": False,
+    "emptyValue": "",
+}
+
+
+def check_spark_output(spark: Any, folder: str, overwrite: bool) -> None:
+    """Raise unless the folder, of any file system, may take results."""
+    with spark_errors():
+        if (path := local_path(folder)) is not None:
+            check_output(path, overwrite)
+        elif exists(spark, folder) and list_files(spark, folder):
+            if not exists(spark, f"{folder}/run.json"):
+                raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
+            if not overwrite:
+                raise OutputExistsError(f"{folder} holds results already", TO_REPLACE)
+
+
+def clear_spark_output(spark: Any, folder: str) -> None:
+    """Remove the results that a folder, of any file system, holds."""
+    if (path := local_path(folder)) is not None:
+        clear_output(path)
+    else:
+        for name in RESULT_NAMES:
+            delete(spark, f"{folder}/{name}")
+
+
+def local_path(folder: str) -> Path | None:
+    """Return the path of a folder on this machine, or None for one of another file system."""
+    plain = folder.removeprefix("file://")
+    return None if "://" in plain else Path(plain)
+
+
+def uri_of(folder: str) -> str:
+    """Return a folder as Spark takes it without doubt about its file system."""
+    local = local_path(folder)
+    return folder if local is None else f"file:{local.resolve()}"
+
+
+def write_frame(frame: Any, folder: str, name: str, table_format: str) -> None:
+    """Write a table into a folder, as a folder of parts: NAME.parquet, NAME.jsonl or NAME.csv."""
+    writer = (_flat(frame) if table_format == "csv" else frame).write.options(**_AS_OTHERS_READ)
+    path = f"{folder}/{name}.{table_format}"
+    {"parquet": writer.parquet, "jsonl": writer.json, "csv": writer.csv}[table_format](path)
+
+
+def write_file(spark: Any, folder: str, name: str, text: str) -> None:
+    """Write a file of text into a folder."""
+    local = local_path(folder)
+    if local is None:
+        write_text(spark, f"{folder}/{name}", text)
+    else:
+        (local / name).write_text(text, encoding="utf-8")
+
+
+def _flat(frame: Any) -> Any:
+    """Return a frame without nested columns: a cell of CSV holds them as JSON."""
+    from pyspark.sql import functions
+
+    nested = [field.name for field in frame.schema.fields if field.dataType.typeName() in ("array", "struct")]
+    return frame.withColumns({name: functions.to_json(name) for name in nested}) if nested else frame

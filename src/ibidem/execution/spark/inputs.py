@@ -1,0 +1,207 @@
+"""Inputs as Spark reads them: paths of any file system that it knows, data frames, or objects that become data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.clusters.exchange.removals import LINES, NUMBER
+from ibidem.config import Config, DocumentsConfig
+from ibidem.errors import InputError, NoDocumentsError
+from ibidem.execution.flow import Blocks, Mapper
+from ibidem.execution.spark.readers import (
+    SKIPPED,
+    NumberedFile,
+    Reader,
+    file_reader,
+    line_reader,
+    raw_lines,
+    raw_rows,
+    row_reader,
+    through,
+)
+from ibidem.execution.spark.scans import FRAME, Counted, Part, count_records, parts_of, quoted
+from ibidem.formats.inputs import HTML, JSONL, PARQUET, TEXT
+from ibidem.formats.records import Wanted, missing_column
+from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.model import Skipped
+
+_READERS: Mapping[str, Callable[[Mapping[str, NumberedFile], DocumentsConfig], Reader]] = {
+    JSONL: line_reader,
+    PARQUET: row_reader,
+    TEXT: file_reader,
+    HTML: file_reader,
+    FRAME: row_reader,
+}
+_MOST_TOLD = 1000
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A data frame of raw rows, and how they become documents; `records` is the same with all columns, for copies."""
+
+    frame: Any
+    reader: Reader
+    kind: str
+    records: Any
+    files: Mapping[str, NumberedFile]
+    is_input: bool
+
+
+@dataclass
+class Scans:
+    """All that a run reads. After a stage has read it, `skipped` is where the records that were left out lie.
+
+    Files of which nothing can be read are known before: `skipped_here`.
+    """
+
+    config: Config
+    scans: list[Scan] = field(default_factory=list)
+    n_records: int = 0
+    n_input: int = 0
+    n_bytes: int = 0
+    n_frames: int = 0
+    described: list[dict[str, Any]] = field(default_factory=list)
+    skipped_here: list[Skipped] = field(default_factory=list)
+    skipped: Blocks | None = None
+    n_skipped_there: int = 0
+
+    @property
+    def n_skipped(self) -> int:
+        """How many records were left out in all."""
+        return len(self.skipped_here) + self.n_skipped_there
+
+    def records(self) -> RecordScans:
+        """Return the records of the inputs as they stand, to be copied."""
+        inputs = [scan for scan in self.scans if scan.is_input]
+        kinds = sorted({scan.kind for scan in inputs})
+        if len(inputs) != 1 or kinds[0] not in (JSONL, PARQUET, FRAME):
+            what = " and ".join(kinds) if len(kinds) > 1 else f"{len(inputs)} inputs of {kinds[0]}"
+            raise InputError(f"Spark cannot write a cleaned copy of {what}", "Give JSON Lines, or Parquet, or one data frame.")
+        return RecordScans(inputs[0], self.config.documents.encoding)
+
+    def mapped(self, mapper: Mapper) -> Iterator[tuple[Any, Mapper]]:
+        """Yield every frame with the mapper that reads its rows."""
+        for scan in self.scans:
+            yield scan.frame, through(scan.reader, mapper)
+
+    @property
+    def outputs(self) -> Mapping[str, pa.Schema]:
+        """What readers give besides documents."""
+        return {"skipped": SKIPPED}
+
+    def after_reading(self, flow: Any, stored: Mapping[str, Blocks]) -> None:
+        """Keep what was left out; raise where nothing may be."""
+        self.skipped = stored["skipped"]
+        self.n_skipped_there = flow.count(self.skipped)
+        if self.config.output.strict:
+            self.first_skipped(flow, strict=True)
+
+    def first_skipped(self, flow: Any, strict: bool) -> SkippedRecords:
+        """Return the first records that were left out; raise where none may be."""
+        skipped = SkippedRecords(strict)
+        for record in self.skipped_here:
+            skipped.add(record)
+        if self.skipped is not None and self.n_skipped_there:
+            names = ["source", "position", "reason", "id", "document"]
+            for row in flow.frame(self.skipped, names).orderBy("document").limit(_MOST_TOLD).collect():
+                skipped.add(Skipped(row.source, row.position, row.reason, row.id))
+        return skipped
+
+
+@dataclass
+class RecordScans:
+    """The records of an input as they stand."""
+
+    scan: Scan
+    encoding: str
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of records, the number of the document first."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        if self.scan.kind == JSONL:
+            return LINES
+        columns = list(to_arrow_schema(self.scan.records.schema, timezone="UTC"))[2:]  # without path and row
+        return pa.schema([pa.field(NUMBER, pa.int64()), *columns])
+
+    @property
+    def outputs(self) -> Mapping[str, pa.Schema]:
+        """What is read besides: nothing."""
+        return {}
+
+    def mapped(self, mapper: Mapper) -> Iterator[tuple[Any, Mapper]]:
+        """Yield the frame with the mapper that reads its rows."""
+        lines = self.scan.kind == JSONL
+        read = raw_lines(self.scan.files, self.encoding) if lines else raw_rows(self.scan.files, self.schema)
+        yield self.scan.records, through(read, mapper)
+
+    def after_reading(self, flow: Any, stored: Mapping[str, Blocks]) -> None:
+        """Nothing was left out."""
+
+
+def scan_inputs(spark: Any, inputs: Any, against: Any, config: Config, store: Callable[[str, Any], str], whole: bool) -> Scans:
+    """Return what is to be read, its records counted; `whole`: also for copies with all columns.
+
+    `store` keeps a data frame in the work folder and returns its path.
+    """
+    _check_encoding(config.documents.encoding)
+    scans = Scans(config)
+    for is_input, side in ((True, inputs), (False, against)):
+        if not is_input and side is None:
+            break
+        for part in parts_of(spark, side, config):
+            _add(spark, part, config, scans, store, is_input, whole)
+        if is_input:
+            scans.n_input = scans.n_records
+        if scans.n_records == (0 if is_input else scans.n_input):
+            what = "the inputs hold" if is_input else "the reference holds"
+            raise NoDocumentsError(f"{what} no documents", SkippedRecords(strict=False).explain())
+    return scans
+
+
+def _check_encoding(encoding: str) -> None:
+    """Raise for encodings in which lines cannot be told apart by their bytes."""
+    if "\n{".encode(encoding) != b"\n{":
+        raise InputError(f"Spark cannot read lines in {encoding}", "Convert the files to UTF-8, or leave out --engine spark.")
+
+
+def _add(
+    spark: Any, part: Part, config: Config, scans: Scans, store: Callable[[str, Any], str], is_input: bool, whole: bool
+) -> None:
+    """Count the records of a part, number its files, and add it to the scans."""
+    wanted = Wanted(config.documents)
+    if part.kind == FRAME:
+        scans.n_frames += 1
+        if config.documents.text_field not in part.frame.columns:
+            raise missing_column("the data frame", part.frame.columns, wanted)
+        names = part.frame.columns if whole else [name for name in part.frame.columns if name in wanted.names]
+        stored = store(f"input-{len(scans.scans)}", part.frame.select(*map(quoted, names)))
+        part = part.stored_at(spark, stored, "records" if scans.n_frames == 1 else f"records{scans.n_frames}")
+        scans.described.append({"kind": "data frame"})
+    counted: Counted = count_records(spark, part, wanted)
+    numbered: dict[str, NumberedFile] = {}
+    n_before = scans.n_records
+    for path, file in part.files.items():
+        firsts, line = {}, 1
+        for begin in sorted(counted.records[path]):
+            firsts[begin] = line
+            line += counted.records[path][begin]
+        # A file as a whole has no position; rows of a frame are counted over all the files that it was stored in.
+        first_position = {TEXT: 0, HTML: 0, FRAME: 1 + scans.n_records - n_before}.get(part.kind, 1)
+        numbered[path] = NumberedFile(file, scans.n_records, first_position, firsts)
+        scans.n_records += line - 1
+        scans.n_bytes += part.sizes[path]
+        if part.kind != FRAME:
+            told = {"path": file.name, "bytes": part.sizes[path]} | ({} if is_input else {"reference": True})
+            is_path = file.doc_id == PurePath(file.name).as_posix()
+            scans.described.append(told if is_path else told | {"id": file.doc_id})
+        if part.kind == PARQUET and part.sizes[path] == 0:
+            scans.skipped_here.append(Skipped(file.name, 0, "cannot be read to its end: the file is empty"))
+    reader = _READERS[part.kind](numbered, config.documents)
+    scans.scans.append(Scan(counted.rows, reader, part.kind, counted.whole_rows, numbered, is_input))

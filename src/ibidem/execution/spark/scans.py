@@ -1,0 +1,183 @@
+"""What inputs stand for on Spark: files of one kind that follow one another, and how many records each of them has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.config import Config
+from ibidem.errors import InputError
+from ibidem.execution.spark.readers import plain_path, without_scheme
+from ibidem.execution.spark.session import escaped, list_sizes
+from ibidem.formats import resolve_inputs
+from ibidem.formats.byte_streams import COMPRESSIONS
+from ibidem.formats.inputs import HTML, JSONL, PARQUET, TEXT, FileSource, ObjectSource, format_of, has_arrow
+from ibidem.formats.records import Wanted, missing_column
+from ibidem.model import Document
+
+FRAME = "data frame"
+_KINDS = (JSONL, PARQUET, TEXT, HTML)
+_NEXT_STEP = "Spark reads Parquet, JSON Lines and text files; convert it, or leave out --engine spark."
+
+
+@dataclass(frozen=True)
+class Part:
+    """Files of one kind, by their full paths, with their sizes in bytes; or a data frame."""
+
+    kind: str
+    files: Mapping[str, FileSource]
+    sizes: Mapping[str, int]
+    frame: Any = None
+
+    def stored_at(self, spark: Any, folder: str, name: str) -> Part:
+        """Return the data frame as the files that it was stored in, in the order of its rows."""
+        sizes = {without_scheme(path): size for path, size in list_sizes(spark, folder).items()}
+        return Part(FRAME, {path: FileSource(name, name, PARQUET) for path in sizes}, sizes)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The number of records of every file, by the byte at which each of its blocks begins; and the rows to read.
+
+    Rows begin with the path and the block or number; `whole_rows` have all columns.
+    """
+
+    records: Mapping[str, Mapping[int, int]]
+    rows: Any
+    whole_rows: Any
+
+
+def is_frame(item: Any) -> bool:
+    """Whether an object is a Spark data frame."""
+    return hasattr(item, "mapInArrow") and hasattr(item, "sparkSession")
+
+
+def parts_of(spark: Any, inputs: Any, config: Config) -> Iterator[Part]:
+    """Yield what inputs stand for, in their order."""
+    given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    alone = len(given) == 1
+    waiting: list[Any] = []
+    found: list[Any] = []
+    for item in given:
+        is_remote = isinstance(item, str) and "://" in item and not item.startswith("file:")
+        if is_frame(item) or is_remote:
+            found += _local_sources(waiting)
+            waiting = []
+            found += [item] if is_frame(item) else _remote_files(spark, item, alone)
+        else:
+            waiting.append(without_scheme(item) if isinstance(item, str) else item)
+    found += _local_sources(waiting)
+    files: list[tuple[FileSource, int]] = []
+    for source in found:
+        if isinstance(source, tuple) and (not files or files[0][0].format == source[0].format):
+            files.append(source)
+            continue
+        yield from _as_part(files)
+        files = [source] if isinstance(source, tuple) else []
+        if not files:
+            yield Part(FRAME, {}, {}, source if is_frame(source) else _as_frame(spark, source, config))
+    yield from _as_part(files)
+
+
+def _local_sources(items: list[Any]) -> list[Any]:
+    if not items:
+        return []
+    sources = resolve_inputs(items if len(items) > 1 else items[0])
+    return [(source, source.n_bytes or 0) if isinstance(source, FileSource) else source for source in sources]
+
+
+def _remote_files(spark: Any, path: str, alone: bool) -> list[tuple[FileSource, int]]:
+    sizes = list_sizes(spark, path)
+    if not sizes:
+        raise InputError(f"no file matches {path}", "Check the spelling, and whether Spark may read there.")
+    prefix = os.path.commonpath(list(sizes)) if len(sizes) > 1 else os.path.dirname(next(iter(sizes)))
+    names = {name: name.removeprefix(prefix).lstrip("/") if alone else name for name in sizes}
+    return [(FileSource(name, names[name], format_of(name)), size) for name, size in sizes.items()]
+
+
+def _as_part(files: Sequence[tuple[FileSource, int]]) -> Iterator[Part]:
+    if not files:
+        return
+    by_path: dict[str, FileSource] = {}
+    for file, _ in files:
+        _check_file(file)
+        path = file.name if "://" in file.name else os.path.abspath(file.name)
+        if path in by_path:
+            raise InputError(f"{file.name} is given twice", "Give it once.")
+        by_path[path] = file
+    yield Part(files[0][0].format or "", by_path, dict(zip(by_path, (size for _, size in files), strict=True)))
+
+
+def _check_file(file: FileSource) -> None:
+    name = os.path.basename(file.name)
+    if file.format not in _KINDS:
+        raise InputError(f"Spark cannot read {file.name}", _NEXT_STEP)
+    if os.path.splitext(name)[1].lower() in COMPRESSIONS and file.format != JSONL:
+        raise InputError(f"Spark cannot read {file.name}: of compressed files it reads JSON Lines", _NEXT_STEP)
+    if name.startswith((".", "_")):
+        raise InputError(f"Spark passes over {file.name}, because of the first character of its name", "Rename it.")
+
+
+def _as_frame(spark: Any, source: ObjectSource, config: Config) -> Any:
+    """Return an object that holds records as a data frame with all their fields."""
+    records = source.records
+    try:
+        if has_arrow(records):
+            records = records.with_format("arrow")[:] if hasattr(records, "with_format") else records
+            table = pa.Table.from_pandas(records) if hasattr(records, "itertuples") else pa.table(records)
+        else:
+            table = pa.Table.from_pylist([_as_dict(record, config) for record in records])
+        if table.num_rows == 0:
+            table = pa.table({config.documents.text_field: pa.array([], pa.string())})
+        return spark.createDataFrame(table)
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(f"Spark cannot take the records as a table: {error}", "Give a data frame, or files.") from error
+
+
+def _as_dict(record: Any, config: Config) -> Mapping[str, Any]:
+    if not isinstance(record, Document):
+        return record  # type: ignore[no-any-return]
+    names = config.documents
+    own = {names.id_field: record.id, names.text_field: record.text, names.time_field: record.time}
+    return {**own, names.group_field: record.group, **asdict(record)["fields"]}
+
+
+def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
+    """Count the records of every file; of lines also where Spark cuts the file."""
+    from pyspark.sql import functions
+
+    paths = [escaped(path) for path in part.files]
+    counted: dict[str, dict[int, int]] = {path: {} for path in part.files}
+    if part.kind in (TEXT, HTML):
+        frame = spark.read.format("binaryFile").load(paths)
+        rows = frame.select(_told(frame, "file_path", "path"), functions.col("content"))
+        return Counted({path: {0: 1} for path in part.files}, rows, rows)
+    if part.kind == JSONL:
+        frame = spark.read.option("lineSep", "\n").text(paths)
+        place = [_told(frame, "file_path", "path"), _told(frame, "file_block_start", "place")]
+        for row in frame.select(*place).groupBy("ibidem:path", "ibidem:place").count().collect():
+            counted[plain_path(row[0])][row[1]] = row[2]
+        rows = frame.select(*place, functions.col("value").cast("binary"))
+        return Counted(counted, rows, rows)
+    frame = spark.read.option("mergeSchema", "true").parquet(*paths)
+    if wanted.config.text_field not in frame.columns:
+        raise missing_column(next(iter(part.files.values())).name, frame.columns, wanted)
+    place = [_told(frame, "file_path", "path"), _told(frame, "row_index", "place")]
+    for row in frame.select(place[0]).groupBy("ibidem:path").count().collect():
+        counted[plain_path(row[0])][0] = row[1]
+    chosen = [quoted(name) for name in frame.columns if name in wanted.names]
+    return Counted(counted, frame.select(*place, *chosen), frame.select(*place, *map(quoted, frame.columns)))
+
+
+def quoted(name: str) -> str:
+    """Return the name of a column as Spark takes it for nothing else."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _told(frame: Any, name: str, alias: str) -> Any:
+    """Return what Spark tells of each row's file, under a name that no column of a user has."""
+    return frame.metadataColumn("_metadata").getField(name).alias(f"ibidem:{alias}")

@@ -1,0 +1,88 @@
+"""Whether a run fits into memory, or is done in parts that are stored on disk."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ibidem.config import METHODS_IN_PARTS, Config
+from ibidem.errors import UsageError, no_room
+from ibidem.execution.memory import allowed_memory
+from ibidem.execution.progress import Progress
+from ibidem.formats.inputs import PARQUET, FileSource, Source, resolve_inputs, without_iterators
+
+# Memory that a run takes for each byte of its inputs, measured on the large collections of `benchmarks/speed.py`.
+_MEMORY_A_BYTE = {"find-exact": 5, "find": 6, "cluster": 5, "dedup-document": 5, "dedup": 5}
+_MEMORY_BEFORE = 300_000_000  # the program itself
+_TEXT_A_STORED_BYTE = {".gz": 5, ".zst": 5, PARQUET: 3}  # what is packed takes more room when it is unpacked
+
+
+def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progress: Progress) -> int | None:
+    """Return how many bytes of text a run may hold in memory, or None if it is to be done in parts.
+
+    It is if it needs more memory than it may use, if parts or stages that last are asked for, or if a limit is set and nobody
+    knows how much there will be. Files that turn out larger than they look can be read again, in parts; nothing else can.
+    """
+    engine = config.engine
+    if engine.tmp_folder is not None and not engine.resume:  # where an earlier run has stored its stages is known
+        try:
+            os.scandir(engine.tmp_folder).close()  # also if nothing will be stored: a slip of the pen should be seen at once
+        except OSError as error:
+            raise no_room(engine.tmp_folder, error) from error
+    sides = [inputs] if against is None else [inputs, against]
+    sources = resolve_inputs(without_iterators(sides))
+    needed = None if _holds_iterator(sides) else _needed_memory(verb, sources, config)
+    allowed = allowed_memory(engine.memory)
+    if needed is None:  # a stream: whoever sets a limit wants it to hold
+        outgrows = engine.memory != "auto"
+    else:
+        outgrows = needed > allowed
+    reason = _why_in_memory(verb, config)
+    if outgrows or engine.partitions or engine.resume:
+        if not reason:
+            return None
+        if engine.resume:
+            raise UsageError(f"{reason}: such a run cannot be resumed", "Leave out --resume.")
+        progress.tell(f"{reason}: it may need more memory than it should")
+    is_stream = not all(isinstance(source, FileSource) and source.n_bytes is not None for source in sources)
+    if is_stream or reason:
+        return sys.maxsize
+    return max(0, allowed - _MEMORY_BEFORE) // _MEMORY_A_BYTE[_kind(verb, config)]
+
+
+def _why_in_memory(verb: str, config: Config) -> str:
+    """Say what cannot be done in parts, or nothing."""
+    if verb == "find" and config.alignment.align:
+        return "--align holds the collection in memory"
+    by_shingles = verb == "cluster" or (verb == "dedup" and config.cleaning.level == "document")
+    if by_shingles and config.resemblance.method not in METHODS_IN_PARTS:
+        return f"--method {config.resemblance.method} holds the collection in memory"
+    return ""
+
+
+def _needed_memory(verb: str, sources: Sequence[Source], config: Config) -> int | None:
+    """Return about how much memory a run takes, or None if the size of an input is not known."""
+    total = 0
+    for source in sources:
+        if not isinstance(source, FileSource):
+            continue  # it is in memory already
+        if source.n_bytes is None:
+            return None
+        times = 1
+        for packing, ratio in _TEXT_A_STORED_BYTE.items():
+            if source.name.lower().endswith(packing) or source.format == packing:
+                times = max(times, ratio)
+        total += source.n_bytes * times
+    return _MEMORY_BEFORE + total * _MEMORY_A_BYTE[_kind(verb, config)]
+
+
+def _holds_iterator(inputs: Any) -> bool:
+    return isinstance(inputs, Iterator) or (isinstance(inputs, (list, tuple)) and any(map(_holds_iterator, inputs)))
+
+
+def _kind(verb: str, config: Config) -> str:
+    if verb == "dedup" and config.cleaning.level == "document":
+        return "dedup-document"
+    return "find-exact" if verb == "find" and config.signatures.signature == "exact" else verb

@@ -1,0 +1,118 @@
+"""The first run has to compile the kernels. While it compiles those of the first stages, a second process does the later ones.
+
+Both leave what they compiled in numba's cache on disk, where the other one and all later runs find it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ibidem.config import Config
+
+FIRST_RUN = "the first run of its kind compiles its kernels, once; it takes ten to thirty seconds longer"
+
+
+@contextmanager
+def later_stages_compiled_aside(config: Config, comparing: bool = False) -> Iterator[bool]:
+    """Let a second process compile the kernels after the sentences stage; yields False if they are compiled already.
+
+    `comparing` says that pairs are aligned and nothing is searched for. The process ends with the block at the latest: by then
+    the run has compiled whatever it needed.
+    """
+    from ibidem.alignment.kernels.pairs import align_pairs
+    from ibidem.passages.kernels.chains import assemble
+
+    searched = comparing or _is_compiled(assemble)
+    if searched and (_is_compiled(align_pairs) or not (comparing or config.alignment.align)):
+        yield False
+        return
+    aligned = "compare" if comparing else "align" if config.alignment.align else "find"
+    command = [sys.executable, "-m", "ibidem.execution.warmup", config.signatures.signature, aligned]
+    nowhere = subprocess.DEVNULL
+    # Not from the current folder: a folder of the user's named ibidem must not be taken for this package.
+    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    # The pipe is never written to: it closes when this process ends, however that happens, and the other one ends too.
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, env=environment)
+    try:
+        yield True
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdin.close()  # type: ignore[union-attr]
+
+
+def is_index_compiled(searching: bool) -> bool:
+    """Tell whether an earlier run has compiled the kernels that search an index, or those that add to one."""
+    from ibidem.index.kernels.search import search_overlap
+    from ibidem.index.kernels.segment import write_postings
+
+    return _is_compiled(search_overlap if searching else write_postings)
+
+
+def _is_compiled(kernel: Any) -> bool:
+    """Tell whether an earlier run has left a compiled kernel in the cache."""
+    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}"
+    return any(Path(kernel.stats.cache_path).glob(f"{name}-*.nbi"))
+
+
+def run_later_stages(config: Config, comparing: bool = False) -> int:
+    """Run everything after the sentences stage on a few words; return the number of passages, which is one."""
+    import numpy as np
+    import pyarrow as pa
+
+    from ibidem.columns.collection import Collection
+    from ibidem.execution.progress import Progress
+    from ibidem.execution.threads import LocalEngine
+    from ibidem.model import DOCUMENT_BATCH
+    from ibidem.pipeline import passages_of, passages_of_pairs
+
+    sentences = [f"{a} one two three four five six seven eight nine ten" for a in ("here", "then", "there")]
+    text = " ".join(sentences)
+    starts = np.array([text.index(sentence) for sentence in sentences] * 2, np.uint32)
+    ends = starts + np.array([len(sentence) for sentence in sentences] * 2, np.uint32)
+    rows = {"id": ["a", "b"], "text": [text] * 2, "source": ["-"] * 2, "position": [1, 2], "cleaned": [False] * 2}
+    batch = pa.RecordBatch.from_pylist(
+        [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)], DOCUMENT_BATCH
+    )
+    collection = Collection(
+        [batch],
+        n_chars=np.full(2, len(text), np.int64),
+        n_input=2,
+        document=np.repeat(np.arange(2, dtype=np.int32), 3),
+        start_byte=starts,
+        end_byte=ends,
+        start_char=starts,
+        end_char=ends,
+        n_words=np.full(6, 11, np.int32),
+        digest=np.array([11, 12, 13, 11, 12, 13], np.uint64) << np.uint64(40),
+    )
+    with LocalEngine(1) as engine:
+        if comparing:
+            passages = passages_of_pairs(collection, np.array([[0, 1]]), config, engine.map_parts)
+        else:
+            passages, _, _ = passages_of(collection, config, engine.map_parts, Progress())
+    return passages.num_rows  # type: ignore[no-any-return]
+
+
+def _end_with(pipe: BinaryIO) -> None:
+    """End this process when a pipe is closed."""
+    pipe.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=_end_with, args=(sys.stdin.buffer,), daemon=True).start()
+    signature, aligned = sys.argv[1:]
+    if aligned == "compare":
+        run_later_stages(Config(), comparing=True)
+    else:
+        # The last stages first (exact sentences need no join): the run itself comes from the other end.
+        for each in ("exact", signature):
+            run_later_stages(Config.of(signature=each, align=aligned == "align"))

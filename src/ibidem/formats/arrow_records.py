@@ -1,0 +1,96 @@
+"""Records that come as Arrow data already: Parquet files and Python objects."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ibidem.formats.records import Job, Records, UnfitTableError, Wanted, check, missing_column, weighed
+
+MAX_JOB_BYTES = 8 << 20
+MAX_JOB_ROWS = 1 << 16
+
+
+def arrow_jobs(batch: Any, first_position: int, source: str, wanted: Wanted, n_bytes: int = 0) -> Iterator[Job]:
+    """Yield jobs for the rows of a record batch or table, a few megabytes each."""
+    if wanted.config.text_field not in batch.schema.names:
+        raise missing_column(source, batch.schema.names, wanted)
+    check_text_type(batch.schema.field(wanted.config.text_field).type, source, wanted)
+    ends = n_bytes_up_to(batch.column(wanted.config.text_field))
+    start = 0
+    while start < batch.num_rows:
+        # By the texts themselves, not by their mean: a few of them may be as large as all others together.
+        before = int(ends[start - 1]) if start else 0
+        end = max(start + 1, min(start + MAX_JOB_ROWS, int(np.searchsorted(ends, before + MAX_JOB_BYTES, side="right"))))
+        part = batch.slice(start, end - start)
+        job = functools.partial(_check_part, part, first_position + start, source, wanted, n_bytes if not start else 0)
+        yield weighed(job, int(ends[end - 1]) - before)
+        start = end
+
+
+def n_bytes_up_to(texts: Any) -> Any:
+    """Return for each row how many bytes the texts up to it have, itself included, when they are written out."""
+    column = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    if pa.types.is_null(column.type):
+        return np.zeros(len(column), np.int64)
+    if pa.types.is_dictionary(column.type):
+        lengths = _lengths(column.dictionary).take(column.indices)
+    else:
+        lengths = _lengths(column)
+    return np.cumsum(lengths.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _lengths(column: Any) -> Any:
+    if pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
+        column = column.cast(pa.large_binary())
+    return pc.binary_length(column)
+
+
+def _check_part(part: Any, first_position: int, source: str, wanted: Wanted, n_bytes: int) -> Any:
+    columns = [part.column(name) if name in part.schema.names else None for name in wanted.names]
+    text, doc_id, time, group = (
+        column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column for column in columns
+    )
+    others = None
+    if wanted.other_fields:
+        rest = [name for name in part.schema.names if name not in wanted.names]
+        values = [_values(part.column(name)) for name in rest]
+        rows = zip(*values, strict=True) if rest else ((),) * part.num_rows
+        others = [dict(zip(rest, row, strict=True)) for row in rows]
+    positions = list(range(first_position, first_position + part.num_rows))
+    return check(
+        Records(text, positions, source, doc_id, time, group, wanted.config.html, others=others), wanted, n_bytes
+    )
+
+
+def _values(column: Any) -> list[Any]:
+    """Return a column as Python values; None for those that Python does not have, such as a time in the year 33658."""
+    try:
+        found: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError):
+        found = [_value(value) for value in column]
+    return found
+
+
+def _value(value: Any) -> Any:
+    try:
+        return value.as_py()
+    except (ValueError, OverflowError):
+        return None
+
+
+def check_text_type(kind: Any, source: str, wanted: Wanted) -> None:
+    """Raise UnfitTableError if a column of some type holds no texts."""
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    kinds = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
+    if str(value) not in kinds:
+        raise UnfitTableError(
+            source,
+            f"{source}: column '{wanted.config.text_field}' holds {kind}, not text",
+            "Name the column with the text by --text-field.",
+        )

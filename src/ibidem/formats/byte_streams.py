@@ -1,0 +1,256 @@
+"""Bytes of a file or of stdin, decompressed on the way, with the count of raw bytes that were taken."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, BinaryIO, TextIO
+
+import pyarrow as pa
+
+from ibidem.errors import UsageError
+from ibidem.formats.expansion_limit import UnfoldedError, most_unfolded
+from ibidem.formats.file_access import open_file
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+BOM = codecs.BOM_UTF8
+STDIN = "-"
+MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+# A line, row, page or text that is longer is left out.
+MAX_RECORD_BYTES = 1 << 30
+_READ_BYTES = 1 << 15
+# Before a damaged place, bytes are taken in ever smaller steps, compressed and decompressed: all that can be unfolded is.
+_CAREFUL_STEPS = (512, 1)
+_CAREFUL_RAW_BYTES = 16
+_CAREFUL_STRETCH = 1 << 18
+CHANGED = "changed while it was read: what was read of it is used, and may be neither the old nor the new content"
+# What a damaged input may raise while it is read.
+READ_ERRORS = (OSError, EOFError, UnicodeError, pa.ArrowException)
+
+
+class _RawFile:
+    """A file that counts what is read of it, and whose beginning may be looked at in advance."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.n_bytes = 0
+        self.careful_from: int | None = None
+        self.closed = False
+        self._file = file
+        self._ahead = b""
+
+    def peek(self, n_bytes: int) -> bytes:
+        while len(self._ahead) < n_bytes and (more := self._file.read(n_bytes - len(self._ahead))):
+            self._ahead += more
+        return self._ahead[:n_bytes]
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        if self.careful_from is not None and self.n_bytes >= self.careful_from:
+            n_bytes = min(_CAREFUL_RAW_BYTES, n_bytes) if n_bytes >= 0 else _CAREFUL_RAW_BYTES
+        if self._ahead:
+            if n_bytes < 0:
+                data = self._ahead + self._file.read()
+                self._ahead = b""
+            else:
+                data, self._ahead = self._ahead[:n_bytes], self._ahead[n_bytes:]
+        else:
+            data = self._file.read(n_bytes)
+        self.n_bytes += len(data)
+        return data
+
+    def close(self) -> None:
+        self.closed = True
+        if self._file is not getattr(sys.stdin, "buffer", None):
+            self._file.close()
+
+
+def standard_input() -> TextIO:
+    """Return standard input; raise UsageError if it is closed."""
+    if sys.stdin is None:
+        raise UsageError("standard input is closed", "Give files, or let documents come in through a pipe.")
+    return sys.stdin
+
+
+def _open_stdin() -> BinaryIO:
+    """Return stdin without its buffer: a thread that waits inside the buffer would block the end of the program."""
+    given = standard_input()
+    try:
+        return open(given.fileno(), "rb", buffering=0, closefd=False)
+    except (OSError, ValueError):
+        return given.buffer
+
+
+class ByteStream:
+    """Decompressed bytes of one input. Compression is known by the first bytes, so a wrong name does no harm."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._raw = _RawFile(_open_stdin() if path == STDIN else open_file(path))
+        self._is_file = os.path.isfile(path)
+        self._as_it_was = self._state()
+        self._taken = 0
+        self._n_unfolded = 0
+        self._steps = [_READ_BYTES, *_CAREFUL_STEPS]
+        self._ahead = b""
+        self._error: Exception | None = None
+        self._source: Any = self._raw
+        try:
+            head = self._raw.peek(4)
+            self._source = self._unfold(self._raw, head)
+        except BaseException:
+            self._raw.close()
+            raise
+
+    def _unfold(self, raw: _RawFile, head: bytes) -> Any:
+        for magic, compression in MAGIC.items():
+            if head.startswith(magic):
+                return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
+        return raw
+
+    def _state(self) -> tuple[int, int] | None:
+        """Return what changes when a file is written to."""
+        try:
+            state = os.stat(self.path) if self._is_file else None
+        except OSError:
+            return None
+        return (state.st_size, state.st_mtime_ns) if state is not None else None
+
+    def is_emptied(self) -> bool:
+        """Say whether nothing is there where the name tells of something compressed, which is never empty."""
+        return os.path.splitext(self.path)[1].lower() in COMPRESSIONS and not self._raw.n_bytes and not self._raw.peek(1)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file was written to, or taken away, since it was opened."""
+        return self._as_it_was != self._state()
+
+    def explain(self, error: Exception) -> str:
+        """Return what an error means that was met while reading, and after how many bytes."""
+        reason = str(getattr(error, "strerror", None) or error)
+        if self._error is None or not self._n_unfolded:
+            return reason
+        return f"{reason.rstrip('.')}, after {self._n_unfolded:,} bytes of decompressed text"
+
+    @property
+    def n_stored_bytes(self) -> int:
+        """Size of the file; of a stream, what was read of it so far."""
+        return self._as_it_was[0] if self._as_it_was is not None else self._raw.n_bytes
+
+    @property
+    def is_forward_only(self) -> bool:
+        """Whether the decompressed bytes can only be read from the beginning on."""
+        return self._source is not self._raw or not self._is_file
+
+    def __enter__(self) -> ByteStream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._raw.close()
+
+    def peek(self, n_bytes: int) -> bytes:
+        """Return the first bytes that `read` will give, without taking them; fewer if the stream ends or is damaged."""
+        try:
+            while len(self._ahead) < n_bytes and (more := self._take(n_bytes - len(self._ahead))):
+                self._ahead += more
+        except READ_ERRORS:
+            if not self._ahead:
+                raise
+        return self._ahead[:n_bytes]
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        """Return up to `n_bytes` decompressed bytes, all that is left for -1, nothing at the end."""
+        if n_bytes < 0:
+            return b"".join(iter(lambda: self.read(_READ_BYTES), b""))
+        if self._ahead:
+            taken, self._ahead = self._ahead[:n_bytes], self._ahead[n_bytes:]
+            return taken
+        return self._take(n_bytes)
+
+    def _take(self, n_bytes: int) -> bytes:
+        return self._raw.read(n_bytes) if self._source is self._raw else self._decompress(n_bytes)
+
+    def _decompress(self, n_bytes: int) -> bytes:
+        """Read in small pieces: what is before a damaged place is handed out, the error comes with the next call.
+
+        So does that of a file that unfolds too far.
+        """
+        if self._error is not None:
+            raise self._error
+        pieces: list[bytes] = []
+        while n_bytes > 0:
+            try:
+                piece = self._source.read(min(n_bytes, self._steps[0]))
+            except READ_ERRORS as error:
+                if self._be_careful():
+                    continue
+                # Asked once more, Arrow hands out what happens to lie in its memory.
+                self._error = error
+                if not pieces:
+                    raise
+                break
+            if not piece:
+                break
+            most = most_unfolded(self.n_stored_bytes) - self._n_unfolded
+            if len(piece) > most:  # up to the same byte whenever it is read, and however much at a time
+                piece, self._error = piece[:most], UnfoldedError()
+                if not piece and not pieces:
+                    raise self._error
+            pieces.append(piece)
+            n_bytes -= len(piece)
+            self._n_unfolded += len(piece)
+            if self._error is not None:
+                break
+        return b"".join(pieces)
+
+    def _be_careful(self) -> bool:
+        """Go back to the beginning and up to here again, to go on in smaller steps; say whether that can be done."""
+        if not self._is_file or len(self._steps) == 1:
+            return False
+        del self._steps[0]
+        raw = _RawFile(open_file(self.path))
+        careful_from = self._raw.careful_from
+        raw.careful_from = max(0, self._raw.n_bytes - _CAREFUL_STRETCH) if careful_from is None else careful_from
+        self._raw.close()
+        self._raw = raw
+        self._source = self._unfold(raw, raw.peek(4))
+        n_left = self._n_unfolded
+        while n_left and (piece := self._source.read(min(n_left, _READ_BYTES))):
+            n_left -= len(piece)
+        return True
+
+    def skip_bom(self) -> None:
+        """Take a byte order mark of UTF-8 away from the beginning."""
+        if self.peek(len(BOM)) == BOM:
+            self.read(len(BOM))
+
+    def take_count(self) -> int:
+        """Return how many raw bytes were read since the last call."""
+        taken, self._taken = self._raw.n_bytes - self._taken, self._raw.n_bytes
+        return taken
+
+    def take_all(self) -> None:
+        """Count the whole file as read: somebody else has done so."""
+        if not self.is_forward_only:
+            self._raw.n_bytes = os.path.getsize(self.path)
+
+    def chunks(self, n_bytes: int, encoding: str = "utf-8") -> Iterator[bytes]:
+        """Yield what is left in pieces of about `n_bytes`, as UTF-8 whatever `encoding` it is in.
+
+        Bytes that the encoding does not know are handed on as they are, for the record that holds them to be skipped.
+        """
+        if is_utf8(encoding):
+            self.skip_bom()
+            while data := self.read(n_bytes):
+                yield data
+            return
+        decoder = codecs.getincrementaldecoder(encoding)(errors="surrogateescape")
+        while data := self.read(n_bytes):
+            yield decoder.decode(data).encode("utf-8", "surrogateescape")
+        yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
+
+
+def is_utf8(encoding: str) -> bool:
+    """Say whether an encoding is UTF-8 under any of its names."""
+    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")

@@ -1,0 +1,251 @@
+"""Input files read a second time, and copies written as they were: compression, encoding and byte order mark."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from ibidem.errors import InputError
+from ibidem.formats.byte_streams import BOM, MAGIC, READ_ERRORS, ByteStream, is_utf8
+from ibidem.formats.inputs import FileSource
+from ibidem.formats.reader import sniff_format
+
+COPY_BYTES = 4 << 20
+# As the program gzip does it; level 9, the default of Python and Arrow, takes several times as long for one per cent.
+_GZIP_LEVEL = 6
+_BUFFER_BYTES = 1 << 20
+_WIDE = {
+    "utf-16": {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"},
+    "utf-32": {codecs.BOM_UTF32_LE: "utf-32-le", codecs.BOM_UTF32_BE: "utf-32-be"},
+}
+
+
+def format_of_source(source: FileSource) -> str:
+    """Return the format that the reader takes a source for: by its name, or else by its beginning."""
+    if source.format is not None:
+        return source.format
+    with ByteStream(source.path) as stream:
+        return sniff_format(stream)
+
+
+def compression_of(path: str | os.PathLike[str]) -> str | None:
+    """Return how a file is compressed, by its first bytes as the reader does."""
+    with open(path, "rb") as file:
+        head = file.read(4)
+    return next((compression for magic, compression in MAGIC.items() if head.startswith(magic)), None)
+
+
+class InputFile(ByteStream):
+    """An input read again, which tells how it is written.
+
+    What cannot be read does not raise: `damage` holds the error, and the bytes end there.
+    """
+
+    def __init__(self, source: FileSource, encoding: str, on_bytes: Callable[[int], None]) -> None:
+        super().__init__(source.path)
+        self.name = source.name
+        self.compression = compression_of(source.path)
+        self.encoding = encoding
+        self.damage: Exception | None = None
+        self._on_bytes = on_bytes
+        self._not_decoded = b""
+        self.byte_order_mark, self.codec = b"", codecs.lookup(encoding).name
+        try:
+            if is_utf8(encoding):
+                self.codec, self.byte_order_mark = "utf-8", BOM if self.peek(len(BOM)) == BOM else b""
+            if self.codec in _WIDE:
+                marks = _WIDE[self.codec]
+                # Without a mark Python takes the byte order of the machine.
+                self.codec = f"{self.codec}-{'le' if sys.byteorder == 'little' else 'be'}"
+                for mark, codec in marks.items():
+                    if self.peek(len(mark)) == mark:
+                        self.codec, self.byte_order_mark = codec, mark
+        except READ_ERRORS as error:
+            self.damage = error
+
+    def chunks(self, n_bytes: int, encoding: str = "utf-8") -> Iterator[bytes]:
+        """Yield what is left as UTF-8, without the byte order mark, just as for the reader; end where damage begins."""
+        if is_utf8(encoding):
+            if self.damage is None:
+                self.skip_bom()
+            yield from self.raw_chunks(n_bytes)
+            return
+        decoder = codecs.getincrementaldecoder(encoding)(errors="surrogateescape")
+        try:
+            for data in self.raw_chunks(n_bytes):
+                self._not_decoded = decoder.getstate()[0] + data
+                yield decoder.decode(data).encode("utf-8", "surrogateescape")
+            self._not_decoded = decoder.getstate()[0]
+            if self.damage is None:
+                yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
+        except UnicodeError as error:
+            self.damage = error
+
+    def raw_chunks(self, n_bytes: int = COPY_BYTES) -> Iterator[bytes]:
+        """Yield what is left as it is; end where damage begins."""
+        while self.damage is None:
+            try:
+                data = self.read(n_bytes)
+            except READ_ERRORS as error:
+                self.damage = error
+                return
+            self.report()
+            if not data:
+                return
+            yield data
+
+    def copy_rest(self, output: OutputFile) -> None:
+        """Hand on what stands behind characters that could not be decoded, as it is."""
+        if isinstance(self.damage, UnicodeError):
+            broken, self.damage = self.damage, None
+            output.write_raw(self._not_decoded)
+            for data in self.raw_chunks():
+                output.write_raw(data)
+            self.damage = self.damage or broken
+
+    def stored_chunks(self) -> Iterator[bytes]:
+        """Yield the whole file as it is stored; end where damage begins."""
+        try:
+            with open(self.path, "rb", buffering=0) as file:
+                while data := file.read(COPY_BYTES):
+                    self._on_bytes(len(data))
+                    yield data
+        except OSError as error:
+            self.damage = error
+
+    def report(self) -> None:
+        """Tell how many bytes of the file were read."""
+        if n_bytes := self.take_count():
+            self._on_bytes(n_bytes)
+
+
+class OutputFile:
+    """A copy in the making: written aside, renamed when the block is left without an error.
+
+    Compression, encoding and byte order mark are those of `like`.
+    """
+
+    def __init__(self, path: Path, like: InputFile) -> None:
+        self._path = path
+        self._aside = path.with_name(path.name + ".part")
+        self._like = like
+        self._encoder = None if like.codec == "utf-8" else codecs.getincrementalencoder(like.codec)(_AS_IT_WAS)
+        self._sink: Any = None
+
+    def __enter__(self) -> OutputFile:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = open(self._aside, "wb", buffering=_BUFFER_BYTES)
+        self._outlet = _Outlet(self._file)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._finish()
+                os.replace(self._aside, self._path)
+        finally:
+            # A compressor writes what it has left when it is closed, and again when it is collected: that must not fail again.
+            self._outlet.discard()
+            with suppress(OSError, ValueError, pa.ArrowException):
+                self.begin_member()
+            with suppress(OSError):
+                self._file.close()
+            self._aside.unlink(missing_ok=True)
+
+    def write_mark(self) -> None:
+        """Write the byte order mark, if the input has one."""
+        self.write_raw(self._like.byte_order_mark)
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Write UTF-8, in the encoding of the input."""
+        self.write_raw(data if self._encoder is None else self._encode(str(data, "utf-8", "surrogateescape")))
+
+    def write_raw(self, data: bytes | memoryview) -> None:
+        """Write bytes as they are, compressed as the input."""
+        if self._sink is None:
+            self._sink = _compressor(self._outlet, self._like.compression) if self._like.compression else self._file
+        self._sink.write(data)
+
+    def write_stored(self, data: bytes | memoryview) -> None:
+        """Write bytes that are compressed already."""
+        self._file.write(data)
+
+    def begin_member(self) -> None:
+        """End what is compressed as one: tools for web archives seek to single records."""
+        sink, self._sink = self._sink, None
+        if sink is not None and sink is not self._file:
+            sink.close()
+
+    def _finish(self) -> None:
+        if self._encoder is not None and (end := self._encode("", final=True)):
+            self.write_raw(end)
+        if not self._file.tell():
+            self.write_raw(b"")  # an empty file is no compressed file of nothing
+        self.begin_member()
+        self._file.close()
+
+    def _encode(self, text: str, final: bool = False) -> bytes:
+        try:
+            return self._encoder.encode(text, final)  # type: ignore[union-attr]
+        except UnicodeError as error:
+            raise InputError(
+                f"{self._like.name} cannot be written in {self._like.codec} again: {error}", "Give the file in UTF-8."
+            ) from error
+
+
+class _Outlet:
+    """A file as its compressors see it: closing them leaves it open, and `discard` stops what they write."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._is_open = True
+
+    def write(self, data: Any) -> int:
+        """Write to the file; after `discard`, do nothing."""
+        return self._file.write(data) if self._is_open else len(data)
+
+    def flush(self) -> None:
+        """Flush the file; after `discard`, do nothing."""
+        if self._is_open:
+            self._file.flush()
+
+    def discard(self) -> None:
+        """Take whatever is still written for written."""
+        self._is_open = False
+
+    def close(self) -> None:
+        """Leave the file to its owner."""
+
+
+def _compressor(file: Any, compression: str) -> Any:
+    if compression == "gzip":
+        # Without name and time: the same input gives the same bytes.
+        return gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0)
+    if compression == "bz2":
+        return bz2.BZ2File(file, "wb")
+    return pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), compression)
+
+
+def _as_it_was(error: UnicodeError) -> tuple[bytes, int]:
+    """Write what the encoding does not know as UTF-8: the reader takes such bytes as they are."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return error.object[error.start : error.end].encode("utf-8", "surrogateescape"), error.end
+
+
+_AS_IT_WAS = "ibidem.formats.as_it_was"
+codecs.register_error(_AS_IT_WAS, _as_it_was)

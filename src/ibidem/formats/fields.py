@@ -1,0 +1,129 @@
+"""Records as Python objects: which field means what, and which values will do."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ibidem.formats import times
+from ibidem.formats.records import Job, Outcome, Records, Wanted, check, strings, surrogate_in, weighed
+from ibidem.model import Skipped
+
+MAX_JOB_CHARS = 4 << 20
+# What a record weighs besides its text, so that many tiny ones make a job too.
+_RECORD_CHARS = 1000
+
+
+class RecordCollector:
+    """Gathers Python objects until they are worth a job."""
+
+    def __init__(self, source: str, wanted: Wanted) -> None:
+        self.n_chars = 0
+        self._source = source
+        self._wanted = wanted
+        self._found: list[Mapping[str, Any]] = []
+        self._positions: list[int] = []
+        self._skipped: list[Skipped] = []
+
+    def add(self, value: Any, position: int, n_chars: int | None = None) -> None:
+        """Take one object, which was written in `n_chars` if that is known; what is no mapping is skipped."""
+        if isinstance(value, Mapping):
+            self._found.append(self._wanted.only_wanted(value))
+            self._positions.append(position)
+            if n_chars is None or not self._wanted.other_fields:
+                text = value.get(self._wanted.config.text_field)
+                n_chars = len(text) if isinstance(text, str) else 0
+            self.n_chars += _RECORD_CHARS + n_chars
+        else:
+            self.skip(position, f"no record but {kind_of(value)}")
+
+    def skip(self, position: int, reason: str) -> None:
+        """Note a record that cannot be used."""
+        self._skipped.append(Skipped(self._source, position, reason))
+
+    def job(self, n_bytes: int) -> Job:
+        """Return the job that makes documents of what was gathered."""
+        job = functools.partial(
+            check_found, self._found, self._positions, self._skipped, self._source, self._wanted, n_bytes
+        )
+        return weighed(job, self.n_chars)
+
+
+def check_found(
+    found: list[Mapping[str, Any]],
+    positions: list[int],
+    skipped: list[Skipped],
+    source: str,
+    wanted: Wanted,
+    n_bytes: int,
+    invalid_bytes: Mapping[int, int] | None = None,
+) -> Outcome:
+    """Make documents of Python objects.
+
+    `skipped` is what was left out before; `invalid_bytes` says of some rows where their line is no UTF-8.
+    """
+    records = records_of(found, positions, source, wanted)
+    for row, byte in (invalid_bytes or {}).items():
+        if row in records.problems:
+            records.problems[row] = f"invalid UTF-8 at byte {byte} of the line"
+    outcome = check(records, wanted, n_bytes)
+    outcome.skipped = sorted(outcome.skipped + skipped, key=lambda record: record.position)
+    return outcome
+
+
+def records_of(found: list[Mapping[str, Any]], positions: list[int], source: str, wanted: Wanted) -> Records:
+    """Return Python objects with the meaning that settings give their fields as records."""
+    text_name, id_name, time_name, group_name = wanted.names
+    problems: dict[int, str] = {}
+    texts: list[str | None] = []
+    doc_ids: list[str | None] = []
+    groups: list[str | None] = []
+    for row, record in enumerate(found):
+        text, doc_id, group = record.get(text_name), record.get(id_name), record.get(group_name)
+        if text is not None and not isinstance(text, str):
+            problems[row] = f"field '{text_name}' holds {kind_of(text)}, not text"
+        if doc_id is not None and not _is_name(doc_id):
+            problems.setdefault(row, f"field '{id_name}' holds {kind_of(doc_id)}, neither text nor number")
+        texts.append(text if isinstance(text, str) else None)
+        doc_ids.append(str(doc_id) if _is_name(doc_id) else None)
+        groups.append(str(group) if _is_name(group) and surrogate_in(str(group)) is None else None)
+    given = [record.get(time_name) for record in found]
+    moments = times.from_values(given)
+    unread = []
+    if moments.null_count:
+        known = moments.is_valid().to_pylist()
+        unread = [(row, time) for row, time in enumerate(given) if time not in (None, "") and not known[row]]
+    return Records(
+        strings(texts, text_name, problems),
+        positions,
+        source,
+        strings(doc_ids, id_name, problems),
+        moments,
+        strings(groups, group_name, {}),
+        unread_times=unread,
+        html=wanted.config.html,
+        problems=problems,
+        others=[wanted.others(record) for record in found] if wanted.other_fields else None,
+    )
+
+
+def whole_number(digits: str) -> int | str:
+    """Return the number that JSON's digits mean; Python refuses to read very long ones, which stay text."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
+
+
+def kind_of(value: Any) -> str:
+    """Return what a value is, in words of JSON."""
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a truth value", type(None): "null"}
+    return names.get(type(value), "a number" if isinstance(value, Real) else f"a {type(value).__name__}")
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, (str, Real)) and not isinstance(value, (bool, np.bool_))

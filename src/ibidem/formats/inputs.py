@@ -1,0 +1,290 @@
+"""What the caller calls inputs, resolved to a list of sources in reading order."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from itertools import chain
+from pathlib import Path, PurePath
+from typing import Any
+
+from ibidem.errors import InputError
+from ibidem.formats.byte_streams import COMPRESSIONS, STDIN
+from ibidem.formats.file_names import printable
+from ibidem.formats.folders import files_below
+from ibidem.formats.folders import read_written as read_written
+from ibidem.model import Document, Skipped
+
+TEXT, HTML, JSONL, JSON, CSV, TSV, PARQUET, WARC = "text", "html", "jsonl", "json", "csv", "tsv", "parquet", "warc"
+EXTENSIONS = {
+    ".txt": TEXT,
+    ".md": TEXT,
+    ".text": TEXT,
+    ".html": HTML,
+    ".htm": HTML,
+    ".xhtml": HTML,
+    ".jsonl": JSONL,
+    ".ndjson": JSONL,
+    ".json": JSON,
+    ".csv": CSV,
+    ".tsv": TSV,
+    ".parquet": PARQUET,
+    ".warc": WARC,
+}
+_MAX_KINDS_NAMED = 8
+ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__", "with_format")
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """A file, or stdin. `name` is the path as given; `doc_id` is the id if the file is one document as a whole.
+
+    Both are printable. `stored` is where it is read from, if that is not its name: a stream was put there, to be read more
+    than once, or the path cannot be printed as it is.
+    """
+
+    name: str
+    doc_id: str
+    format: str | None
+    stored: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Where it is read from."""
+        return self.stored or self.name
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Size of the file, or None for a stream."""
+        try:
+            state = os.stat(self.path) if self.path != STDIN else None
+        except OSError:
+            return None
+        return state.st_size if state is not None and stat.S_ISREG(state.st_mode) else None
+
+
+@dataclass(frozen=True)
+class ObjectSource:
+    """A Python object that holds records: an Arrow stream, a data frame, or an iterable of dicts and documents."""
+
+    name: str
+    records: Any
+
+
+Source = FileSource | ObjectSource
+
+
+@dataclass
+class Resolved:
+    """What inputs stand for: sources in reading order, and what is left out of them: with a reason, or of unknown kinds."""
+
+    sources: list[Source] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    unknown_kinds: Counter[str] = field(default_factory=Counter)
+
+    def add_folder(self, path: str, alone: bool) -> None:
+        """Add the files below a folder; `alone` if there is no other input, so that paths in it tell them apart."""
+        found = files_below(path, lambda name: format_of(name) is not None)
+        for relative in found.names:
+            name = os.path.join(path, relative)
+            self.sources.append(_file_source(name, relative if alone else name))
+        self.skipped.extend(Skipped(printable(left.path), 0, left.reason) for left in found.left_out)
+        self.unknown_kinds.update(found.unknown_kinds)
+
+    def without_repeated(self) -> Resolved:
+        """Return the same with every file once, however often its path was given."""
+        first: dict[str, Source] = {}
+        sources: list[Source] = []
+        skipped = list(self.skipped)
+        for source in self.sources:
+            place = os.path.abspath(source.path) if isinstance(source, FileSource) and source.path != STDIN else None
+            if place is not None and place in first:
+                skipped.append(Skipped(source.name, 0, f"the same file as {first[place].name}, which is read already"))
+                continue
+            if place is not None:
+                first[place] = source
+            sources.append(source)
+        return Resolved(sources, skipped, self.unknown_kinds)
+
+
+def format_of(path: str) -> str | None:
+    """Return the format that a file name stands for, or None if it says nothing."""
+    name = PurePath(path)
+    if name.suffix.lower() in COMPRESSIONS:
+        name = name.with_suffix("")
+    return EXTENSIONS.get(name.suffix.lower())
+
+
+def resolve_inputs(inputs: Any) -> list[Source]:
+    """Return the sources that inputs stand for; a path or pattern without any file is an InputError."""
+    return resolve(inputs).sources
+
+
+def resolve(inputs: Any, is_read: bool = False) -> Resolved:
+    """Return the sources that inputs stand for, and what is left out of folders.
+
+    With `is_read` they were there before: what has been taken away since is no error.
+    """
+    given = _flatten(inputs)
+    # With several inputs, paths below two folders may be the same: only the path as given tells them apart then.
+    alone = len(given) == 1
+    resolved = Resolved()
+    n_objects = 0
+    for item in given:
+        if isinstance(item, FileSource):
+            resolved.sources.append(item)
+        elif not _is_path(item):
+            n_objects += 1
+            resolved.sources.append(ObjectSource("records" if n_objects == 1 else f"records{n_objects}", item))
+        elif os.path.isdir(item) and os.fspath(item) != STDIN:
+            resolved.add_folder(os.fspath(item), alone)
+        else:
+            resolved.sources.extend(map(_file_source, _files_named(os.fspath(item), is_read)))
+    return resolved
+
+
+def unknown_kinds_notice(inputs: Any) -> str | None:
+    """Return what is to be told of files in folders that are of no known kind, if there are any."""
+    kinds = resolve(without_iterators(inputs), is_read=True).unknown_kinds
+    if not kinds:
+        return None
+    named = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common(_MAX_KINDS_NAMED))
+    more = ", …" if len(kinds) > _MAX_KINDS_NAMED else ""
+    n_files = kinds.total()
+    return f"{n_files:,} file{'s' * (n_files > 1)} of unknown kinds left out: {named}{more}"
+
+
+def input_size(inputs: Any) -> int | None:
+    """Return the bytes of all input files together, or None if that cannot be known in advance."""
+    total = 0
+    for source in resolve_inputs(without_iterators(inputs)):
+        size = source.n_bytes if isinstance(source, FileSource) else None
+        if size is None:
+            return None
+        total += size
+    return total
+
+
+def describe_inputs(inputs: Any, is_reference: bool = False) -> list[dict[str, Any]]:
+    """Return what `run.json` says of the inputs: path, bytes and time of change of each file, and on which side it is.
+
+    A file that is one document as a whole has its id told too, where that is not its path.
+    """
+    described: list[dict[str, Any]] = []
+    for source in resolve(without_iterators(inputs), is_read=True).sources:
+        if isinstance(source, ObjectSource):
+            described.append({"kind": "python object"})
+        elif source.name == STDIN or (size := source.n_bytes) is None:
+            described.append({"kind": "stream", "path": source.name})
+        else:
+            told = {"path": source.name, "bytes": size, "modified": _time_of_change(source.path)}
+            described.append(told if source.doc_id == PurePath(source.name).as_posix() else told | {"id": source.doc_id})
+    return [told | {"reference": True} for told in described] if is_reference else described
+
+
+def is_changed(path: str, told: Mapping[str, Any]) -> bool:
+    """Say whether a file that is there is not as `describe_inputs` told of it."""
+    return os.path.isfile(path) and (os.path.getsize(path), _time_of_change(path)) != (told.get("bytes"), told.get("modified"))
+
+
+def _time_of_change(path: str) -> str | None:
+    try:
+        return datetime.fromtimestamp(os.path.getmtime(path), timezone.utc).isoformat(timespec="seconds")
+    except (OSError, ValueError, OverflowError):  # taken away at this moment, or a time beyond the year 9999
+        return None
+
+
+def sources_described(described: Iterable[Mapping[str, Any]], folder: str) -> tuple[list[FileSource], list[str]]:
+    """Return the files that `run.json` tells of, as they were read from that folder, and what of it is not there any more."""
+    sources, missing = [], []
+    for told in described:
+        name = str(told.get("path", ""))
+        path = os.path.join(folder, name)
+        if told.get("kind") or not os.path.isfile(path):
+            missing.append(name or str(told.get("kind", "an input")))
+        else:
+            sources.append(FileSource(name, str(told.get("id", PurePath(name).as_posix())), format_of(name), path))
+    return sources, missing
+
+
+def has_arrow(item: Any) -> bool:
+    """Say whether an object hands out Arrow data, by itself or after `with_format("arrow")`."""
+    return _is_frame(item) or any(hasattr(item, name) for name in ARROW_METHODS)
+
+
+def _is_frame(item: Any) -> bool:
+    return hasattr(item, "columns") and hasattr(item, "itertuples")
+
+
+def _is_path(item: Any) -> bool:
+    return isinstance(item, (str, os.PathLike))
+
+
+def _is_record(item: Any) -> bool:
+    return isinstance(item, (Document, Mapping))
+
+
+def without_iterators(inputs: Any) -> Any:
+    """Return inputs with a stand-in for what can be read only once and must not be touched before."""
+    if isinstance(inputs, (list, tuple)):
+        return [without_iterators(item) for item in inputs]
+    return {} if isinstance(inputs, Iterator) else inputs
+
+
+def _flatten(inputs: Any) -> list[Any]:
+    """Return paths and record-holding objects; neighbouring single records become one object."""
+    if _is_path(inputs) or isinstance(inputs, FileSource) or has_arrow(inputs):
+        return [inputs]
+    if _is_record(inputs):
+        return [[inputs]]
+    if isinstance(inputs, (list, tuple)):
+        flat: list[Any] = []
+        open_list: list[Any] | None = None
+        for item in inputs:
+            if _is_record(item):
+                if open_list is None:
+                    open_list = []
+                    flat.append(open_list)
+                open_list.append(item)
+            else:
+                open_list = None
+                flat.extend(_flatten(item))
+        return flat
+    if isinstance(inputs, Iterable):
+        if not isinstance(inputs, Iterator):
+            return [inputs]
+        first = next(inputs, None)
+        if first is None:
+            return [[]]
+        rest = chain([first], inputs)
+        return _flatten(list(rest)) if _is_path(first) or has_arrow(first) else [rest]
+    raise InputError(
+        f"cannot read documents from a {type(inputs).__name__}",
+        "Give paths, an Arrow table, a data frame, or an iterable of dicts or Documents.",
+    )
+
+
+def _files_named(path: str, is_read: bool) -> list[str]:
+    """Return the files that a path or pattern stands for."""
+    if path == STDIN or os.path.lexists(path):
+        return [path]
+    # A path without wildcards matches itself only, and it is not there.
+    hits = sorted(hit for hit in glob.glob(path, recursive=True) if not os.path.isdir(hit))
+    if not hits and is_read:
+        return [path]
+    if not hits:
+        what = "no file matches" if glob.has_magic(path) else "there is no file or folder"
+        raise InputError(f"{what} {printable(path)}", f"Check the spelling; the current folder is {Path.cwd()}.")
+    return hits
+
+
+def _file_source(path: str, doc_id: str | None = None) -> FileSource:
+    name = printable(path)
+    shown_id = printable(PurePath(doc_id or path).as_posix())
+    kind = None if path == STDIN else format_of(path)
+    return FileSource(name, shown_id, kind, None if name == path else path)

@@ -1,0 +1,219 @@
+"""The readers behind one door: sources in, batches of documents out."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from ibidem.config import Config, DocumentsConfig
+from ibidem.errors import InputError
+from ibidem.formats.binary_content import HEAD_BYTES, foreign_reason, is_binary
+from ibidem.formats.byte_streams import BOM, CHANGED, READ_ERRORS, ByteStream
+from ibidem.formats.inputs import CSV, HTML, JSON, JSONL, PARQUET, TEXT, TSV, WARC, FileSource, ObjectSource, Resolved, resolve
+from ibidem.formats.jobs import run_jobs
+from ibidem.formats.records import Job, Outcome, UnfitTableError, UnreadTimes, Wanted, skip_source
+from ibidem.formats.text_files import read_text_files, read_text_stream
+from ibidem.model import Document, Skipped
+
+MIN_BATCH_BYTES = 1 << 20
+
+
+def read_batches(
+    inputs: Any,
+    config: DocumentsConfig,
+    on_skip: Callable[[Skipped], None],
+    on_bytes: Callable[[int], None] | None = None,
+    on_unread_times: Callable[[UnreadTimes], None] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the documents of all inputs, in the order of the inputs, as batches of the schema DOCUMENT_BATCH.
+
+    A batch holds at most 16 MB of text unless it is one document. Records that cannot be used go to `on_skip`,
+    raw bytes read are told to `on_bytes`, times that are in no known form to `on_unread_times`; all are called in the
+    caller's thread. A path without files is an InputError at once.
+    """
+    outcomes = _read_outcomes(resolve(inputs), Wanted(config))
+    reported = _report(outcomes, on_skip, on_bytes, on_unread_times)
+    return _merge_small(batch for outcome in reported for batch in outcome.batches)
+
+
+def read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **settings: Any) -> Iterator[Document]:
+    """Yield the documents of all inputs one by one, with all further fields of their records in `fields`.
+
+    Settings are those of the documents stage (`text_field=`, `html=`, …). Without `on_skip`, one warning at the end
+    says how many records were left out.
+    """
+    config = Config.of(**settings).documents
+    return _read_documents(_read_outcomes(resolve(inputs), Wanted(config, other_fields=True)), on_skip)
+
+
+def _merge_small(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Put neighbouring small batches together: each costs its user something, however little it holds."""
+    waiting: list[pa.RecordBatch] = []
+    n_waiting_bytes = 0
+    for batch in batches:
+        n_bytes = batch.column("text").nbytes
+        if n_bytes < MIN_BATCH_BYTES:
+            waiting.append(batch)
+            n_waiting_bytes += n_bytes
+        if waiting and max(n_bytes, n_waiting_bytes) >= MIN_BATCH_BYTES:
+            yield pa.concat_batches(waiting)
+            waiting, n_waiting_bytes = [], 0
+        if n_bytes >= MIN_BATCH_BYTES:
+            yield batch
+    if waiting:
+        yield pa.concat_batches(waiting)
+
+
+def _read_documents(outcomes: Iterator[Outcome], on_skip: Callable[[Skipped], None] | None) -> Iterator[Document]:
+    skipped: list[Skipped] = []
+    n_skipped = 0
+
+    def count(record: Skipped) -> None:
+        nonlocal n_skipped
+        n_skipped += 1
+        if n_skipped == 1:
+            skipped.append(record)
+
+    for outcome in _report(outcomes, on_skip or count):
+        others = iter(outcome.others or ())
+        for batch in outcome.batches:
+            columns = (batch.column(name).to_pylist() for name in ("id", "text", "time", "group"))
+            for doc_id, text, time, group in zip(*columns, strict=True):
+                yield Document(doc_id, text, time, group, next(others, {}))
+    if skipped:
+        first = skipped[0]
+        warnings.warn(
+            f"{n_skipped} records were skipped, the first at {first.source}:{first.position}: {first.reason}",
+            stacklevel=2,
+        )
+
+
+def _report(
+    outcomes: Iterator[Outcome],
+    on_skip: Callable[[Skipped], None],
+    on_bytes: Callable[[int], None] | None = None,
+    on_unread_times: Callable[[UnreadTimes], None] | None = None,
+) -> Iterator[Outcome]:
+    for outcome in outcomes:
+        for record in outcome.skipped:
+            on_skip(record)
+        if on_bytes is not None and outcome.n_bytes:
+            on_bytes(outcome.n_bytes)
+        if on_unread_times is not None and outcome.unread_times is not None:
+            on_unread_times(outcome.unread_times)
+        yield outcome
+
+
+def _read_outcomes(resolved: Resolved, wanted: Wanted) -> Iterator[Outcome]:
+    """Read everything once, then raise InputError if that cannot be what was meant."""
+    resolved = resolved.without_repeated()
+    yield Outcome(skipped=resolved.skipped)
+    n_documents = 0
+    for outcome in _read_sources(resolved.sources, wanted):
+        n_documents += sum(batch.num_rows for batch in outcome.batches)
+        yield outcome
+    if not n_documents and wanted.unfit_tables:
+        raise wanted.unfit_tables[0]
+    name = wanted.config.id_field
+    all_files = all(isinstance(source, FileSource) for source in resolved.sources)
+    if name != DocumentsConfig().id_field and wanted.id_fields_met == {False} and all_files:
+        raise InputError(f"no record has a field '{name}' with a value", "Check --id-field.")
+
+
+def _read_sources(sources: Iterable[FileSource | ObjectSource], wanted: Wanted) -> Iterator[Outcome]:
+    """Read files in threads. Python objects stay in the caller's thread: a generator may be bound to it."""
+    for is_file, group in groupby(sources, lambda source: isinstance(source, FileSource)):
+        if is_file:
+            yield from run_jobs(file_jobs(group, wanted))  # type: ignore[arg-type]
+        else:
+            from ibidem.formats.python_objects import read_object
+
+            for source in group:
+                for job in read_object(source, wanted):  # type: ignore[arg-type]
+                    yield job()
+
+
+def file_jobs(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
+    """Yield the jobs of files, one after the other."""
+    for whole, group in groupby(sources, lambda source: source.format in (TEXT, HTML)):
+        if whole:
+            yield from read_text_files(group, wanted)
+        else:
+            for source in group:
+                yield from _read_file(source, wanted)
+
+
+def _read_file(source: FileSource, wanted: Wanted) -> Iterator[Job]:
+    """Yield the jobs of one file; if it cannot be read to its end, the last one says so."""
+    try:
+        with ByteStream(source.path) as stream:
+            try:
+                reason = "an empty file, and no compressed one" if stream.is_emptied() else None
+                yield from _read_stream(stream, source, wanted)
+                reason = CHANGED if stream.is_changed else reason
+            except UnfitTableError as error:
+                wanted.unfit_tables.append(error)
+                reason = error.reason
+            except READ_ERRORS as error:
+                reason = f"cannot be read to its end: {stream.explain(error)}"
+            skipped = [Skipped(source.name, 0, reason)] if reason else []
+            rest = stream.take_count()
+            yield lambda: Outcome(skipped=skipped, n_bytes=rest)
+    except READ_ERRORS as error:
+        reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        yield lambda: skip_source(source.name, reason)
+
+
+def _read_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
+    kind = source.format or sniff_format(stream)
+    encoding = wanted.config.encoding
+    if kind not in (PARQUET, WARC):
+        head = stream.peek(HEAD_BYTES)
+        reason = foreign_reason(head, "" if kind == HTML else encoding)
+        if reason is None and source.format is None and is_binary(head, encoding):
+            reason = "not text but binary data of no known kind"
+        if reason is not None:
+            yield functools.partial(skip_source, source.name, reason)
+            return
+    # Each format is imported when it is met: most runs need one of them.
+    if kind == JSONL:
+        from ibidem.formats.jsonl_files import read_jsonl
+
+        yield from read_jsonl(stream, source.name, wanted)
+    elif kind == JSON:
+        from ibidem.formats.json_files import read_json
+
+        yield from read_json(stream, source.name, wanted)
+    elif kind in (CSV, TSV):
+        from ibidem.formats.csv_files import read_csv
+
+        yield from read_csv(stream, source.name, "\t" if kind == TSV else ",", wanted)
+    elif kind == PARQUET:
+        from ibidem.formats.parquet_files import read_parquet
+
+        yield from read_parquet(stream, source.name, wanted)
+    elif kind == WARC:
+        from ibidem.formats.warc_files import read_warc
+
+        yield from read_warc(stream, source.name, wanted)
+    else:
+        yield from read_text_stream(stream, dataclasses.replace(source, format=kind), wanted)
+
+
+def sniff_format(stream: ByteStream) -> str:
+    """Return the format of a stream whose name says nothing, by its beginning."""
+    head = stream.peek(4096).removeprefix(BOM)
+    if head.startswith(b"PAR1"):
+        return PARQUET
+    if head.startswith(b"WARC/"):
+        return WARC
+    head = head.lstrip()
+    if head[:14].lower().startswith((b"<!doctype html", b"<html")):
+        return HTML
+    return JSONL if head.startswith(b"{") else JSON if head.startswith(b"[") else TEXT

@@ -1,0 +1,356 @@
+"""What every reader hands on, and the one place where records are checked and become documents.
+
+A reader yields *jobs*: calls that need no more input and return an `Outcome`. Reading stays in order, jobs run side by
+side (`jobs.py`), and nothing that a job finds out is told to the caller before its turn.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ibidem.config import DocumentsConfig
+from ibidem.errors import InputError, SettingsError
+from ibidem.formats import times
+from ibidem.formats.byte_streams import MAX_RECORD_BYTES
+from ibidem.model import DOCUMENT_BATCH, Skipped
+
+MAX_BATCH_BYTES = 16 << 20
+MIN_HEAVY_BYTES = 64 << 20
+_CHARACTERS_A_CONTROL = 20  # at least, in text
+_CONTROL = re.compile("[\0-\x08\x0e-\x1a\x7f-\x84\x86-\x9f]")
+_MOST_NAMES, _MOST_NAME_CHARS = 40, 80  # of columns, where they are shown
+# Made once: Arrow takes a tenth of a millisecond to convert a Python value, which single documents would notice.
+_ZERO, _FALSE, _NO_ID = pa.scalar(0, pa.int64()), pa.scalar(False), pa.scalar("", pa.large_string())
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a reading is asked for: the settings, and whether all other fields are wanted too.
+
+    What was met so far over all files of a reading: `seen_urls` in web archives, where ids must not repeat; `id_fields_met`
+    says for records whether they had the field that ids are to be taken from; `unfit_tables` had no texts.
+    """
+
+    config: DocumentsConfig
+    other_fields: bool = False
+    seen_urls: set[str] = field(default_factory=set)
+    id_fields_met: set[bool] = field(default_factory=set)
+    unfit_tables: list[InputError] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        try:
+            codecs.lookup(self.config.encoding)
+        except LookupError:
+            raise SettingsError([f"encoding = '{self.config.encoding}' is not known to Python"]) from None
+
+    @property
+    def names(self) -> tuple[str, str, str, str]:
+        """Names of the fields for text, id, time and group."""
+        config = self.config
+        return config.text_field, config.id_field, config.time_field, config.group_field
+
+    def only_wanted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a record without the fields that nobody asked for, which may be large."""
+        return record if self.other_fields else {name: record[name] for name in self.names if name in record}
+
+    def others(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of a record that have no meaning here."""
+        return {name: value for name, value in record.items() if name not in self.names}
+
+
+@dataclass
+class Records:
+    """Columns of some records in reading order, not yet checked; a column that is None is absent everywhere.
+
+    `source` is one name for all, or one for each record. `html` asks for the text to be taken out of HTML,
+    `cleaned` says for each record that this was done already. `problems` says of some rows why they cannot be used.
+    `has_own_ids` says that ids are not taken from a field.
+    """
+
+    text: Any
+    position: Any
+    source: str | list[str]
+    id: Any = None
+    time: Any = None
+    group: Any = None
+    html: bool = False
+    has_own_ids: bool = False
+    cleaned: Any = None
+    problems: dict[int, str] = field(default_factory=dict)
+    others: list[dict[str, Any]] | None = None
+    unread_times: list[tuple[int, Any]] = field(default_factory=list)  # rows and what stands there
+
+    def source_of(self, row: int) -> str:
+        """Return the name of the source that a row comes from."""
+        return self.source if isinstance(self.source, str) else self.source[row]
+
+
+@dataclass
+class Outcome:
+    """What a job found: batches in reading order, the records left out, and the raw bytes that went into it."""
+
+    batches: list[Any] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    n_bytes: int = 0
+    others: list[dict[str, Any]] | None = None
+    unread_times: UnreadTimes | None = None
+
+
+@dataclass(frozen=True)
+class UnreadTimes:
+    """Times in no form that is known: the documents are used without. `first` says where one of them stands, and what."""
+
+    count: int
+    first: str
+
+
+Job = Callable[[], Outcome]
+
+
+@dataclass(frozen=True)
+class HeavyJob:
+    """A job that holds so much that nothing should be read beside it."""
+
+    job: Job
+
+    def __call__(self) -> Outcome:
+        """Do the job."""
+        return self.job()
+
+
+def weighed(job: Job, n_bytes: int) -> Job:
+    """Return a job that takes this many bytes, as a heavy one if they are many."""
+    return HeavyJob(job) if n_bytes >= MIN_HEAVY_BYTES else job
+
+
+def skip_source(source: str, reason: str, n_bytes: int = 0) -> Outcome:
+    """Return the outcome of a source that cannot be read, or not to its end."""
+    return Outcome(skipped=[Skipped(source, 0, reason)], n_bytes=n_bytes)
+
+
+def too_long(what: str) -> str:
+    """Return the reason for a record that is longer than any may be."""
+    return f"a {what} of more than {MAX_RECORD_BYTES >> 20:,} MB; split it into several documents"
+
+
+def missing_text(wanted: Wanted) -> str:
+    """Return the reason for a record that has no text."""
+    return f"no field '{wanted.config.text_field}', or it is null"
+
+
+class UnfitTableError(InputError):
+    """A table without texts. Other inputs may still be used; if there are none, this is what is told."""
+
+    def __init__(self, source: str, message: str, next_step: str) -> None:
+        super().__init__(message, next_step)
+        self.reason = f"{message.removeprefix(source).lstrip(': ')}; {next_step[0].lower()}{next_step[1:].rstrip('.')}"
+
+
+def missing_column(source: str, names: Sequence[str], wanted: Wanted) -> UnfitTableError:
+    """Return the error for a table that has no column for the text."""
+    # A file that is no table at all has a first line of any length and of any bytes.
+    shown = [name.encode("utf-8", "backslashreplace").decode()[:_MOST_NAME_CHARS] for name in names[:_MOST_NAMES]]
+    more = f", and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return UnfitTableError(
+        source,
+        f"{source} has no column '{wanted.config.text_field}'; its columns are {', '.join(shown) or 'none'}{more}",
+        "Name the column with the text by --text-field.",
+    )
+
+
+def check(records: Records, wanted: Wanted, n_bytes: int = 0) -> Outcome:
+    """Turn records into documents: every row ends up either in a batch or in `skipped`."""
+    problems = records.problems
+    text = _as_strings(records.text, wanted.config.text_field, problems)
+    if records.html:
+        from ibidem.formats.html_text import extract_texts
+
+        text = extract_texts(text, wanted.config.main_content)
+    doc_ids = None if records.id is None else _as_strings(records.id, wanted.config.id_field, problems)
+    _find_unusable_texts(text, wanted, problems, records.has_own_ids)
+    n_rows = len(text)
+    if n_rows and not records.has_own_ids:
+        wanted.id_fields_met.add(doc_ids is not None and doc_ids.null_count < n_rows)
+    doc_ids = _make_missing_ids(doc_ids, records)
+    group = None if records.group is None else _as_strings(records.group, "", {})
+    moments = pa.nulls(n_rows, DOCUMENT_BATCH.field("time").type) if records.time is None else times.from_array(records.time)
+    columns = [
+        doc_ids,
+        text,
+        moments,
+        pa.nulls(n_rows, pa.large_string()) if group is None else group,
+        _source_column(records.source, n_rows),
+        pa.array(records.position, pa.int64()),
+        pa.array(np.full(n_rows, records.html) if records.cleaned is None else records.cleaned, pa.bool_()),
+    ]
+    others = records.others
+    skipped = [
+        Skipped(records.source_of(row), columns[5][row].as_py(), problems[row], _known_id(records, doc_ids, row))
+        for row in sorted(problems)
+    ]
+    if problems:
+        good = np.ones(n_rows, dtype=bool)
+        good[list(problems)] = False
+        columns = [column.filter(pa.array(good)) for column in columns]
+        others = None if others is None else [fields for fields, keep in zip(others, good, strict=True) if keep]
+    batches = _cut(pa.RecordBatch.from_arrays(columns, schema=DOCUMENT_BATCH))
+    return Outcome(batches, skipped, n_bytes, others, _unread_times(records, moments))
+
+
+def _unread_times(records: Records, moments: Any) -> UnreadTimes | None:
+    """Say how many times are there and not known, if any."""
+    if not records.unread_times and (records.time is None or moments.null_count == records.time.null_count):
+        return None
+    if records.unread_times:
+        count, (row, value) = len(records.unread_times), records.unread_times[0]
+        told = repr(value)
+    else:
+        rows = np.flatnonzero(pc.and_(moments.is_null(), pc.is_valid(records.time)).to_numpy(zero_copy_only=False))
+        count, row = len(rows), int(rows[0])
+        told = times.shown(records.time[row])
+    return UnreadTimes(count, f"{told:.60} in {records.source_of(row)}:{pa.array(records.position)[row].as_py()}")
+
+
+def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -> Any:
+    """Return Python strings as an Arrow column; rows that hold lone surrogates become null and a problem."""
+    try:
+        return pa.array(values, pa.large_string())
+    except UnicodeEncodeError:
+        usable: list[str | None] = []
+        for row, value in enumerate(values):
+            surrogate = None if value is None else surrogate_in(value)
+            usable.append(value if surrogate is None else None)
+            if surrogate is not None:
+                problems.setdefault(row, _explain_surrogate(surrogate, name))
+        return pa.array(usable, pa.large_string())
+
+
+def _explain_surrogate(surrogate: int, name: str) -> str:
+    # Python decodes a byte that it does not understand as U+DC00 + byte, if asked to go on.
+    if 0xDC80 <= surrogate <= 0xDCFF:
+        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; --encoding names another encoding"
+    return f"lone surrogate \\u{surrogate:04x} in field '{name}'"
+
+
+def surrogate_in(value: str) -> int | None:
+    """Return the first code point of a string that UTF-8 cannot write, if there is one."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return ord(value[error.start])
+    return None
+
+
+def _as_strings(column: Any, name: str, problems: dict[int, str]) -> Any:
+    """Return any scalar column as valid large strings; what is no text becomes null, and a problem of its row."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    try:
+        column = column.cast(pa.large_string())
+        column.validate(full=True)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError):
+        return _as_strings_one_by_one(column, name, problems)
+    return column
+
+
+def _as_strings_one_by_one(column: Any, name: str, problems: dict[int, str]) -> Any:
+    try:
+        values = column.cast(pa.large_binary()).to_pylist()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        for row in range(len(column)):
+            if column[row].is_valid:
+                problems.setdefault(row, f"field '{name}' holds {column.type}, neither text nor number")
+        return pa.nulls(len(column), pa.large_string())
+    usable: list[str | None] = []
+    for row, value in enumerate(values):
+        try:
+            usable.append(None if value is None else value.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            usable.append(None)
+            problems.setdefault(row, f"invalid UTF-8 in field '{name}', at its byte {error.start}")
+    return pa.array(usable, pa.large_string())
+
+
+def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str], is_file: bool) -> None:
+    if text.null_count:
+        for row in np.flatnonzero(text.is_null().to_numpy(zero_copy_only=False)).tolist():
+            problems.setdefault(row, missing_text(wanted))
+    blank = pc.or_(pc.equal(pc.binary_length(text), _ZERO), pc.utf8_is_space(text)).fill_null(_FALSE)
+    if pc.any(blank).as_py():
+        for row in np.flatnonzero(blank.to_numpy(zero_copy_only=False)).tolist():
+            problems.setdefault(row, "empty text")
+    # The smallest byte of all texts together is far cheaper to find than a substring in each row.
+    if len(text) and (data := _text_bytes(text)).size and data.min() == 0:
+        # A stray one is a mark between words like any other; of text in a wrong encoding every other character is one. Of a
+        # file that is no text at all, every fifth is some control character.
+        nuls = pc.count_substring(text, "\0").fill_null(0).to_pylist()
+        for row in np.flatnonzero(nuls).tolist():
+            found = text[row].as_py()
+            count = len(_CONTROL.findall(found)) if is_file else nuls[row]
+            if count * _CHARACTERS_A_CONTROL > len(found):
+                problems.setdefault(row, nul_reason(found.index("\0")))
+
+
+def _text_bytes(text: Any) -> Any:
+    """Return the bytes of a column of large strings, without those before and after a slice."""
+    offsets, data = _text_offsets(text), text.buffers()[2]
+    return np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]] if data is not None else np.empty(0, np.uint8)
+
+
+def _text_offsets(text: Any) -> Any:
+    return np.frombuffer(text.buffers()[1], np.int64)[text.offset :][: len(text) + 1]
+
+
+def nul_reason(where: int) -> str:
+    """Return the reason for a text with many NUL characters in it."""
+    return f"NUL characters, the first at character {where}: probably binary data or UTF-16"
+
+
+def _make_missing_ids(doc_ids: Any, records: Records) -> Any:
+    if doc_ids is not None:
+        missing = pc.or_kleene(doc_ids.is_null(), pc.equal(doc_ids, _NO_ID))
+        if not pc.any(missing).as_py():
+            return doc_ids
+    positions = pa.array(records.position, pa.int64()).cast(pa.large_string())
+    several = not isinstance(records.source, str)
+    sources = (pa.array if several else pa.scalar)(records.source, pa.large_string())
+    made = pc.binary_join_element_wise(sources, positions, pa.scalar(":", pa.large_string()))
+    return made if doc_ids is None else pc.if_else(missing, made, doc_ids)
+
+
+def _known_id(records: Records, doc_ids: Any, row: int) -> str | None:
+    if records.id is None or not records.id[row].is_valid:
+        return None
+    return doc_ids[row].as_py() or None
+
+
+def _source_column(source: str | list[str], n_rows: int) -> Any:
+    if isinstance(source, str):
+        return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n_rows, np.int32)), pa.array([source], pa.string()))
+    return pa.array(source, pa.string()).dictionary_encode()
+
+
+def _cut(batch: Any) -> list[Any]:
+    """Cut a batch so that no part holds more than MAX_BATCH_BYTES of text, unless it is one document."""
+    if not batch.num_rows:
+        return []
+    offsets = _text_offsets(batch.column("text"))
+    if offsets[-1] - offsets[0] <= MAX_BATCH_BYTES and not any(column.offset for column in batch.columns):
+        return [batch]
+    parts, start = [], 0
+    while start < batch.num_rows:
+        end = max(start + 1, int(np.searchsorted(offsets, offsets[start] + MAX_BATCH_BYTES, side="right")) - 1)
+        # Taken, not sliced: a slice would keep the whole batch in memory, its buffers would not start with its rows.
+        parts.append(batch.take(pa.array(np.arange(start, end))))
+        start = end
+    return parts

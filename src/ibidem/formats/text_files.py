@@ -1,0 +1,130 @@
+"""Plain text and HTML files: a file is a document."""
+
+from __future__ import annotations
+
+import codecs
+import functools
+import os
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from ibidem.formats.binary_content import HEAD_BYTES, foreign_reason
+from ibidem.formats.byte_streams import CHANGED, COMPRESSIONS, MAX_RECORD_BYTES, READ_ERRORS, ByteStream, is_utf8
+from ibidem.formats.inputs import HTML, FileSource
+from ibidem.formats.records import Job, Outcome, Records, Wanted, check, nul_reason, too_long, weighed
+from ibidem.model import Skipped
+
+MAX_JOB_BYTES = 8 << 20
+MAX_JOB_FILES = 512
+_READ_BYTES = 1 << 20
+
+
+def read_text_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
+    """Yield a job for each handful of neighbouring files; all of them hold HTML, or none does."""
+    handful: list[FileSource] = []
+    n_bytes = 0
+    for source in sources:
+        # What a compressed file unfolds to is not known before: it is a handful by itself.
+        size = MAX_JOB_BYTES if os.path.splitext(source.path)[1].lower() in COMPRESSIONS else source.n_bytes or 0
+        if handful and (
+            len(handful) == MAX_JOB_FILES or n_bytes + size > MAX_JOB_BYTES or source.format != handful[0].format
+        ):
+            yield weighed(functools.partial(_read_files, handful, wanted), n_bytes)
+            handful, n_bytes = [], 0
+        handful.append(source)
+        n_bytes += size
+    if handful:
+        yield weighed(functools.partial(_read_files, handful, wanted), n_bytes)
+
+
+def read_text_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
+    """Yield the job for one open stream that is a document as a whole."""
+    data = read_whole(stream)
+    yield weighed(functools.partial(_to_documents, [source], [(source, data)], [], wanted, stream.take_count()), len(data))
+
+
+def read_whole(stream: ByteStream) -> bytes:
+    """Return all that is left; OSError if that is more than a document may have."""
+    pieces: list[bytes] = []
+    n_bytes = 0
+    while data := stream.read(_READ_BYTES):
+        n_bytes += len(data)
+        if n_bytes > MAX_RECORD_BYTES:
+            raise OSError(too_long("text"))
+        pieces.append(data)
+    return b"".join(pieces)
+
+
+def documents_of_files(contents: list[tuple[FileSource, bytes]], wanted: Wanted) -> Outcome:
+    """Return the documents that files are, given what they hold."""
+    return _to_documents([source for source, _ in contents], contents, [], wanted, sum(len(data) for _, data in contents))
+
+
+def _read_files(sources: list[FileSource], wanted: Wanted) -> Outcome:
+    contents: list[tuple[FileSource, bytes]] = []
+    skipped: list[Skipped] = []
+    n_bytes = 0
+    for source in sources:
+        try:
+            with ByteStream(source.path) as stream:
+                try:
+                    contents.append((source, read_whole(stream)))
+                except READ_ERRORS as error:
+                    skipped.append(Skipped(source.name, 0, f"cannot be read: {stream.explain(error)}"))
+                n_bytes += stream.take_count()
+                if stream.is_changed:
+                    skipped.append(Skipped(source.name, 0, CHANGED))
+        except READ_ERRORS as error:
+            skipped.append(Skipped(source.name, 0, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
+    return _to_documents(sources, contents, skipped, wanted, n_bytes)
+
+
+def _to_documents(
+    sources: list[FileSource],
+    contents: list[tuple[FileSource, bytes]],
+    skipped: list[Skipped],
+    wanted: Wanted,
+    n_bytes: int,
+) -> Outcome:
+    html = bool(contents) and contents[0][0].format == HTML
+    texts: list[str | None] = []
+    problems: dict[int, str] = {}
+    for row, (_, data) in enumerate(contents):
+        if reason := foreign_reason(data[:HEAD_BYTES], "" if html else wanted.config.encoding):
+            texts.append(None)
+            problems[row] = reason
+            continue
+        try:
+            texts.append(_decode_html(data) if html else _decode(data, wanted.config.encoding))
+        except UnicodeDecodeError as error:
+            texts.append(None)
+            problems[row] = (
+                f"not {error.encoding}: {error.reason} at byte {error.start}; --encoding names another encoding"
+                if b"\0" not in data[:1024]
+                else nul_reason(data.index(b"\0"))
+            )
+    records = Records(
+        pa.array(texts, pa.large_string()),
+        [0] * len(texts),
+        [source.name for source, _ in contents],
+        pa.array([source.doc_id for source, _ in contents], pa.large_string()),
+        html=html,
+        has_own_ids=True,
+        problems=problems,
+        others=[{} for _ in texts] if wanted.other_fields else None,
+    )
+    outcome = check(records, wanted, n_bytes)
+    order = {source.name: number for number, source in enumerate(sources)}
+    outcome.skipped = sorted(outcome.skipped + skipped, key=lambda record: order[record.source])
+    return outcome
+
+
+def _decode(data: bytes, encoding: str) -> str:
+    return data.removeprefix(codecs.BOM_UTF8).decode("utf-8") if is_utf8(encoding) else data.decode(encoding)
+
+
+def _decode_html(data: bytes) -> str:
+    from ibidem.formats.html_text import decode_html
+
+    return decode_html(data)

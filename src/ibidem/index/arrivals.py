@@ -1,0 +1,129 @@
+"""What arrives: documents with their sentences, types and words, ready to be searched for and to be stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import Collection
+from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.index.bits import word_masks
+from ibidem.index.columns import expand, frozen
+from ibidem.index.kernels import search as kernels
+from ibidem.index.merge import document_columns
+from ibidem.index.segment import Segment, SegmentSettings, SentenceColumns, TypeColumns, build_segment
+from ibidem.index.vocabulary import WordCounts
+from ibidem.matches import join_types, sort_sets
+from ibidem.signatures import HashSets, SentenceTypes, collapse_sentences
+from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
+
+
+@dataclass(frozen=True)
+class QueryTypes:
+    """What is searched for. Query t has the distinct words `words[first[t]:first[t + 1]]`, numbers into `word_hashes`."""
+
+    digests: NDArray[np.uint64]
+    words: NDArray[np.int32]
+    first: NDArray[np.int64]
+    word_hashes: NDArray[np.uint64]
+    weights: NDArray[np.int64]
+    masks: NDArray[np.uint64]
+    totals: NDArray[np.int64]
+    signatures: NDArray[np.uint64]
+    fingerprints: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.digests)
+
+    def part(self, begin: int, end: int) -> QueryTypes:
+        """Return the queries [begin, end); words keep their numbers."""
+        columns = (self.totals, self.signatures, self.fingerprints)
+        words = (self.words, frozen(self.first[begin : end + 1]), self.word_hashes, self.weights, self.masks)
+        return QueryTypes(frozen(self.digests[begin:end]), *words, *(frozen(column[begin:end]) for column in columns))
+
+    def chosen(self, rows: NDArray[np.int64]) -> QueryTypes:
+        """Return some of the queries; words keep their numbers."""
+        first = np.concatenate([[0], np.cumsum(self.sizes[rows])]).astype(np.int64)
+        words = (frozen(self.words[expand(self.first[rows], self.sizes[rows])]), frozen(first))
+        columns = (frozen(column[rows]) for column in (self.totals, self.signatures, self.fingerprints))
+        return QueryTypes(frozen(self.digests[rows]), *words, self.word_hashes, self.weights, self.masks, *columns)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of distinct words by query."""
+        return np.diff(self.first)
+
+    @cached_property
+    def sorted_words(self) -> NDArray[np.int32]:
+        """The words of every query by rising number."""
+        return self.words[np.lexsort((self.words, np.repeat(np.arange(len(self)), self.sizes)))]
+
+
+class Arrivals:
+    """Documents that arrived together. Everything is worked out once, when it is asked for first."""
+
+    def __init__(self, collection: Collection, map_parts: MapParts = in_turn) -> None:
+        self.collection = collection
+        self._map_parts = map_parts
+
+    @cached_property
+    def types(self) -> SentenceTypes:
+        """The types of the sentences."""
+        return collapse_sentences(self.collection.digest)
+
+    @cached_property
+    def _words(self) -> tuple[NumberedHashes, NDArray[np.int64]]:
+        tokens = self.collection.type_tokens(self.types, self._map_parts)
+        return number_hashes(tokens.tokens, self._map_parts), tokens.first
+
+    @cached_property
+    def digests(self) -> NDArray[np.uint64]:
+        """The digests of the types."""
+        return self.collection.digest[self.types.first_sentence]
+
+    def join(self, limit: Fraction) -> NDArray[np.int32]:
+        """Return the class of every type, named by its first member, by Jaccard similarity of words; -1 without words."""
+        words, first = self._words
+        return join_types(sort_sets(HashSets(words.hashes[words.ids], first), self._map_parts), limit, self._map_parts).of_type
+
+    def queries(self, counts: WordCounts, settings: SegmentSettings) -> QueryTypes:
+        """Return the types as queries."""
+        words, first = self._words
+        weights = counts.weights_of(words.hashes)
+        masks = word_masks(words.hashes, settings.signature_bits, settings.bits_per_word)
+        is_common = np.isin(words.hashes, counts.common_hashes(settings.max_document_share))
+        n = len(self.types)
+        distinct = np.empty(len(words.ids), np.int32)
+        distinct_first = np.empty(n + 1, np.int64)
+        totals, signatures, fingerprints = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.uint64)
+        kernels.distinct_words(
+            words.ids,
+            first,
+            weights,
+            masks,
+            words.hashes,
+            is_common,
+            distinct,
+            distinct_first,
+            totals,
+            signatures,
+            fingerprints,
+        )
+        distinct = distinct[: distinct_first[-1]]
+        columns = (distinct, distinct_first, words.hashes, weights, masks, totals, signatures, fingerprints)
+        return QueryTypes(frozen(self.digests), *(frozen(column) for column in columns))
+
+    def segment(self, serials: NDArray[np.int64], counts: WordCounts, settings: SegmentSettings) -> Segment:
+        """Return the documents as a segment, under these serials."""
+        source, (words, first) = self.collection, self._words
+        documents = document_columns(serials, source.n_chars, source.times, source.ids, source.groups)
+        sentences = SentenceColumns(
+            source.document_first, self.types.of_sentence.astype(np.uint32), source.start_char, source.end_char
+        )
+        # A copy of the words: they may be searched for too, and building uses them up.
+        types = TypeColumns(self.digests, words.ids.copy(), first, words.hashes)
+        return build_segment(documents, sentences, types, counts, settings)

@@ -1,0 +1,137 @@
+"""What an index is made of, and whether it is sound."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ibidem.config import Config
+from ibidem.errors import IndexLockedError, IndexStoreError
+from ibidem.execution.progress import Progress
+from ibidem.index import bits
+from ibidem.index.array_files import check_arrays
+from ibidem.index.catalog import Catalog
+from ibidem.index.catalog_state import State
+from ibidem.index.folder import OpenFolder
+from ibidem.index.settings import FIXED, to_store
+from ibidem.index.snapshot import Snapshot, kept_in, read_counts, read_segment
+from ibidem.index.sweep import later_files
+
+_TYPICAL_WORDS = 10
+_TRIES = 20
+
+
+def describe(folder: OpenFolder, snapshot: Snapshot, config: Config) -> dict[str, Any]:
+    """Return settings, counts and sizes, and the predictions for the bits search."""
+    state, stored = snapshot.state, to_store(config)
+    n_sentences = sum(entry.n_sentences for entry in state.segments)
+    n_bytes = 0
+    for name in folder.names():
+        with suppress(FileNotFoundError):  # while a writer is at work, journals and merged files go
+            n_bytes += (folder / name).status().st_size
+    return {
+        "path": str(folder),
+        "generation": state.generation,
+        "documents": state.n_documents,
+        "sentences": n_sentences,
+        "types": sum(entry.n_types for entry in state.segments),
+        "removed_documents": len(state.removed),
+        "segments": len(state.segments),
+        "bytes": n_bytes,
+        "bytes_per_sentence": round(n_bytes / n_sentences, 1) if n_sentences else 0.0,
+        "word_counts": {
+            "version": snapshot.counts.version,
+            "documents": snapshot.counts.n_documents,
+            "words": len(snapshot.counts.hashes),
+        },
+        "settings": {**{name: stored[name] for name in FIXED}, "min_similarity": float(config.matches.min_similarity)},
+        "bits": predict(config, _mean_words(snapshot)),
+    }
+
+
+def predict(config: Config, n_words: int) -> dict[str, Any]:
+    """Return what the bits search is predicted to find and to look at in vain, for sentences of so many distinct words."""
+    index = config.index
+    given = (index.signature_bits, index.bits_per_word, n_words)
+    derived = bits.radius_for(*given, index.words_flexible, index.max_false_positive)
+    radius = index.radius if index.radius >= 0 else derived
+    prediction: dict[str, Any] = {
+        "signature_bits": index.signature_bits,
+        "bits_per_word": index.bits_per_word,
+        "words_per_sentence": n_words,
+        "words_flexible": index.words_flexible,
+        "radius": radius,
+    }
+    if radius is None:
+        reason = "no radius keeps the bound: raise signature_bits or max_false_positive"
+        return prediction | {"predicted_recall": None, "predicted_false_positive": None, "reason": reason}
+    return prediction | {
+        "predicted_recall": bits.predicted_recall(*given, index.words_flexible, radius),
+        "predicted_false_positive": bits.predicted_false_positive(*given, index.words_flexible, radius),
+        "lossless_radius": bits.lossless_radius(index.bits_per_word, index.words_flexible),
+    }
+
+
+def _mean_words(snapshot: Snapshot) -> int:
+    """Return the mean number of words of a sample of types."""
+    lengths = []
+    for part in snapshot.parts:
+        sample = np.linspace(0, part.segment.n_types - 1, min(part.segment.n_types, 1000)).astype(np.int64)
+        lengths.append(part.segment.word_counts(sample))
+    return max(1, round(float(np.concatenate(lengths).mean()))) if sum(map(len, lengths)) else _TYPICAL_WORDS
+
+
+def find_damage(catalog: Catalog, progress: Progress) -> list[str]:
+    """Read the catalog and every file; return what is wrong, in words."""
+    problems = catalog.check_integrity()
+    if problems:
+        return problems
+    for _ in range(_TRIES):
+        state = catalog.state()
+        try:
+            problems = _damage_of(catalog, state, progress)
+        except IndexStoreError as error:
+            problems = [error.message]
+        if not problems or catalog.mark() == state.mark:
+            return problems
+        # A writer was at work meanwhile: files may have been merged away, ids may be those of a later commit.
+    raise IndexLockedError("the index changes faster than it can be read", "Run it again when nothing is being written.")
+
+
+def _damage_of(catalog: Catalog, state: State, progress: Progress) -> list[str]:
+    problems: list[str] = []
+    folder = catalog.opened
+    names = [entry.name for entry in state.segments] + ([state.vocabulary] if state.vocabulary else [])
+    with progress.stage("verify", sum(entry.n_bytes for entry in state.segments)):
+        for name in names:
+            try:
+                check_arrays(folder / name)
+            except IndexStoreError as error:
+                problems.append(error.message)
+            with suppress(FileNotFoundError):
+                progress.add_bytes((folder / name).status().st_size)
+    for name in later_files(folder, state.identity, state.named, state.dropped):
+        problems.append(f"{folder / name} is part of a commit that the catalog does not know: was the catalog restored?")
+    if problems:
+        return problems
+    if state.vocabulary is not None:
+        read_counts(folder / state.vocabulary, state.identity)
+    serials: dict[str, int] = {}
+    n_removed = 0
+    for entry in state.segments:
+        segment = read_segment(folder / entry.name, state.identity)
+        kept = kept_in(segment, state.removed)
+        n_removed += int((~kept).sum())
+        names_here = segment.ids(np.flatnonzero(kept)).to_pylist()
+        for name, serial in zip(names_here, segment.serials[kept].tolist(), strict=True):
+            if name in serials:
+                problems.append(f"{entry.name}: the document {name!r} is there twice")
+            serials[name] = serial
+    listed = catalog.serials_of(list(serials))
+    if listed != serials or len(listed) != state.n_documents:
+        problems.append("the catalog lists other documents than the segments hold")
+    if n_removed != len(state.removed):
+        problems.append("the catalog lists other removed documents than the segments hold")
+    return problems

@@ -1,0 +1,258 @@
+"""Kernels that choose which sentences of a query lead to documents, and that bring types of a segment into its terms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.index.kernels.segment import document_of, read_number, sort_numbers
+from ibidem.matches.kernels.join import find_root, unite
+
+
+@outer_kernel
+def choose_anchors(document_first, n_words, n_places, size, min_quote_words, max_places, is_anchor):
+    """Mark the sentences whose places are looked at: every passage with the index goes through one of them.
+
+    `n_places` is 0 where nothing matches, -1 where a sentence is stepped over. A passage of fewer than `size` sentences has
+    a sentence of `min_quote_words` words, or is all of a short text; a longer one covers a window, of which the sentence
+    with the fewest places is enough. Sentences of more than `max_places` places are not looked at.
+    """
+    shorter = size > 1 and min_quote_words > 0
+    for d in range(len(document_first) - 1):
+        n = 0  # sentences so far that are not stepped over
+        matched = 0  # of these, how many in a row up to here match something
+        everything = True
+        for s in range(document_first[d], document_first[d + 1]):
+            is_anchor[s] = False
+            if n_places[s] < 0:
+                continue
+            n += 1
+            matched = matched + 1 if n_places[s] > 0 else 0
+            everything &= n_places[s] > 0
+            if shorter and n_words[s] >= min_quote_words and 0 < n_places[s] <= max_places:
+                is_anchor[s] = True
+            if matched < size:
+                continue
+            best = np.int64(-1)
+            covered = False
+            k = s
+            left = size
+            while left > 0:  # the window that ends here
+                if n_places[k] >= 0:
+                    left -= 1
+                    covered |= is_anchor[k]
+                    if best < 0 or n_places[k] < n_places[best]:
+                        best = k
+                k -= 1
+            if not covered and n_places[best] <= max_places:
+                is_anchor[best] = True
+        if shorter and everything and 0 < n < size:
+            best = np.int64(-1)
+            covered = False
+            for s in range(document_first[d], document_first[d + 1]):
+                if n_places[s] >= 0:
+                    covered |= is_anchor[s]
+                    if best < 0 or n_places[s] < n_places[best]:
+                        best = s
+            if not covered and n_places[best] <= max_places:
+                is_anchor[best] = True
+
+
+@outer_kernel
+def shared_words(lists, list_first, types, local, numbers, filler, values, first):
+    """Sets of types in the words of the queries, rising: `local` are their numbers in the segment, rising, `numbers` those
+    among the queries. Words that no query has become numbers from `filler` on: they only count. `first[0]` is set.
+    """
+    at = first[0]
+    for k in range(len(types)):
+        position = np.int64(list_first[types[k]])
+        end = np.int64(list_first[types[k] + 1])
+        _, position = read_number(lists, position)
+        word = np.int64(-1)
+        begin = at
+        n_others = 0
+        while position < end:
+            number, position = read_number(lists, position)
+            if number == 0 and word >= 0:
+                continue  # a repeat
+            word = number if word < 0 else word - number
+            low = 0
+            high = len(local)
+            while low < high:
+                middle = (low + high) // 2
+                if local[middle] < word:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < len(local) and local[low] == word:
+                values[at] = numbers[low]
+            else:
+                values[at] = filler + n_others
+                n_others += 1
+            at += 1
+        sort_numbers(values, begin, at - begin)
+        first[k + 1] = at
+
+
+@outer_kernel
+def trim_documents(documents, document_first, types, sizes, matched, begins, ends):
+    """Find the stretch of each document from its first to its last sentence of a matched type (these rise), and one more on
+    either side that is not stepped over: so a stretch is not taken for the whole document.
+    """
+    for k in range(len(documents)):
+        low = document_first[documents[k]]
+        high = document_first[documents[k] + 1]
+        begin = high
+        end = low
+        for s in range(low, high):
+            at = 0
+            bound = len(matched)
+            while at < bound:
+                middle = (at + bound) // 2
+                if matched[middle] < types[s]:
+                    at = middle + 1
+                else:
+                    bound = middle
+            if at < len(matched) and matched[at] == types[s]:
+                begin = min(begin, s)
+                end = s + 1
+        while begin > low:
+            begin -= 1
+            if sizes[types[begin]] > 0:
+                break
+        while end < high:
+            end += 1
+            if sizes[types[end - 1]] > 0:
+                break
+        begins[k] = begin
+        ends[k] = end
+
+
+@outer_kernel
+def unite_pairs(a, b, parent):
+    """Join the components of every a with those of b, and let every node point at its root."""
+    for k in range(len(a)):
+        unite(parent, a[k], b[k])
+    for x in range(len(parent)):
+        parent[x] = find_root(parent, x)
+
+
+@outer_kernel
+def take_places(types, occurrence_first, occurrences, document_first, kept, most_documents, fill, match, document, sentence):
+    """Places of the given types in kept documents, each type's in order, until `most_documents` are met; return their number.
+
+    Only with `fill` they are written: which of the types, the document, the sentence.
+    """
+    n = 0
+    for k in range(len(types)):
+        n_documents = 0
+        d = np.int64(-1)
+        counts = False
+        for at in range(occurrence_first[types[k]], occurrence_first[types[k] + 1]):
+            s = np.int64(occurrences[at])
+            if d < 0 or s >= document_first[d + 1]:
+                # The document of a sentence: it comes after the one before, mostly not by much.
+                step = np.int64(1)
+                low = d + 1
+                while low + step < len(kept) and document_first[low + step] <= s:
+                    low += step
+                    step *= 2
+                high = min(low + step, np.int64(len(kept)))
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    if document_first[middle] <= s:
+                        low = middle
+                    else:
+                        high = middle
+                d = low
+                counts = kept[d]
+                n_documents += counts
+                if n_documents > most_documents:
+                    break
+            if counts:
+                if fill:
+                    match[n] = k
+                    document[n] = d
+                    sentence[n] = s
+                n += 1
+    return n
+
+
+@inner_kernel
+def _sift_down(heap, n):
+    """Put the first number of a heap of n, the largest on top, where it belongs."""
+    at = 0
+    value = heap[0]
+    while 2 * at + 1 < n:
+        child = 2 * at + 1
+        if child + 1 < n and heap[child + 1] > heap[child]:
+            child += 1
+        if heap[child] <= value:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = value
+
+
+@inner_kernel
+def _sift_up(heap, n, value):
+    """Add a number to a heap of n, the largest on top."""
+    at = n
+    while at > 0 and heap[(at - 1) // 2] < value:
+        heap[at] = heap[(at - 1) // 2]
+        at = (at - 1) // 2
+    heap[at] = value
+
+
+@outer_kernel
+def find_oldest(match_first, types, equal, wanted, occurrence_first, occurrences, document_first, kept, heap, until):
+    """Find by query up to which sentence of a segment its places are the oldest `wanted` ones, and take these off `wanted`.
+
+    Query t has the types `types[match_first[t]:match_first[t + 1]]`; `equal[t]` does not count. Only places in kept documents
+    do (all, if `kept` is empty). `until` is the sentence after the last of them, or the number of sentences where there are
+    fewer. `heap` has room for the largest of `wanted`, if there are so many sentences.
+    """
+    for t in range(len(match_first) - 1):
+        n = 0
+        until[t] = len(occurrences) if wanted[t] > 0 else 0
+        for k in range(match_first[t], match_first[t + 1]):
+            if types[k] == equal[t] or wanted[t] == 0:
+                continue
+            for at in range(occurrence_first[types[k]], occurrence_first[types[k] + 1]):
+                s = np.int64(occurrences[at])
+                if n == wanted[t] and s > heap[0]:
+                    break
+                if len(kept) > 0 and not kept[document_of(s, document_first)]:
+                    continue
+                if n < wanted[t]:
+                    _sift_up(heap, n, s)
+                    n += 1
+                else:
+                    heap[0] = s
+                    _sift_down(heap, n)
+        if n > 0 and n == wanted[t]:
+            until[t] = heap[0] + 1
+        wanted[t] -= n
+
+
+@outer_kernel
+def count_other_documents(of_sentence, same_id, not_before, first, serials, counts):
+    """Count by sentence the documents of its type that come before its own and are not of its id.
+
+    Type t stands in the documents `serials[first[t]:first[t + 1]]`, rising; `same_id` and `not_before` go by sentence.
+    """
+    for s in range(len(of_sentence)):
+        begin = first[of_sentence[s]]
+        low = begin
+        high = first[of_sentence[s] + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if serials[middle] < not_before[s]:
+                low = middle + 1
+            else:
+                high = middle
+        counts[s] = low - begin
+        for k in range(begin, low):
+            if serials[k] == same_id[s]:
+                counts[s] -= 1
+                break

@@ -1,0 +1,273 @@
+"""Kernels that write and read the parts of a segment: lists of words by type, postings by word, places by type.
+
+Numbers lie as variable-length bytes, seven bits each, the last byte of a number below 128. A *list* is the number of words of
+a type and then its words from the rarest (the highest number) down, each as the difference to the one before; repeats are
+kept. A *posting* holds the types that a word stands in, rising, in the same way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.columns.hashes import SEED, mix
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
+
+
+@inlined_kernel
+def write_number(data, at, number):
+    """Write a number at byte `at`; return the byte after it."""
+    while number >= 128:
+        data[at] = number & 127 | 128
+        number >>= 7
+        at += 1
+    data[at] = number
+    return at + 1
+
+
+@inlined_kernel
+def read_number(data, at):
+    """Return the number at byte `at`, and the byte after it."""
+    byte = np.int64(data[at])
+    at += 1
+    number = byte & 127
+    shift = 7
+    while byte >= 128:
+        byte = np.int64(data[at])
+        at += 1
+        number |= (byte & 127) << shift
+        shift += 7
+    return number, at
+
+
+@inlined_kernel
+def number_length(number):
+    """Bytes that a number takes."""
+    length = 1
+    while number >= 128:
+        number >>= 7
+        length += 1
+    return length
+
+
+@inner_kernel
+def sort_numbers(values, begin, n):
+    """Shell sort of `values[begin:begin + n]` in place: lists are short."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(begin + gap, begin + n):
+            value = values[i]
+            j = i
+            while j >= begin + gap and values[j - gap] > value:
+                values[j] = values[j - gap]
+                j -= gap
+            values[j] = value
+        gap //= 3
+
+
+@outer_kernel
+def count_types(words, first, last_type, counts):
+    """Count by word the types that hold it; `last_type` is all -1."""
+    for t in range(len(first) - 1):
+        for i in range(first[t], first[t + 1]):
+            word = words[i]
+            if last_type[word] != t:
+                last_type[word] = t
+                counts[word] += 1
+
+
+@outer_kernel
+def write_lists(words, first, order, rank, scratch, lists, list_first, sizes):
+    """Write the lists of the types in the given order, with words renamed to their ranks; return the bytes written.
+
+    `sizes` are the numbers of distinct words, 255 for all from there on.
+
+    `words` is put into that order and naming too, each type sorted: what comes after reads it again.
+    """
+    at = 0
+    for k in range(len(order)):
+        list_first[k] = at
+        t = order[k]
+        n = first[t + 1] - first[t]
+        for i in range(n):
+            scratch[i] = rank[words[first[t] + i]]
+        sort_numbers(scratch, 0, n)
+        at = write_number(lists, at, n)
+        size = 0
+        for i in range(n - 1, -1, -1):
+            words[first[t] + i] = scratch[i]
+            at = write_number(lists, at, scratch[i] if i == n - 1 else scratch[i + 1] - scratch[i])
+            size += i == n - 1 or scratch[i + 1] != scratch[i]
+        sizes[k] = min(size, 255)
+    list_first[len(order)] = at
+    return at
+
+
+@outer_kernel
+def write_postings(words, first, order, sizes, p, q, last_type, fill, cursor, postings):
+    """Move the cursor of each word over the bytes of its posting, and with `fill` write them; `last_type` is all -1.
+
+    Words of a type are sorted. Only its rarest ones count: as many as it takes that a set with p/q of them has one (all of
+    them if p is 0).
+    """
+    for k in range(len(order)):
+        t = order[k]
+        left = _prefix_length(words, first[t], first[t + 1], sizes[k], p, q)
+        before = -1
+        for i in range(first[t + 1] - 1, first[t] - 1, -1):
+            word = words[i]
+            if word == before:
+                continue
+            if left == 0:
+                break
+            left -= 1
+            number = k - max(0, last_type[word])
+            if fill:
+                cursor[word] = write_number(postings, cursor[word], number)
+            else:
+                cursor[word] += number_length(number)
+            last_type[word] = k
+            before = word
+
+
+@inner_kernel
+def _prefix_length(words, begin, end, size, p, q):
+    """Number of rarest words of a type that any type with p/q of its words shares one of; `size` 255 may be more."""
+    n = np.int64(size)
+    if n == 255:
+        n = 0
+        for i in range(begin, end):
+            n += i == begin or words[i] != words[i - 1]
+    return n - -(-p * n // q) + 1
+
+
+@inlined_kernel
+def add_to_fingerprint(key, word_hash):
+    """Fold a word into a fingerprint. Adding forgets the order, as sorting would, and keeps repeats."""
+    return key + mix(SEED, word_hash)
+
+
+@outer_kernel
+def fingerprint_types(words, first, order, hashes, is_common, keys):
+    """Fingerprint of every type from its words that are not common; 0 where none is left."""
+    for k in range(len(order)):
+        t = order[k]
+        key = np.uint64(0)
+        n = 0
+        for i in range(first[t], first[t + 1]):
+            if not is_common[words[i]]:
+                key = add_to_fingerprint(key, hashes[words[i]])
+                n += 1
+        keys[k] = key | np.uint64(1) if n > 0 else np.uint64(0)
+
+
+@outer_kernel
+def list_occurrences(type_of_sentence, occurrence_first, occurrences):
+    """Counting sort of the sentences by type; `occurrence_first` is all 0 and has one more than there are types."""
+    for s in range(len(type_of_sentence)):
+        occurrence_first[type_of_sentence[s] + 1] += 1
+    for t in range(len(occurrence_first) - 1):
+        occurrence_first[t + 1] += occurrence_first[t]
+    for s in range(len(type_of_sentence)):
+        t = type_of_sentence[s]
+        occurrences[occurrence_first[t]] = s
+        occurrence_first[t] += 1
+    for t in range(len(occurrence_first) - 1, 0, -1):
+        occurrence_first[t] = occurrence_first[t - 1]
+    occurrence_first[0] = 0
+
+
+@outer_kernel
+def read_lists(lists, list_first, wanted, word_base, words, first):
+    """Read the lists of the wanted types back into words, renumbered from `word_base` on; `first[0]` is set."""
+    at = first[0]
+    for k in range(len(wanted)):
+        position = list_first[wanted[k]]
+        end = list_first[wanted[k] + 1]
+        _, position = read_number(lists, position)
+        word = np.int64(-1)
+        while position < end:
+            number, position = read_number(lists, position)
+            word = number if word < 0 else word - number
+            words[at] = word_base + word
+            at += 1
+        first[k + 1] = at
+
+
+@outer_kernel
+def read_lengths(lists, list_first, wanted, lengths):
+    """Number of words of the wanted types."""
+    for k in range(len(wanted)):
+        position = list_first[wanted[k]]
+        number, position = read_number(lists, position)
+        lengths[k] = number
+
+
+@outer_kernel
+def find_hashes(hashes, order, wanted, found):
+    """Place of each wanted number in a column of evenly spread 64-bit numbers, or -1.
+
+    The column rises, or it does so in the given order (empty for none). Interpolation: a hash says by itself about where it
+    stands; three or four looks instead of twenty.
+    """
+    in_order = len(order) > 0
+    for k in range(len(wanted)):
+        value = wanted[k]
+        low = np.int64(0)
+        high = np.int64(len(hashes))  # the place is in [low, high)
+        floor = np.uint64(0)
+        ceiling = np.uint64(0xFFFFFFFFFFFFFFFF)
+        found[k] = -1
+        steps = 0
+        while low < high:
+            if steps < 6 and high - low > 8:
+                share = np.float64(value - floor) / (np.float64(ceiling - floor) + 1.0)
+                middle = min(high - 1, low + np.int64(share * (high - low)))
+            else:
+                middle = (low + high) // 2
+            steps += 1
+            place = np.int64(order[middle]) if in_order else middle
+            at = hashes[place]
+            if at == value:
+                found[k] = place
+                break
+            if at < value:
+                low = middle + 1
+                floor = at
+            else:
+                high = middle
+                ceiling = at
+
+
+@inner_kernel
+def document_of(sentence, document_first):
+    """The document of a sentence."""
+    low = np.int64(0)
+    high = np.int64(len(document_first) - 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if document_first[middle] <= sentence:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@outer_kernel
+def count_documents(types, document_first, kept, list_first, lists, last_document, counts):
+    """Count by word the kept documents that hold it; `last_document` is all -1."""
+    for d in range(len(kept)):
+        if not kept[d]:
+            continue
+        for s in range(document_first[d], document_first[d + 1]):
+            position = np.int64(list_first[types[s]])
+            end = np.int64(list_first[np.int64(types[s]) + 1])
+            _, position = read_number(lists, position)
+            word = np.int64(-1)
+            while position < end:
+                number, position = read_number(lists, position)
+                word = number if word < 0 else word - number
+                if last_document[word] != d:
+                    last_document[word] = d
+                    counts[word] += 1

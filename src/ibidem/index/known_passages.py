@@ -1,0 +1,424 @@
+"""Passages of new documents: what they share with documents of the index, as `find` would say.
+
+The documents that may share a passage are looked up; they and the new ones make a small collection, which goes through the
+very stages of `find`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import Collection
+from ibidem.config import Config, PassagesConfig, passage_limits
+from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.index.arrivals import Arrivals, QueryTypes
+from ibidem.index.columns import expand, frozen, strings
+from ibidem.index.kernels import places as kernels
+from ibidem.index.kernels.segment import read_lists
+from ibidem.index.search import Matches, TooManyMatchesError, search_similar, search_similar_among
+from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.matches import TypeSets, join_types, sort_sets
+from ibidem.matches.core import rows_of
+from ibidem.model import DOCUMENT_BATCH, PASSAGES
+from ibidem.passages import Cells, Pairing, Rows, assemble_passages, find_diagonals, split_diagonals
+from ibidem.passages.diagonals import hot_flags
+from ibidem.passages.tables import passages_table
+from ibidem.signatures import HashSets
+
+Numbers = NDArray[np.int64]
+_UNMATCHED = np.uint64(1 << 62)
+_MUCH_ROOM = 1 << 16
+MOST_SIMILAR = 1 << 20  # matches of sentences in too many places that are listed; with more, classes are enough
+_NO_SOURCE = pa.array([""])
+
+
+@dataclass(frozen=True)
+class Similar:
+    """A segment, which of its documents are there, the types similar to the queries, and the queries' words as `Found` has.
+
+    `n_places` are those of the queries. Of a query in more than `max_places`, both may be fewer than there are, but more than
+    that. Once it is known which documents matter (`_among`), its matches are those in them, or as many pairs of a query and
+    a type as make the same classes.
+    """
+
+    segment: Segment
+    kept: NDArray[np.bool_]
+    matches: Matches
+    local: Numbers
+    n_places: Numbers
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Documents of a segment that may share passages with new ones, and the sentences among which these lie."""
+
+    segment: Segment
+    documents: Numbers
+    size: Numbers  # the number of these sentences, by document
+    sentences: Numbers
+    of_sentence: Numbers  # the document of each, in the segment
+    types: Numbers  # the type of each among all that matter here, -1 for those that match nothing
+
+
+def find_similar(
+    segment: Segment,
+    kept: NDArray[np.bool_],
+    queries: QueryTypes,
+    settings: SegmentSettings,
+    max_places: int,
+    map_parts: MapParts = in_turn,
+) -> Similar:
+    """Return the types of a segment that are similar to the queries, a bounded number for each query."""
+    found = search_similar(segment, queries, settings, map_parts, kept, max_places)
+    n_places = _count_places(segment, kept, found.similar, len(queries), max_places)
+    return Similar(segment, kept, found.similar, found.local, n_places)
+
+
+def _count_places(
+    segment: Segment, kept: NDArray[np.bool_], matches: Matches, n_queries: int, max_places: int
+) -> Numbers:
+    """Return how many places each query has; where there are more than `max_places`, it may be fewer, but more than that."""
+    counts = segment.place_counts(matches.type)
+    if not kept.all():
+        types, which = np.unique(matches.type, return_inverse=True)
+        match, _, _ = take_places(segment, kept, types, max_places + 1)
+        counts = np.bincount(match, minlength=len(types))[which]
+    return np.bincount(matches.query, counts, n_queries).astype(np.int64)
+
+
+def locate_passages(
+    arrivals: Arrivals,
+    queries: QueryTypes,
+    similar: Sequence[Similar],
+    settings: SegmentSettings,
+    config: Config,
+    own_serials: Numbers,
+    among_themselves: bool,
+    map_parts: MapParts = in_turn,
+) -> pa.Table:
+    """Return the passages that arrivals share with documents of the index, in the schema PASSAGES; arrivals are side a.
+
+    Promised: every passage of `min_sentences` that goes through a sentence of at most `max_places` places, and every shorter
+    one that goes through such a sentence of `min_quote_words` words, or is all of two short texts; the rest of such passages
+    is not cut. Places are those in the index, and among the arrivals before. With
+    `among_themselves`, also the passages that they share with one another; then the later document is side a. `own_serials`
+    are those of the arrivals' ids in the index: a document is not compared with itself.
+    """
+    limits = passage_limits(config)
+    collection = arrivals.collection
+    n_places = _places_before(arrivals, queries, similar, among_themselves)
+    anchors = _anchor_types(arrivals, n_places, config)
+    if not anchors.any() and not among_themselves:
+        return PASSAGES.empty_table()
+    documents = [_documents_of(part, anchors) for part in similar]
+    similar = [
+        _among(part, mine, queries, settings, limits.max_places, map_parts)
+        for part, mine in zip(similar, documents, strict=True)
+    ]
+    digests, number = np.unique(
+        np.concatenate([queries.digests, *(part.segment.digests[part.matches.type] for part in similar)]), return_inverse=True
+    )
+    known, of_match = [], number[len(queries) :]
+    for part, chosen in zip(similar, documents, strict=True):
+        mine, of_match = of_match[: len(part.matches)], of_match[len(part.matches) :]
+        known.append(_trimmed(part, chosen, mine))
+    order = np.arange(collection.n_documents)[::-1] if among_themselves else np.arange(collection.n_documents)
+    mine = expand(collection.document_first[order], np.diff(collection.document_first)[order])
+    my_types = number[arrivals.types.of_sentence[mine]]
+    small, types = _small_collection(collection, order, my_types, mine, known, config.passages.skip_same_group)
+    exact = config.signatures.signature == "exact"
+    classes = _classes(arrivals, queries, similar, number, len(digests), config.matches.min_similarity, among_themselves, exact)
+    unmatched = np.arange(len(types), dtype=np.uint64) + _UNMATCHED
+    of_sentence = np.where(types >= 0, classes[types].astype(np.uint64) + np.uint64(1), unmatched)
+    if not exact:
+        of_sentence[small.n_words == 0] = 0
+    rows = rows_of(small, of_sentence, limits.max_gap_sentences)
+    is_known = np.arange(small.n_documents) >= collection.n_documents
+    side, kin = np.empty(0, np.int8), np.empty(0, np.int32)
+    if among_themselves:
+        kin = np.where(is_known, 0, -1).astype(np.int32)  # documents of the index are not compared with one another
+    else:
+        side = is_known.astype(np.int8)
+    pairs = Pairing(limits.same_document and among_themselves, side, kin)
+    # A class is hot if all its sentences among the arrivals are.
+    fewest = np.full(len(digests), np.iinfo(np.int64).max)
+    np.minimum.at(fewest, classes[types[: len(mine)]], n_places[mine])
+    is_hot = (types >= 0) & (fewest[classes[types]] > limits.max_places)
+    uncapped = replace(limits, max_places=10**9)
+    known_hot = hot_flags(is_hot[rows.sentence], limits.min_sentences, rows) if is_hot.any() else None
+    diagonals, _ = find_diagonals(rows, uncapped, pairs, map_parts, known_hot)
+    cells = None
+    if not exact:
+        sets = _sets(queries, similar, number, len(digests))
+        cells = Cells(types[rows.sentence].astype(np.int32), sets, config.matches.min_similarity.as_integer_ratio())
+    diagonals = _without_hot(diagonals, rows, n_places[mine], limits, cells)
+    parts = assemble_passages(diagonals, rows, small.id_hashes, limits, cells, map_parts)
+    table = passages_table(parts, rows, small, limits.min_sentences, map_parts)
+    serials = np.concatenate([own_serials[order], *(part.segment.serials[part.documents] for part in known)])
+    return _admissible(table, small, serials, config)
+
+
+def _places_before(
+    arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], among_themselves: bool
+) -> Numbers:
+    """Return for every sentence of the arrivals how many places it has in the index, and among those before it.
+
+    Where there are more than `max_places`, it may be fewer than there are, but more than that.
+    """
+    by_type = np.zeros(len(queries), np.int64)
+    for part in similar:
+        by_type += part.n_places
+    of_sentence = arrivals.types.of_sentence
+    n_places = by_type[of_sentence]
+    if among_themselves:
+        order = np.argsort(of_sentence, kind="stable")
+        first = np.searchsorted(of_sentence[order], np.arange(len(queries) + 1))
+        n_places[order] += np.arange(len(order)) - first[of_sentence[order]]
+    return n_places
+
+
+def take_places(
+    segment: Segment, kept: NDArray[np.bool_], types: Numbers, most_documents: int
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the places of types in kept documents: which of the types, document, sentence; those of the oldest documents."""
+    source = (frozen(types), segment.occurrence_first, segment.occurrences, segment.document_first, kept, most_documents)
+    n = int(segment.place_counts(types).sum())
+    if n > _MUCH_ROOM:  # then it pays to count first
+        n = kernels.take_places(*source, False, *(np.empty(0, np.int64) for _ in range(3)))
+    rows = [np.empty(n, np.int64) for _ in range(3)]
+    n = kernels.take_places(*source, True, *rows)
+    match, document, sentence = (column[:n] for column in rows)
+    return match, document, sentence
+
+
+def _anchor_types(arrivals: Arrivals, n_places: Numbers, config: Config) -> NDArray[np.bool_]:
+    """Tell which types of the arrivals lead to documents."""
+    limits, collection, of_sentence = passage_limits(config), arrivals.collection, arrivals.types.of_sentence
+    if config.signatures.signature != "exact":
+        n_places = np.where(collection.n_words == 0, -1, n_places)
+    is_anchor = np.empty(len(n_places), np.bool_)
+    kernels.choose_anchors(
+        collection.document_first, collection.n_words, n_places, limits.min_sentences, limits.min_quote_words,
+        limits.max_places, is_anchor,
+    )  # fmt: skip
+    anchors = np.zeros(len(arrivals.types), np.bool_)
+    anchors[of_sentence[is_anchor]] = True
+    return anchors
+
+
+def _without_hot(
+    diagonals: NDArray[np.int32], rows: Rows, n_places: Numbers, limits: PassagesConfig, cells: Cells | None
+) -> NDArray[np.int32]:
+    """Drop the diagonals that consist of text of too many places. Arrivals are side a, and come first.
+
+    They are split at cells that do not match first: which sentences share a class depends on what else was asked about.
+    """
+    mine = rows.sentence[rows.sentence < len(n_places)]
+    is_cold = n_places[mine] <= limits.max_places
+    if is_cold.all():
+        return diagonals
+    if cells is not None:
+        diagonals = split_diagonals(diagonals, cells)
+    is_long = rows.n_words[: len(mine)] >= limits.min_quote_words
+    begin, end = diagonals[:, 0], diagonals[:, 0] + diagonals[:, 2]
+
+    def any_of(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        before = np.concatenate([[0], np.cumsum(chosen)])
+        return np.asarray(before[np.minimum(end, len(mine))] > before[np.minimum(begin, len(mine))])
+
+    # As anchors are chosen: a short one needs a long sentence that is not hot, if it has a long one at all.
+    needs_long = (diagonals[:, 2] < limits.min_sentences) & any_of(is_long)
+    return diagonals[np.where(needs_long, any_of(is_cold & is_long), any_of(is_cold))]
+
+
+def _documents_of(part: Similar, anchors: NDArray[np.bool_]) -> Numbers:
+    """Return the documents in which the anchors' matches are."""
+    segment, matches = part.segment, part.matches
+    led_to = np.unique(matches.type[anchors[matches.query]])
+    first = segment.occurrence_first[led_to].astype(np.int64)
+    places = segment.occurrences[expand(first, segment.place_counts(led_to))]
+    documents = np.unique(segment.documents_of(places))
+    return documents[part.kept[documents]]
+
+
+def _among(
+    part: Similar,
+    documents: Numbers,
+    queries: QueryTypes,
+    settings: SegmentSettings,
+    max_places: int,
+    map_parts: MapParts,
+) -> Similar:
+    """Return the types with all matches in these documents of the queries that are in more than `max_places` places.
+
+    No passage is found through such a query, but it may be in one. Types of one template all match one another: where there
+    are too many matches to list, pairs that make the same classes take their place.
+    """
+    is_hot = part.n_places > max_places
+    if settings.exact or not is_hot.any():
+        return part
+    segment, hot = part.segment, np.flatnonzero(is_hot)
+    is_asked = np.zeros(segment.n_types, np.bool_)
+    is_asked[segment.types[expand(segment.document_first[documents], segment.sentence_counts(documents))]] = True
+    some = queries.chosen(hot)
+    if not is_asked.any():
+        found = Matches.joined([])
+    else:
+        try:
+            found = search_similar_among(segment, some, settings, map_parts, is_asked, MOST_SIMILAR)
+        except TooManyMatchesError:
+            found = _connecting(segment, np.flatnonzero(is_asked), some, settings.min_similarity, map_parts)
+    others = part.matches.chosen(~is_hot[part.matches.query], 0)
+    return replace(part, matches=Matches.joined([others, replace(found, query=hot[found.query])]))
+
+
+def _connecting(
+    segment: Segment, types: Numbers, queries: QueryTypes, limit: Fraction, map_parts: MapParts
+) -> Matches:
+    """Return pairs of queries and types that connect those of one class, a chain of similar sentences; one or two of each."""
+    sizes = np.concatenate([queries.sizes, segment.word_counts(types)])
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    words, ends = np.empty(int(segment.word_counts(types).sum()), np.int32), np.zeros(len(types) + 1, np.int64)
+    read_lists(segment.lists, segment.list_first, frozen(types), 0, words, ends)
+    hashes = np.concatenate([queries.word_hashes[queries.words], segment.word_hashes[words]])
+    classes = join_types(sort_sets(HashSets(hashes, first), map_parts), limit, map_parts).of_type
+    of_query, of_type = classes[: len(queries)], classes[len(queries) :]
+    a_query, a_type = np.full((2, len(classes) + 1), -1)  # by class; the last is that of sentences without words
+    a_query[of_query[::-1]] = np.arange(len(of_query))[::-1]
+    a_type[of_type[::-1]] = np.arange(len(of_type))[::-1]
+    a_query[-1] = a_type[-1] = -1
+    query = np.concatenate([np.arange(len(of_query)), a_query[of_type]])
+    number = np.concatenate([a_type[of_query], np.arange(len(of_type))])
+    both = (query >= 0) & (number >= 0)
+    nothing = np.zeros(int(both.sum()), np.int64)
+    return Matches(query[both], types[number[both]], nothing, nothing, nothing)
+
+
+def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
+    """Return documents, cut down to the sentences among which matches are; `number` names the type of each match."""
+    segment, matches = part.segment, part.matches
+    matched, at = np.unique(matches.type, return_index=True)
+    begins, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
+    kernels.trim_documents(documents, segment.document_first, segment.types, segment.sizes, matched, begins, ends)
+    size = ends - begins
+    sentences = expand(begins, size)
+    types = segment.types[sentences].astype(np.int64)
+    names = np.full(len(types), -1, np.int64)
+    if len(matched):
+        place = np.minimum(np.searchsorted(matched, types), len(matched) - 1)
+        names = np.where(matched[place] == types, number[at][place], -1)
+    return _Known(segment, documents, size, sentences, np.repeat(documents, size), names)
+
+
+def _small_collection(
+    arrivals: Collection, order: Numbers, types: Numbers, mine: Numbers, known: Sequence[_Known], with_groups: bool
+) -> tuple[Collection, Numbers]:
+    """Return the arrivals, in the given order, and the known documents as one collection, and the type of each sentence.
+
+    `mine` are the arrivals' sentences in that order, `types` their types.
+    """
+    size = np.diff(arrivals.document_first)[order]
+    ids = [arrivals.ids.take(pa.array(order)), *(part.segment.ids(part.documents) for part in known)]
+    n = arrivals.n_documents + sum(len(part.documents) for part in known)
+    groups = [pa.nulls(n, pa.large_string())]
+    if with_groups:
+        groups = [arrivals.groups.take(pa.array(order)), *(part.segment.groups(part.documents) for part in known)]
+    times = [arrivals.times[order], *(part.segment.times[part.documents] for part in known)]
+    sizes = np.concatenate([size, *(part.size for part in known)])
+    starts = [arrivals.start_char[mine], *(part.segment.start_char[part.sentences] for part in known)]
+    known_ends = (part.segment.end_chars(part.sentences, part.of_sentence).astype(np.uint32) for part in known)
+    ends = [arrivals.end_char[mine], *known_ends]
+    n_words = [arrivals.n_words[mine], *(p.segment.word_counts(p.segment.types[p.sentences]) for p in known)]
+    columns = {
+        "id": pa.chunked_array(ids, pa.large_string()).combine_chunks(),
+        "text": strings(np.zeros(n + 1, np.int64), np.empty(0, np.uint8)),
+        "time": pa.array(np.concatenate(times)).cast(pa.timestamp("us", tz="UTC")),
+        "group": pa.chunked_array(groups, pa.large_string()).combine_chunks(),
+        "source": pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), _NO_SOURCE),
+        "position": pa.array(np.zeros(n, np.int64)),
+        "cleaned": pa.array(np.zeros(n, np.bool_)),
+    }
+    n_sentences = int(sizes.sum())
+    nothing = np.zeros(n_sentences, np.uint32)
+    small = Collection(
+        [pa.RecordBatch.from_arrays(list(columns.values()), schema=DOCUMENT_BATCH)],
+        n_chars=np.concatenate([arrivals.n_chars[order], *(part.segment.n_chars[part.documents] for part in known)]),
+        n_input=arrivals.n_documents,
+        document=np.repeat(np.arange(n, dtype=np.int32), sizes),
+        start_byte=nothing,
+        end_byte=nothing,
+        start_char=np.concatenate(starts),
+        end_char=np.concatenate(ends),
+        n_words=np.concatenate(n_words),
+        digest=nothing.astype(np.uint64),
+    )
+    return small, np.concatenate([types, *(part.types for part in known)])
+
+
+def _classes(
+    arrivals: Arrivals,
+    queries: QueryTypes,
+    similar: Sequence[Similar],
+    number: Numbers,
+    n_types: int,
+    limit: Fraction,
+    among_themselves: bool,
+    exact: bool,
+) -> Numbers:
+    """Return the class of every type: types of different classes do not match."""
+    parent = np.arange(n_types, dtype=np.int32)
+    if exact:
+        return parent.astype(np.int64)
+    query = np.concatenate([part.matches.query for part in similar] or [np.empty(0, np.int64)])
+    a, b = number[query], number[len(queries) :]
+    if among_themselves:
+        of_type = arrivals.join(limit)
+        has_words = np.flatnonzero(of_type >= 0)
+        a, b = np.concatenate([a, number[has_words]]), np.concatenate([b, number[of_type[has_words]]])
+    kernels.unite_pairs(a, b, parent)
+    return parent.astype(np.int64)
+
+
+def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_types: int) -> TypeSets:
+    """Return the words of every type that matters here, in the numbers of the queries' words."""
+    start, size = np.zeros(n_types, np.int64), np.zeros(n_types, np.int32)
+    values, filled = [], 0
+    done = np.zeros(n_types, np.bool_)
+    of_match = number[len(queries) :]
+    for part in similar:
+        mine, of_match = of_match[: len(part.matches)], of_match[len(part.matches) :]
+        names, at = np.unique(mine, return_index=True)
+        types = part.matches.type[at][~done[names]]
+        names = names[~done[names]]
+        done[names] = True
+        present = np.flatnonzero(part.local >= 0)
+        present = present[np.argsort(part.local[present])]
+        first = np.zeros(len(types) + 1, np.int64)
+        room = np.empty(int(part.segment.word_counts(types).sum()), np.int32)
+        source = (part.segment.lists, part.segment.list_first, types, part.local[present], present)
+        kernels.shared_words(*source, len(queries.word_hashes), room, first)
+        start[names], size[names] = first[:-1] + filled, np.diff(first)
+        values.append(room[: first[-1]])
+        filled += int(first[-1])
+    # The queries' own sets last: they hold for types that are both.
+    mine = number[: len(queries)]
+    start[mine], size[mine] = queries.first[:-1] + filled, np.diff(queries.first)
+    values.append(queries.sorted_words)
+    return TypeSets(start, size, np.concatenate(values), np.empty(0, np.uint64), 0, 0)
+
+
+def _admissible(table: pa.Table, small: Collection, serials: Numbers, config: Config) -> pa.Table:
+    """Leave out what a document shares with itself in the index, and pairs of one group if they are not wanted."""
+    if table.num_rows == 0:
+        return table
+    a, b = (np.concatenate([chunk.indices.to_numpy() for chunk in table.column(side).chunks]) for side in ("a_id", "b_id"))
+    keep = (a < small.n_input) & ((serials[a] != serials[b]) | (serials[a] < 0) | (a == b))
+    if config.passages.skip_same_group:
+        keep &= (a == b) | (small.kin[a] != small.kin[b]) | (small.kin[a] < 0)
+    return table if keep.all() else table.filter(pa.array(keep))

@@ -1,0 +1,107 @@
+"""Merging: several segments, one after the other in the order of arrival, become one, without what was removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.index.columns import expand, frozen, string_columns
+from ibidem.index.kernels import segment as kernels
+from ibidem.index.segment import DocumentColumns, Segment, SegmentSettings, SentenceColumns, TypeColumns, build_segment
+from ibidem.index.vocabulary import WordCounts
+
+Numbers = NDArray[np.int64]
+
+
+def merge_segments(
+    segments: Sequence[Segment], kept: Sequence[NDArray[np.bool_]], counts: WordCounts, settings: SegmentSettings
+) -> Segment:
+    """Return one segment with the kept documents of all, in their order; `kept` goes by document of each segment."""
+    documents, sentences, types = columns_of(segments, kept)
+    return build_segment(documents, sentences, types, counts, settings)
+
+
+def columns_of(
+    segments: Sequence[Segment], kept: Sequence[NDArray[np.bool_]]
+) -> tuple[DocumentColumns, SentenceColumns, TypeColumns]:
+    """Return the kept documents of segments, their sentences and their types, as `build_segment` takes them."""
+    chosen = [np.flatnonzero(keep) for keep in kept]
+    sizes = [segment.sentence_counts(rows) for segment, rows in zip(segments, chosen, strict=True)]
+    spans = [_sentences_of(segment, rows) for segment, rows in zip(segments, chosen, strict=True)]
+    types, of_sentence = _unite_types([(s, s.types[rows]) for s, rows in zip(segments, spans, strict=True)])
+    ends = []
+    for segment, rows, span, size in zip(segments, chosen, spans, sizes, strict=True):
+        ends.append(segment.end_chars(span, np.repeat(rows, size)))
+    sentences = SentenceColumns(
+        document_first=np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+        types=of_sentence,
+        start_char=np.concatenate([s.start_char[span] for s, span in zip(segments, spans, strict=True)]),
+        end_char=np.concatenate(ends).astype(np.uint32),
+    )
+    return _unite_documents(list(zip(segments, chosen, strict=True))), sentences, types
+
+
+def document_columns(
+    serials: Numbers, n_chars: Numbers, times: Numbers, ids: pa.LargeStringArray, groups: pa.LargeStringArray
+) -> DocumentColumns:
+    """Return the columns of documents; groups may be null."""
+    coded = groups.dictionary_encode()
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return DocumentColumns(serials, n_chars, times, *string_columns(ids), codes, *string_columns(coded.dictionary))
+
+
+def _unite_documents(parts: Sequence[tuple[Segment, Numbers]]) -> DocumentColumns:
+    def joined(name: str) -> Numbers:
+        return np.concatenate([getattr(segment, name)[rows] for segment, rows in parts])
+
+    ids = pa.chunked_array([segment.ids(rows) for segment, rows in parts], pa.large_string()).combine_chunks()
+    groups = pa.chunked_array([segment.groups(rows) for segment, rows in parts], pa.large_string()).combine_chunks()
+    return document_columns(joined("serials"), joined("n_chars"), joined("times"), ids, groups)
+
+
+def _sentences_of(segment: Segment, documents: Numbers) -> Numbers:
+    """Return the numbers of all sentences of these documents."""
+    if len(documents) == segment.n_documents:
+        return np.arange(segment.n_sentences)
+    return expand(segment.document_first[documents], segment.sentence_counts(documents))
+
+
+def _unite_types(parts: Sequence[tuple[Segment, NDArray[np.uint32]]]) -> tuple[TypeColumns, NDArray[np.uint32]]:
+    """Return the types that the given sentences have, each once, and the type of each sentence among them."""
+    used = []
+    for segment, of_sentence in parts:
+        is_used = np.zeros(segment.n_types, np.bool_)
+        is_used[of_sentence] = True
+        used.append(np.flatnonzero(is_used))
+    digests, number = np.unique(
+        np.concatenate([s.digests[types] for (s, _), types in zip(parts, used, strict=True)]), return_inverse=True
+    )
+    # Of types that several segments hold, the first one's list is read.
+    source = np.empty(len(digests), np.int64)
+    source[number[::-1]] = np.arange(len(number))[::-1]
+    bounds = np.concatenate([[0], np.cumsum([len(types) for types in used])])
+    hashes, word_number = np.unique(np.concatenate([s.word_hashes for s, _ in parts]), return_inverse=True)
+    lists, sizes, of_all = [], [], []
+    word_base = 0
+    for k, ((segment, of_sentence), types) in enumerate(zip(parts, used, strict=True)):
+        mine = number[bounds[k] : bounds[k + 1]]
+        wanted = types[source[mine] == np.arange(bounds[k], bounds[k + 1])]
+        lengths = segment.word_counts(wanted)
+        first = np.zeros(len(wanted) + 1, np.int64)
+        words = np.empty(int(lengths.sum()), np.int32)
+        kernels.read_lists(segment.lists, segment.list_first, frozen(wanted), word_base, words, first)
+        lists.append(word_number[words])
+        sizes.append(lengths)
+        renumbered = np.empty(segment.n_types, np.uint32)
+        renumbered[types] = mine
+        of_all.append(renumbered[of_sentence])
+        word_base += len(segment.word_hashes)
+    in_order = np.argsort(source, kind="stable")
+    first = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    place = np.empty(len(in_order), np.uint32)
+    place[in_order] = np.arange(len(in_order), dtype=np.uint32)
+    united = TypeColumns(digests[in_order], np.concatenate(lists).astype(np.int32), first, hashes)
+    return united, place[np.concatenate(of_all)]

@@ -1,0 +1,222 @@
+"""Watching a stream: each document is looked up among everything before it, answered, and added."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ibidem.columns.collection import Collection
+from ibidem.config import Config
+from ibidem.config.quantities import commit_rhythm
+from ibidem.execution.tasks import MapParts
+from ibidem.formats.records import surrogate_in
+from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.index.answers import QueryResult, Verdict, answer
+from ibidem.index.arrivals import Arrivals
+from ibidem.index.search import TooManyMatchesError
+from ibidem.index.segment import SegmentSettings
+from ibidem.index.writer import Writer
+from ibidem.model import Document, Skipped
+
+MOST_TOGETHER = 512
+_END = object()
+_STEP_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What a document of the stream shares with everything before it; `skipped` says why it was left out, if it was."""
+
+    id: str
+    verdict: Verdict | None
+    n_passages: int = 0
+    skipped: Skipped | None = None
+    _list_passages: Callable[[], list[dict[str, Any]]] = field(default=list, repr=False, compare=False)
+
+    @property
+    def passages(self) -> list[dict[str, Any]]:
+        """The passages as records; made when they are asked for."""
+        return self._list_passages()
+
+
+class Watcher:
+    """Answers the documents of a stream and adds them; commits in the rhythm of the settings, and at the end."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        collect: Callable[[list[Any], SkippedRecords], Collection],
+        settings: SegmentSettings,
+        config: Config,
+        replace: bool,
+        map_parts: MapParts,
+    ) -> None:
+        self._writer, self._collect, self._settings, self._config = writer, collect, settings, config
+        self._replace, self._map_parts = replace, map_parts
+        self._n_seen = 0
+        self._is_sound = True
+
+    def watch(self, documents: Iterable[Any]) -> Iterator[Arrival]:
+        """Yield an answer for each document, in their order. What nobody takes an answer for is not added."""
+        rhythm = commit_rhythm(self._config.index.commit_every)
+        assert rhythm is not None
+        max_documents, max_seconds = rhythm
+        last_commit = time.monotonic()
+
+        def commit_if_due() -> None:
+            nonlocal last_commit
+            is_full = self._writer.n_waiting_documents >= max_documents or self._writer.n_before_counting <= 0
+            if is_full or time.monotonic() - last_commit >= max_seconds:
+                self._writer.commit()
+                last_commit = time.monotonic()
+
+        try:
+            with closing(_batches(documents, lambda: last_commit + max_seconds - time.monotonic())) as batches:
+                for waiting in batches:
+                    while waiting:
+                        most = min(max_documents - self._writer.n_waiting_documents, self._writer.n_before_counting)
+                        together, waiting = self._take(waiting, most)
+                        try:
+                            yield from self._answer(together)
+                        except TooManyMatchesError:  # among one another: raised before anything was added or answered
+                            for item in together:
+                                yield from self._answer([item])
+                        commit_if_due()
+                    commit_if_due()  # nothing may have come for a while
+        finally:
+            if self._is_sound:
+                self._writer.commit()
+
+    def _take(self, waiting: list[Any], most: int) -> tuple[list[Any], list[Any]]:
+        """Cut off what can be answered together: no id twice, and nothing after a document that replaces another."""
+        waiting, later = waiting[: max(1, most)], waiting[max(1, most) :]
+        names = [self._id_of(item) for item in waiting]
+        known = self._writer.serials_of([name for name in names if name is not None]) if self._replace else {}
+        seen: set[str] = set()
+        for number, name in enumerate(names):
+            if name in seen:
+                return waiting[:number], waiting[number:] + later
+            if name in known:
+                return waiting[: number + 1], waiting[number + 1 :] + later
+            if name is not None:
+                seen.add(name)
+        return waiting, later
+
+    def _id_of(self, item: Any) -> str | None:
+        """Return the id of a record; None where there is none, or none that can be written down."""
+        if isinstance(item, Document):
+            value: Any = item.id
+        else:
+            value = item.get(self._config.documents.id_field) if hasattr(item, "get") else None
+        return None if value is None or surrogate_in(str(value)) is not None else str(value)
+
+    def _answer(self, together: list[Any]) -> Iterator[Arrival]:
+        """Answer documents and add them; those that cannot be taken are answered by the reason, in their place."""
+        skipped = SkippedRecords(self._config.output.strict)
+        known = {} if self._replace else self._writer.serials_of([name for name in map(self._id_of, together) if name])
+        wanted, refused = [], {}
+        places: list[int] = []
+        for number, item in enumerate(together):
+            name = self._id_of(item)
+            position = self._n_seen + number + 1
+            if isinstance(item, Skipped):
+                refused[number] = item
+            elif not name:
+                reason = f"no field '{self._config.documents.id_field}', or none that is text: an index needs the id"
+                refused[number] = Skipped("stream", position, reason)
+            elif name in known:
+                reason = "a document of that id is in the index already; --replace takes the new one"
+                refused[number] = Skipped("stream", position, reason, name)
+            else:
+                wanted.append(item)
+                places.append(number)
+        for record in refused.values():
+            skipped.add(record)
+        collection = self._collect(wanted, skipped)
+        refused |= {places[record.position - 1]: record for record in skipped.records[len(refused) :]}
+        result = self._add(collection) if collection.n_documents else None
+        number_of = {name: number for number, name in enumerate(result.ids)} if result is not None else {}
+        answered = 0
+        try:
+            for number, item in enumerate(together):
+                name = self._id_of(item) or ""
+                answered = number  # while it is being handed over: the one who asked may go away
+                if number in refused:
+                    reason = refused[number].reason
+                    yield Arrival(name, None, skipped=Skipped("stream", self._n_seen + number + 1, reason, name or None))
+                elif result is not None:
+                    at = number_of[name]
+                    yield Arrival(name, result.verdicts[at], result.n_passages_of(at), None, partial(result.passages_of, at))
+        except GeneratorExit:
+            self._writer.retract([self._id_of(item) or "" for item in together[answered + 1 :]])
+            raise
+        self._n_seen += len(together)
+
+    def _add(self, collection: Collection) -> QueryResult:
+        writer, ids = self._writer, collection.ids.to_pylist()
+        arrivals = Arrivals(collection, self._map_parts)
+        serials = np.arange(writer.next_serial, writer.next_serial + len(ids))
+        own = writer.build(arrivals, serials)
+        known = writer.serials_of(ids)
+        result = answer(arrivals, writer.parts(), own, known, writer.counts, self._settings, self._config, (), self._map_parts)
+        # Only now, when little can go wrong any more: a commit must not name documents that have no segment.
+        self._is_sound = False
+        writer.claim(ids, self._replace)
+        writer.wait(own)
+        self._is_sound = True
+        return result
+
+
+def _batches(documents: Iterable[Any], seconds_left: Callable[[], float]) -> Generator[list[Any], None, None]:
+    """Yield what has arrived, as much of it as there is; an empty list when `seconds_left` are over without anything.
+
+    A list is simply cut up. Anything else is drawn in a thread of its own, somewhat ahead: it may keep one waiting.
+    """
+    if isinstance(documents, Sequence):
+        for begin in range(0, len(documents), MOST_TOGETHER):
+            yield list(documents[begin : begin + MOST_TOGETHER])
+        return
+    arrived: queue.Queue[Any] = queue.Queue(MOST_TOGETHER)
+    is_over = threading.Event()
+
+    def put(item: Any) -> bool:
+        while not is_over.is_set():
+            with suppress(queue.Full):
+                arrived.put(item, timeout=_STEP_SECONDS)
+                return True
+        return False
+
+    def draw() -> None:
+        try:
+            if all(put(item) for item in documents):
+                put(_END)
+        except BaseException as error:
+            put(error)
+
+    threading.Thread(target=draw, name="ibidem-watch", daemon=True).start()
+    try:
+        while True:
+            batch: list[Any] = []
+            with suppress(queue.Empty):
+                left = seconds_left()
+                batch.append(arrived.get(timeout=max(left, 0.0) if left < threading.TIMEOUT_MAX else None))
+                while len(batch) < MOST_TOGETHER and batch[-1] is not _END and not isinstance(batch[-1], BaseException):
+                    batch.append(arrived.get_nowait())
+            last = batch[-1] if batch else None
+            if last is _END or isinstance(last, BaseException):
+                batch.pop()
+            yield batch
+            if last is _END:
+                return
+            if isinstance(last, BaseException):
+                raise last
+    finally:
+        is_over.set()

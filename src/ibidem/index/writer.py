@@ -1,0 +1,340 @@
+"""The writer: adds, replaces and removes documents, merges segments, and counts words; every change is one commit."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.errors import IndexChangedError, IndexLockedError, IndexStoreError, IndexWriteError, KnownIdError
+from ibidem.execution.durable_files import sync_folder
+from ibidem.index.array_files import check_arrays, give_name, is_written, new_name, write_arrays
+from ibidem.index.arrivals import Arrivals
+from ibidem.index.catalog import Catalog
+from ibidem.index.catalog_file import CATALOG_FILE
+from ibidem.index.catalog_state import Change, SegmentEntry
+from ibidem.index.columns import frozen
+from ibidem.index.kernels import segment as kernels
+from ibidem.index.merge import merge_segments
+from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
+from ibidem.index.sweep import sweep
+from ibidem.index.tiers import due_merge, groups_to_compact
+from ibidem.index.vocabulary import WordCounts
+from ibidem.index.writer_lock import WriterLock
+
+ENOUGH_DOCUMENTS = 1000  # from so many on, the counts of words stay as they are
+_MOST_REMOVED_SHARE = 0.5  # a segment with more removed documents than that is written anew
+_IDS_SHOWN = 3
+_NONE = np.empty(0, np.int64)
+
+
+class Writer:
+    """Changes an index; to be used while holding its `lock`.
+
+    Documents get serials (`claim`), become segments (`build`) that `wait` in memory or are written at once, and are there for
+    all once `commit` returns; `parts` shows them to their writer before. Nothing that was committed is touched in place.
+    """
+
+    def __init__(
+        self,
+        lock: WriterLock,
+        catalog: Catalog,
+        reader: SnapshotReader,
+        settings: SegmentSettings,
+        stored: Mapping[str, Any],
+        max_sentences: int,
+    ) -> None:
+        self._lock, self._catalog, self._reader, self._stored = lock, catalog, reader, stored
+        self._settings, self._max_sentences = settings, max_sentences
+        self._folder = catalog.opened
+        self._commits: set[str] = set()  # that were tried here: one that was broken off may have been made after all
+        self._identity = catalog.adopt()
+        self.sweep()  # first: of an older catalog that was put back, files may be missing, and that says less
+        self._begin(reader.current())
+        self._refuse_shared()
+
+    def _begin(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self.counts = snapshot.counts
+        self.next_serial = snapshot.state.next_serial
+        self._waiting: list[Segment] = []
+        self._written: list[SegmentEntry] = []
+        self._new: dict[str, int] = {}
+        self._replaced: dict[str, int] = {}
+        self._removed_serials: list[int] = []
+
+    @property
+    def n_waiting_documents(self) -> int:
+        """Number of documents that were added since the last commit."""
+        return len(self._new)
+
+    def parts(self) -> list[tuple[Segment, NDArray[np.bool_]]]:
+        """Return everything that is there, what waits for its commit included."""
+        removed = np.array(sorted(self._removed_serials), np.int64)
+        disk = [(part.segment, frozen(part.kept & kept_in(part.segment, removed))) for part in self._snapshot.parts]
+        return disk + [(segment, kept_in(segment, removed)) for segment in self._waiting]
+
+    def serials_of(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the serials of those of the ids that are in the index, or wait to be."""
+        there = {name: serial for name, serial in self._catalog.serials_of(ids).items() if name not in self._replaced}
+        return there | {name: self._new[name] for name in ids if name in self._new}
+
+    def claim(self, ids: Sequence[str], replace: bool) -> NDArray[np.int64]:
+        """Return serials for new documents. An id that is there is an error; with `replace`, that document goes instead.
+
+        An id that comes twice between two commits is an error in any case, unless the first one waits in memory.
+        """
+        known = self.serials_of(ids)
+        if self._written or not replace:
+            _refuse(sorted(name for name in known if name in self._new), "twice in the input")
+        _refuse(sorted(name for name, times in Counter(ids).items() if times > 1), "twice in the input")
+        if not replace:
+            _refuse(sorted(known), "in the index already")
+        serials = np.arange(self.next_serial, self.next_serial + len(ids))
+        self.next_serial += len(ids)
+        for name, serial in known.items():
+            self._removed_serials.append(serial)
+            if self._new.pop(name, None) is None:
+                self._replaced[name] = serial
+        self._new.update(zip(ids, serials.tolist(), strict=True))
+        return serials
+
+    def retract(self, ids: Iterable[str]) -> None:
+        """Take back documents that wait in memory; what they replaced stays."""
+        for name in ids:
+            if name in self._new:
+                self._removed_serials.append(self._new.pop(name))
+                if name in self._replaced:
+                    self._removed_serials.remove(self._replaced.pop(name))
+
+    @property
+    def n_before_counting(self) -> int:
+        """Number of documents after which the words will be counted anew; a commit has to come then, whatever its rhythm.
+
+        So what is said of a document does not depend on how many came together.
+        """
+        if self.counts.n_documents >= ENOUGH_DOCUMENTS:
+            return 2**62
+        n_documents = self._snapshot.state.n_documents + len(self._new) - len(self._replaced)
+        return max(1, 2 * self.counts.n_documents) - n_documents
+
+    def first_counts(self, segment: Segment) -> bool:
+        """Count the words of the first documents of an empty index; tell whether this was done."""
+        if self._snapshot.parts or self.counts.n_documents:
+            return False
+        self.counts = self._count([(segment, kept_in(segment, _NONE))], self.counts.version + 1)
+        return True
+
+    def build(self, arrivals: Arrivals, serials: NDArray[np.int64]) -> Segment:
+        """Return the segment of new documents."""
+        segment = arrivals.segment(serials, self.counts, self._settings)
+        if self.first_counts(segment):
+            segment = arrivals.segment(serials, self.counts, self._settings)
+        return segment
+
+    def wait(self, segment: Segment) -> None:
+        """Keep a segment in memory until the next commit."""
+        self._waiting.append(segment)
+        while run := due_merge([waiting.n_sentences for waiting in self._waiting], self._max_sentences):
+            self._waiting[run] = [self._merge(self._waiting[run])]
+
+    def write(self, segment: Segment) -> None:
+        """Put a segment on disk at once, to be named by the next commit."""
+        self._written.append(self._store(segment))
+
+    def commit(self) -> int:
+        """Make everything since the last commit part of the index; return the number of documents added.
+
+        When it was broken off (a full disk, an interrupt), it may be called again: nothing gets in twice.
+        """
+        if (mark := self._catalog.mark()) != self._snapshot.state.mark and mark.commit in self._commits:
+            self._begin(self._reader.current())  # broken off when all was in
+        written = list(self._written)
+        if self._waiting:
+            whole = self._merge(self._waiting) if len(self._waiting) > 1 or self._removed_serials else self._waiting[0]
+            if whole.n_documents:
+                written.append(self._store(whole))
+        n_added = len(self._new)
+        if not (written or self._replaced):
+            return 0
+        vocabulary = self._store_counts(self.counts) if self.counts is not self._snapshot.counts else None
+        self._commit(
+            Change(
+                add_segments=written,
+                add_documents=list(self._new.items()),
+                remove_ids=sorted(self._replaced),
+                next_serial=self.next_serial,
+                vocabulary=vocabulary,
+                vocabulary_version=self.counts.version if vocabulary else None,
+                settings=self._stored,
+            )
+        )
+        self._begin(self._reader.current())
+        self._tidy()
+        return n_added
+
+    def remove(self, ids: Iterable[str]) -> list[str]:
+        """Remove documents; return those of the ids that were there. A commit of its own."""
+        there = sorted(self._catalog.serials_of(list(ids)))
+        if there:
+            self._commit(Change(remove_ids=there))
+            self._begin(self._reader.current())
+            self._tidy()
+        return there
+
+    def compact(self) -> None:
+        """Merge everything into as few segments as memory allows, and drop what was removed."""
+        self.free_removed()
+        parts = self._snapshot.parts
+        for run in groups_to_compact([part.segment.n_sentences for part in parts], self._max_sentences):
+            if len(parts[run]) > 1 or not parts[run.start].kept.all():
+                self._replace(parts[run])
+
+    def free_removed(self) -> None:
+        """Drop the segments whose documents are all removed. It needs hardly any space, and so comes before what needs more."""
+        parts = [part for part in self._snapshot.parts if not part.kept.any()]
+        if parts:
+            self._drop(parts, [])
+
+    def recount(self) -> None:
+        """Count anew in how many documents each word stands, and bring all segments up to it. One commit."""
+        parts = self._snapshot.parts
+        counts = self._count([(part.segment, part.kept) for part in parts], self.counts.version + 1)
+        old = self._snapshot.state
+        entries = []
+        for part in parts:
+            check_arrays(self._folder / part.name)
+            segment = merge_segments([part.segment], [part.kept], counts, self._settings)
+            if segment.n_documents:
+                entries.append(self._store(segment, counts.version))
+        self._commit(
+            Change(
+                add_segments=entries,
+                drop_segments=[part.name for part in parts],
+                settle=old.removed.tolist(),
+                vocabulary=self._store_counts(counts),
+                vocabulary_version=counts.version,
+            )
+        )
+        self._finish_replacing()
+
+    def _tidy(self) -> None:
+        """After a commit: merge what is due, rewrite what is mostly removed, count words anew while there are few documents.
+
+        What cannot be written now (the disk is full) is no failure of the change, which is on disk: a later commit tidies up.
+        """
+        with suppress(IndexWriteError, IndexLockedError, IndexChangedError):
+            self.free_removed()
+            self._merge_due()
+
+    def _merge_due(self) -> None:
+        n_documents = self._snapshot.state.n_documents
+        if self.counts.n_documents < ENOUGH_DOCUMENTS and n_documents >= 2 * self.counts.n_documents > 0:
+            self.recount()
+        for part in self._snapshot.parts:
+            if (~part.kept).sum() > _MOST_REMOVED_SHARE * part.segment.n_documents:
+                self._replace([part])
+        while run := due_merge([part.segment.n_sentences for part in self._snapshot.parts], self._max_sentences):
+            self._replace(self._snapshot.parts[run])
+
+    def _replace(self, parts: Sequence[OpenSegment]) -> None:
+        """Put one segment in the place of several. One commit."""
+        for part in parts:
+            check_arrays(self._folder / part.name)  # or damage would get good checksums
+        segment = merge_segments([part.segment for part in parts], [part.kept for part in parts], self.counts, self._settings)
+        self._drop(parts, [self._store(segment)] if segment.n_documents else [])
+
+    def _drop(self, parts: Sequence[OpenSegment], entries: Sequence[SegmentEntry]) -> None:
+        """Put segments in the place of others, for good without the removed documents of these. One commit."""
+        gone = np.concatenate([part.segment.serials[~part.kept] for part in parts])
+        self._commit(Change(add_segments=entries, drop_segments=[part.name for part in parts], settle=gone.tolist()))
+        self._finish_replacing()
+
+    def _finish_replacing(self) -> None:
+        self._begin(self._reader.current())
+        self.sweep()
+
+    def _commit(self, change: Change) -> None:
+        """Commit a change to what this writer has read, and to nothing else; see before that all of its files are there."""
+        change = replace(change, after=self._snapshot.state.mark, commit=secrets.token_hex(8))
+        assert change.commit is not None
+        self._commits.add(change.commit)
+        names = [entry.name for entry in change.add_segments] + ([change.vocabulary] if change.vocabulary else [])
+
+        def check() -> None:
+            self._lock.check()
+            self._refuse_shared()
+            for name in names:
+                if not is_written(self._folder / name):
+                    message = f"{self._folder / name} was deleted before it was committed"
+                    raise IndexChangedError(message, "Run it again when no other process writes to the index.")
+
+        self._catalog.commit(change, check)
+        with suppress(OSError):  # readers find the files as they are, and the next writer renames them
+            for name in names:
+                give_name(self._folder / name)
+            if names:
+                sync_folder(self._folder.descriptor)
+
+    def _refuse_shared(self) -> None:
+        """Raise if the catalog is that of a second folder too. Its files would not be: a commit would damage that index."""
+        if self._catalog.is_shared():
+            path = self._folder.path / CATALOG_FILE
+            message = f"{path} is hard-linked from another folder, so writing here would damage that copy"
+            old, new = shlex.quote(str(path)), shlex.quote(f"{path}.new")
+            step = f"Stop `serve` and `watch`, then give this index its own file: cp {old} {new} && mv {new} {old}"
+            raise IndexStoreError(message, step)
+
+    def sweep(self) -> None:
+        """Delete the files that no commit needs. Readers that have them open keep them until they close."""
+        with self._catalog.nobody_commits() as state:
+            self._lock.check()
+            sweep(self._folder, state.identity, state.named, state.dropped)
+
+    def _merge(self, segments: Sequence[Segment]) -> Segment:
+        removed = np.array(sorted(self._removed_serials), np.int64)
+        return merge_segments(segments, [kept_in(segment, removed) for segment in segments], self.counts, self._settings)
+
+    def _store(self, segment: Segment, version: int | None = None) -> SegmentEntry:
+        name = new_name("segment")
+        about = {"index": self._identity, "word_counts": self.counts.version if version is None else version}
+        n_bytes = write_arrays(self._folder / name, segment.arrays(), about)
+        return SegmentEntry(name, segment.n_documents, segment.n_sentences, segment.n_types, n_bytes)
+
+    def _store_counts(self, counts: WordCounts) -> str:
+        name = new_name("words")
+        about = {"index": self._identity, "n_documents": counts.n_documents, "version": counts.version}
+        write_arrays(self._folder / name, counts.arrays(), about)
+        return name
+
+    def _count(self, parts: Sequence[tuple[Segment, NDArray[np.bool_]]], version: int) -> WordCounts:
+        hashes, n_documents = [], []
+        for segment, kept in parts:
+            counts = np.zeros(len(segment.word_hashes), np.int64)
+            last = np.full(len(counts), -1, np.int64)
+            kernels.count_documents(
+                segment.types, segment.document_first, kept, segment.list_first, segment.lists, last, counts
+            )
+            hashes.append(segment.word_hashes)
+            n_documents.append(counts)
+        words, which = np.unique(np.concatenate([np.empty(0, np.uint64), *hashes]), return_inverse=True)
+        total = np.bincount(which, np.concatenate([np.empty(0), *n_documents]), len(words)).astype(np.int64)
+        return WordCounts.of(words, total, int(sum(kept.sum() for _, kept in parts)), version)
+
+
+def _refuse(ids: Sequence[str], where: str) -> None:
+    if ids:
+        shown = ", ".join(map(repr, ids[:_IDS_SHOWN])) + (", …" if len(ids) > _IDS_SHOWN else "")
+        message = f"{len(ids):,} {'ids are' if len(ids) > 1 else 'id is'} {where}: {shown}"
+        step = "Leave these documents out, or give them other ids"
+        raise KnownIdError(
+            message, f"{step}, or replace what is there: --replace, in Python replace=True." if "index" in where else f"{step}."
+        )

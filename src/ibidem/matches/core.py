@@ -1,0 +1,96 @@
+"""From sentences to classes: what the passages stage works on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.clusters import Cuts, CutSpans, cut_spans, find_cuts
+from ibidem.columns.collection import Collection
+from ibidem.config import Config, passage_limits
+from ibidem.execution.progress import Progress
+from ibidem.execution.tasks import MapParts
+from ibidem.matches import join_types, sort_sets
+from ibidem.passages import Cells, Pairing, Rows
+from ibidem.signatures import SetSignature, collapse_sentences, count_vocabulary, load_signature
+from ibidem.signatures.words import SIGNATURE as WORDS
+
+
+def classify(collection: Collection, config: Config, map_parts: MapParts, progress: Progress) -> tuple[Rows, Cells | None]:
+    """Give every sentence its class: sentences of different classes cannot match. Those known by nothing are stepped over.
+
+    The cells say how to score two sentences of one class; None where equal classes are equal sentences.
+    """
+    max_gap = passage_limits(config).max_gap_sentences
+    if config.signatures.signature == "exact":
+        return rows_of(collection, collection.digest, max_gap), None
+    signature = load_signature(config.signatures.signature)
+    types = collapse_sentences(collection.digest)
+    tokens = collection.type_tokens(types, map_parts)
+    vocabulary = None
+    if signature.needs_vocabulary:
+        vocabulary = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, map_parts)
+    progress.count(types=len(types))
+    if isinstance(signature, SetSignature):
+        sets = sort_sets(signature.hashes(tokens, vocabulary, config.signatures), map_parts)
+        del tokens, vocabulary
+        limit = config.matches.min_similarity
+        classes = join_types(sets, limit, map_parts)
+        rows = rows_of(collection, (classes.of_type + 1).astype(np.uint64)[types.of_sentence], max_gap)
+        return rows, Cells(types.of_sentence[rows.sentence], sets, limit.as_integer_ratio())
+    keys = signature.key(tokens, vocabulary, config.signatures)
+    rows = rows_of(collection, keys[types.of_sentence], max_gap)
+    # Equal keys match whatever their words; the words only tell how alike they are.
+    word_sets = sort_sets(WORDS.hashes(tokens, None, config.signatures), map_parts)
+    return rows, Cells(types.of_sentence[rows.sentence], word_sets, (0, 1))
+
+
+def rows_of(collection: Collection, classes: NDArray[np.uint64], max_gap_sentences: int) -> Rows:
+    """Return the sentences that have a class. Up to `max_gap_sentences` without one are stepped over.
+
+    More of them in a row interrupt: one of them stays, with a class of its own.
+    """
+    n = len(classes)
+    words_before = np.zeros(n, np.int64)
+    np.cumsum(collection.n_words[:-1], out=words_before[1:])
+    if classes.min(initial=1) > 0:
+        every = np.arange(n, dtype=np.int32)
+        return Rows(classes, collection.document, collection.document_first, collection.n_words, words_before, every)
+    numbers = np.arange(n)
+    last_known = np.maximum.accumulate(np.where(classes != 0, numbers, -1))
+    last_known = np.maximum(last_known, collection.document_first[collection.document] - 1)
+    interrupts = numbers - last_known == max_gap_sentences + 1
+    classes = np.where(interrupts, numbers.astype(np.uint64) + np.uint64(1 << 63), classes)
+    rows = np.flatnonzero(classes).astype(np.int32)
+    document = collection.document[rows]
+    document_first = np.searchsorted(document, np.arange(collection.n_documents + 1)).astype(np.int64)
+    return Rows(classes[rows], document, document_first, collection.n_words[rows], words_before[rows], rows)
+
+
+def pairing(collection: Collection, config: Config) -> Pairing:
+    """Say which documents are compared."""
+    kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
+    return Pairing(config.passages.same_document, collection.side, kin)
+
+
+def sentences_to_cut(
+    collection: Collection, rows: Rows, cells: Cells | None, rank: NDArray[np.int64], config: Config, map_parts: MapParts
+) -> Cuts:
+    """Return the rows of passages, or at the level of sentences of those long enough, that occur earlier by rank and stay."""
+    limits = passage_limits(config)
+    single = config.cleaning.level == "sentence"
+    return find_cuts(
+        rows,
+        rank,
+        cells,
+        min_sentences=1 if single else limits.min_sentences,
+        min_words=max(limits.min_words, limits.min_quote_words) if single else limits.min_words,
+        same_document=limits.same_document,
+        is_reference=collection.side.astype(np.bool_),
+        map_parts=map_parts,
+    )
+
+
+def spans_of(collection: Collection, rows: Rows, cuts: Cuts) -> CutSpans:
+    """Return what to take out of the texts of a collection."""
+    return cut_spans(cuts, rows, collection.document, collection.start_char, collection.end_char, collection.n_chars)

@@ -1,0 +1,149 @@
+"""Classes of similar sentences over all machines: what `matches.join_types` finds, without anyone holding all types.
+
+Every type is at home in the partition of its digest. A type that resembles no other needs no class but its digest. So only
+those that do are told to the documents that hold them, with the sets by which they are compared: few, and nothing else moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from ibidem.columns.parted_tables import (
+    CLASSED,
+    as_lists,
+    copied,
+    distinct_pairs,
+    flat,
+    in_order,
+    lengths,
+    placed_documents,
+    starts_of,
+    table_of,
+)
+from ibidem.config import SET_SIGNATURES, Config
+from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs, route_by_hash
+from ibidem.execution.layout import Layout
+from ibidem.execution.progress import Progress
+from ibidem.matches.exchange.join import join_sets, sorted_sets
+from ibidem.passages.exchange.grams import GRAM_OUTPUTS, emit_grams
+from ibidem.sentences.exchange import names_of
+from ibidem.signatures.exchange.sentence_types import ASKERS, CLASSES, Maker, collapse, emit_classes, signature_maker, tokens_of
+
+_KEYS = pa.schema([("key", pa.uint64()), ("digest", pa.uint64())])
+_ANSWERS = pa.schema([("digest", pa.uint64()), ("class", pa.uint64()), ("set", pa.list_(pa.uint64()))])
+
+
+def classify_documents(
+    flow: Flow, split: dict[str, Blocks], config: Config, layout: Layout, progress: Progress, with_grams: bool = True
+) -> tuple[Blocks, dict[str, Blocks]]:
+    """Return the documents with the classes of their sentences, and, `with_grams`, their grams.
+
+    What was split off for this, `seen` and `words`, is taken out of `split`.
+    """
+    types = collapse(flow, split.pop("seen"), config.sentences.hash_seed, progress)
+    n_documents = progress.counts["documents"]
+    make = signature_maker(flow, split.pop("words", None), types["types"], config, n_documents)
+    are_sorted = config.signatures.signature in SET_SIGNATURES
+    if are_sorted:
+        sets, classes = join_sets(flow, types.pop("types"), make, config, layout)
+    else:
+        sets, classes = types["types"], _classes_of_keys(flow, types["types"], make, layout)
+    answers = _answer(flow, classes, sets, types["askers"], layout, are_sorted)
+    told = {"answers": answers, "shared": types["shared"]}
+    del answers, sets, classes, types
+    return _tell_documents(flow, {"documents": split["documents"], **told}, config, layout, with_grams)
+
+
+def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> list[Blocks]:
+    """Return the classes of types whose key others have too, and of those that have none."""
+
+    def find_keys(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        for table in tables:
+            digests, keys = table["digest"].to_numpy(), make(tokens_of(table))
+            known = keys != 0
+            routes = route_by_hash(keys[known], layout.n_partitions)
+            yield Emitted("keys", table_of([keys[known], digests[known]], _KEYS), routes)
+            yield emit_classes(digests[~known], np.zeros(int((~known).sum()), np.uint64), layout)
+
+    def share(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        keys, digests = (tables["keys"][name].to_numpy() for name in _KEYS.names)
+        _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        shared = counts[which] > 1
+        yield emit_classes(digests[shared], keys[shared], layout)
+
+    found = flow.map("keys", types, find_keys, {"keys": _KEYS, "classes": CLASSES})
+    return [found["classes"], flow.reduce("keys-shared", {"keys": found["keys"]}, share, {"classes": CLASSES})["classes"]]
+
+
+def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, layout: Layout, are_sorted: bool) -> Blocks:
+    """Return the types that have a class of others too, with their sets, in every partition that has such sentences."""
+
+    def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        digests, names = (tables["classes"][name].to_numpy() for name in CLASSES.names)
+        order = np.argsort(digests)
+        digests, names = digests[order], names[order]
+        sets = tables["sets"]
+        types = sets["digest"].to_numpy()
+        by_type = np.argsort(types)
+        place = np.searchsorted(types[by_type], digests)
+        has_set = place < len(types)  # those that are known by nothing have none
+        has_set[has_set] = types[by_type[place[has_set]]] == digests[has_set]
+        index = pa.array(by_type[np.minimum(place, max(0, len(types) - 1))] if len(types) else place, mask=~has_set)
+        found = sets["set"].take(index).fill_null(pa.scalar([], sets["set"].type))
+        answers = table_of([digests, names, found if are_sorted else sorted_sets(found)], _ANSWERS)
+        asked, homes = (tables["askers"][name].to_numpy() for name in ASKERS.names)
+        chosen = distinct_pairs(asked, homes)
+        asked, homes = asked[chosen], homes[chosen].astype(np.int64)
+        at = np.searchsorted(digests, asked)
+        known = at < len(digests)
+        known[known] = digests[at[known]] == asked[known]
+        yield Emitted("answers", answers.take(pa.array(at[known])), homes[known])
+
+    inputs: Inputs = {"classes": classes, "sets": sets, "askers": askers}
+    return flow.reduce("classes", inputs, answer, {"answers": _ANSWERS})["answers"]
+
+
+def _tell_documents(
+    flow: Flow, told: Inputs, config: Config, layout: Layout, with_grams: bool
+) -> tuple[Blocks, dict[str, Blocks]]:
+    outputs = {"documents": CLASSED} | (GRAM_OUTPUTS if with_grams else {})
+
+    def tell(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = in_order(tables["documents"])
+        answers = tables["answers"].take(pa.array(np.argsort(tables["answers"]["digest"].to_numpy()))).combine_chunks()
+        known, names = answers["digest"].to_numpy(), answers["class"].to_numpy()
+        sizes, hashes = lengths(answers, "set"), flat(answers, "set")
+        first = starts_of(sizes)
+        digests, counts = flat(table, "digest"), lengths(table, "digest")
+        if tables["shared"].num_rows:
+            is_shared = np.isin(digests, tables["shared"]["digest"].to_numpy())
+            digests = np.where(is_shared, names_of(digests, flat(table, "check")), digests)
+        at = np.searchsorted(known, digests)
+        hit = at < len(known)
+        hit[hit] = known[at[hit]] == digests[hit]
+        classes = digests.copy()
+        classes[hit] = names[at[hit]]
+        compared = np.flatnonzero(hit & (classes != 0))
+        document_first = np.cumsum(counts) - counts
+        document = np.repeat(np.arange(len(counts)), counts)[compared]
+        of_document = np.bincount(document, minlength=len(counts))
+        set_sizes = sizes[at[compared]]
+        sets = copied(hashes, first[at[compared]], set_sizes)
+        of_sets = np.bincount(document, set_sizes, len(counts)).astype(np.int64)
+        lists = [
+            as_lists(digests, counts, pa.uint64()),
+            as_lists(classes, counts, pa.uint64()),
+            as_lists(compared - document_first[document], of_document, pa.int32()),
+            as_lists(set_sizes, of_document, pa.int32()),
+            as_lists(sets, of_sets, pa.uint64()),
+        ]
+        table = table_of([*table.drop_columns(["digest", "check"]).columns, *lists], CLASSED)
+        yield Emitted("documents", table, partition)
+        if with_grams:
+            yield from emit_grams(placed_documents(table, config, layout), config, layout)
+
+    stored = flow.reduce("classes-told", told, tell, outputs)
+    return stored["documents"], stored

@@ -1,0 +1,327 @@
+"""The set-similarity join of types over all machines: the same prefixes and bounds as in `matches`, cut at the tokens.
+
+1. Sets are put in one order, rarest member first; frequent members are counted and told to all (a bounded table), for all
+   others any order will do. Two sets that are similar enough share a member among the first few of both.
+2. Those few go to the partitions of the members, with sizes and bitmaps only. A set that meets no other there which could be
+   similar by size and bitmap goes no further with this member: nearly all. Common members would bring together ever more
+   sets, the larger the collection: a set is met by two of them, where it must share two.
+3. The others send their sets. Where two meet that are not joined yet they are compared; a partition sends one edge for each
+   set that it joins to others at most, however many pairs there are. Where very many meet, they are joined as in `matches`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.components_exchange import EDGES, ROOTS, connect
+from ibidem.columns.hashes import mix
+from ibidem.columns.parted_tables import as_lists, flat, lengths, portions, starts_of, table_of
+from ibidem.config import Config
+from ibidem.execution.flow import Blocks, Emitted, Flow, order_of, route_by_hash
+from ibidem.execution.layout import Layout
+from ibidem.execution.tasks import in_turn
+from ibidem.matches import MOST_POSTINGS, join_types, sort_sets
+from ibidem.matches.kernels import exchange as kernels
+from ibidem.matches.kernels.join import flatten, unite_pairs
+from ibidem.passages.diagonals import group_equal
+from ibidem.signatures import HashSets
+from ibidem.signatures.exchange.sentence_types import CLASSES, TYPES, Maker, emit_classes, tokens_of
+from ibidem.signatures.sentence_types import number_hashes
+
+SETS = TYPES
+_MEMBERS = pa.schema([("member", pa.uint64()), ("count", pa.int64())])
+_POSTINGS = pa.schema(
+    [
+        ("member", pa.uint64()),
+        ("digest", pa.uint64()),
+        ("size", pa.int32()),
+        ("bitmap", pa.uint64()),
+        ("is_indexed", pa.bool_()),
+    ]
+)
+_WANTED = pa.schema([("digest", pa.uint64()), ("member", pa.uint64()), ("is_indexed", pa.bool_())])
+_SENT = pa.schema([*_WANTED, ("bitmap", pa.uint64()), ("set", pa.list_(pa.uint64()))])
+_MOST_FREQUENT = 1 << 20
+_SAMPLE_EVERY = 8  # types that members are counted in
+_LEAST_COUNT = 2  # among those
+_COMMON_COUNT = 2048  # among those: so many sets that they are better met by two members together
+_MOST_IN_TWOS = 16  # members of a prefix that are taken so
+_MOST_SENT_BYTES = 16 << 20
+_LONG_LIST = 1 << 15  # sets of one member that are compared in one task, some seconds at worst
+_LONG_CROWD = 1 << 18  # the same for sets that nearly all resemble one another: they are not compared pair by pair
+_N_NEAR = 16  # sets before and after one, by which a crowd is known
+
+
+class _Levels(NamedTuple):
+    """Frequent members by rising hash, their places in the order of counts, and the first place of those that are common."""
+
+    members: NDArray[np.uint64]
+    level: NDArray[np.int32]
+    least_common: int
+
+
+def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: Layout) -> tuple[Blocks, list[Blocks]]:
+    """Return the sets of the types that were compared, and the classes of those that are similar or known by nothing."""
+    made = _make_sets(flow, types, make, layout)
+    del types
+    levels = _frequent_members(flow, made.pop("members"))
+    postings = _list_postings(flow, made["sets"], levels, config, layout)
+    wanted = _meet(flow, postings, config, layout)
+    del postings
+    compared, edges = _compare(flow, made.pop("sets"), wanted, config, layout)
+    del wanted
+    roots = connect(flow, "classes", edges)
+
+    def name(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        for table in tables:
+            digests, classes = (table[name].to_numpy() for name in ROOTS.names)
+            yield emit_classes(digests, classes, layout)
+
+    return compared, [made["classes"], flow.map("classes-named", roots, name, {"classes": CLASSES})["classes"]]
+
+
+def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[str, Blocks]:
+    def make_sets(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        for table in tables:
+            made = make(tokens_of(table))
+            hashes, sizes = _distinct(made.hashes, made.first)
+            digests = table["digest"].to_numpy()
+            sets = table_of([digests, as_lists(hashes, sizes, pa.uint64())], SETS)
+            yield Emitted("sets", sets, route_by_hash(digests, layout.n_partitions))
+            empty = sizes == 0
+            yield emit_classes(digests[empty], np.zeros(int(empty.sum()), np.uint64), layout)
+            # How common members are is known well enough from some of the types: any order is exact.
+            sampled = digests % np.uint64(_SAMPLE_EVERY) == 0
+            numbered = number_hashes(hashes[np.repeat(sampled, sizes)], in_turn)
+            columns = [numbered.hashes, numbered.counts]
+            yield Emitted("members", table_of(columns, _MEMBERS), route_by_hash(numbered.hashes, layout.n_partitions))
+
+    return flow.map("sets", types, make_sets, {"sets": SETS, "classes": CLASSES, "members": _MEMBERS})
+
+
+def sorted_sets(tokens: pa.ChunkedArray) -> pa.ListArray:
+    """Return the different tokens of each list by rising hash."""
+    lists = pa.table({"set": tokens})
+    hashes, sizes = _distinct(flat(lists, "set"), starts_of(lengths(lists, "set")))
+    return _by_hash(hashes, sizes)[0]
+
+
+def _distinct(hashes: NDArray[np.uint64], first: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the different hashes of each set, and how many they are."""
+    hashes, sizes = hashes.copy(), np.empty(len(first) - 1, np.int64)
+    for row in np.flatnonzero(np.diff(first) > kernels.LONG_SET).tolist():
+        hashes[first[row] : first[row + 1]].sort()
+    n = kernels.distinct(hashes, first, sizes)
+    return hashes[:n], sizes
+
+
+def _by_hash(hashes: NDArray[np.uint64], sizes: NDArray[np.int64]) -> tuple[pa.ListArray, NDArray[np.uint64]]:
+    """Return sets by rising hash, and their bitmaps; the hashes are put in order in place."""
+    bitmaps = np.empty(len(sizes), np.uint64)
+    kernels.order_sets(hashes, np.zeros(len(hashes), np.int32), starts_of(sizes), bitmaps)
+    return as_lists(hashes, sizes, pa.uint64()), bitmaps
+
+
+def _frequent_members(flow: Flow, members: Blocks) -> _Levels:
+    """Return the members of very many sets, by rising hash, with their places in the order of counts."""
+    most = max(1, _MOST_FREQUENT // flow.n_partitions)
+
+    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        members, which = np.unique(tables["members"]["member"].to_numpy(), return_inverse=True)
+        counts = np.bincount(which, tables["members"]["count"].to_numpy(), len(members)).astype(np.int64)
+        chosen = np.argsort(-counts, kind="stable")[:most]
+        chosen = chosen[counts[chosen] >= _LEAST_COUNT]
+        yield Emitted("members", table_of([members[chosen], counts[chosen]], _MEMBERS), 0)
+
+    table = flow.collect(flow.reduce("sets-frequent", {"members": members}, choose, {"members": _MEMBERS})["members"])
+    hashes, counts = (table[name].to_numpy() for name in _MEMBERS.names)
+    order = np.lexsort((hashes, counts))
+    level = np.empty(len(order), np.int32)
+    level[order] = np.arange(1, len(order) + 1)
+    by_hash = np.argsort(hashes)
+    return _Levels(hashes[by_hash], level[by_hash], 1 + int(np.searchsorted(counts[order], _COMMON_COUNT)))
+
+
+def sizes_in_twos(p: int, q: int) -> tuple[int, int]:
+    """Return the size from which on sets are met by common members alone, too, and the largest one that are met by two.
+
+    Of two similar sets either both have the latter at most, or both have the former at least.
+    """
+    most = (q * _MOST_IN_TWOS - 1) // (q - p) if p < q else np.iinfo(np.int32).max
+    return p * most // q + 1, most
+
+
+def _list_postings(flow: Flow, sets: Blocks, levels: _Levels, config: Config, layout: Layout) -> Blocks:
+    p, q = config.matches.min_similarity.as_integer_ratio()
+    frequent, level, least_common = levels
+    in_twos = sizes_in_twos(p, q)
+
+    def list_postings(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        table_bits = min(20, max(1, len(frequent).bit_length()))
+        parts = np.arange((1 << table_bits) + 1, dtype=np.uint64)
+        table_first = np.searchsorted(frequent >> np.uint64(64 - table_bits), parts).astype(np.int32)
+        for table in tables:
+            hashes, sizes, digests = flat(table, "set").copy(), lengths(table, "set"), table["digest"].to_numpy()
+            first = starts_of(sizes)
+            of_hash = np.empty(len(hashes), np.int32)
+            kernels.look_up(hashes, frequent, level, table_bits, table_first, of_hash)
+            bitmaps = np.empty(len(sizes), np.uint64)
+            kernels.order_sets(hashes, of_hash, first, bitmaps)
+            n_probe = np.where(sizes > 0, sizes - -(-p * sizes // q) + 1, 0)
+            n_index = sizes - -(-2 * p * sizes // (p + q)) + 1
+            n_postings = 0
+            for _ in range(2):  # first to learn how many there are
+                keys, which = np.empty(n_postings, np.uint64), np.empty(n_postings, np.int32)
+                is_indexed = np.empty(n_postings, np.bool_)
+                n_postings = kernels.list_prefixes(
+                    hashes, of_hash, least_common, in_twos, first, n_probe, n_index, keys, which, is_indexed
+                )
+            columns = [keys, digests[which], sizes[which], bitmaps[which], is_indexed]
+            yield Emitted("postings", table_of(columns, _POSTINGS), route_by_hash(keys, layout.n_partitions))
+
+    return flow.map("sets-postings", sets, list_postings, {"postings": _POSTINGS})["postings"]
+
+
+def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> list[Blocks]:
+    """Return the sets that are wanted at a member because another one there could be similar.
+
+    The sets of a member that very many have are cut into blocks by size, and every two blocks meet in a place of their own:
+    such a member is many tasks, and goes on under many names. Blocks of a crowd, sentences of one template, are larger.
+    """
+    p, q = config.matches.min_similarity.as_integer_ratio()
+
+    def meet(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["postings"]
+        met = _Met.at(table["member"].to_numpy(), table["size"].to_numpy())
+        counts = np.diff(met.first)
+        is_long = counts > _LONG_LIST
+        yield _possible(table, met.at_keys(~is_long), p, q, layout)
+        for begin, end in zip(met.first[:-1][is_long].tolist(), met.first[1:][is_long].tolist(), strict=True):
+            rows = met.rows[begin:end]
+            most = _most_in_block(table, rows, p, q)
+            if len(rows) <= most:
+                yield _possible(table, _Met(rows, np.array([0, len(rows)])), p, q, layout)
+            else:
+                yield from _block_pairs(table.take(pa.array(rows)), most, p, q, layout)
+
+    def meet_in_blocks(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["postings"]
+        yield _possible(table, _Met.at(table["member"].to_numpy(), table["size"].to_numpy()), p, q, layout)
+
+    met = flow.reduce("sets-meet", {"postings": postings}, meet, {"wanted": _WANTED, "long": _POSTINGS})
+    if flow.count(met["long"]) == 0:
+        return [met["wanted"]]
+    wanted = flow.reduce("sets-meet-long", {"postings": met["long"]}, meet_in_blocks, {"wanted": _WANTED})
+    return [met["wanted"], wanted["wanted"]]
+
+
+class _Met(NamedTuple):
+    """Rows of keys that stand more than once: by key, then by size; and where those of each key begin."""
+
+    rows: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+    @classmethod
+    def at(cls, keys: NDArray[np.uint64], sizes: NDArray[Any]) -> _Met:
+        """Return where keys meet."""
+        by_size = order_of(sizes)
+        groups = group_equal(keys[by_size])  # leaves rows in their order
+        return cls(by_size[groups.rows], groups.first)
+
+    @property
+    def number(self) -> NDArray[np.int64]:
+        """The number of each row's key."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    def at_keys(self, chosen: NDArray[np.bool_]) -> _Met:
+        """Return the rows of some of the keys."""
+        counts = np.diff(self.first)
+        return self if chosen.all() else _Met(self.rows[np.repeat(chosen, counts)], starts_of(counts[chosen]))
+
+
+def _possible(postings: pa.Table, met: _Met, p: int, q: int, layout: Layout) -> Emitted:
+    """Return those of the sets that size and bitmap allow to resemble another one that they meet."""
+    member, digest, size, bitmap, is_indexed = (c.to_numpy() for c in postings.columns)
+    active = np.zeros(len(met.rows), np.bool_)
+    room = np.empty(len(met.rows) + 1, np.int64), np.empty(len(met.rows) + 1, np.int64)
+    kernels.find_possible(met.number, size[met.rows], bitmap[met.rows], is_indexed[met.rows], p, q, *room, active)
+    rows = met.rows[active]
+    columns = [digest[rows], member[rows], is_indexed[rows]]
+    return Emitted("wanted", table_of(columns, _WANTED), route_by_hash(digest[rows], layout.n_partitions))
+
+
+def _most_in_block(postings: pa.Table, rows: NDArray[np.int64], p: int, q: int) -> int:
+    """Return how many of one member's sets, which rise by size, are compared in one task."""
+    size, bitmap, is_indexed = (postings[name].to_numpy()[rows] for name in ("size", "bitmap", "is_indexed"))
+    active = np.zeros(len(rows), np.bool_)
+    kernels.find_possible_near(size, bitmap, is_indexed, _N_NEAR, p, q, active)
+    return _LONG_CROWD if active.all() else _LONG_LIST
+
+
+def _block_pairs(postings: pa.Table, most: int, p: int, q: int, layout: Layout) -> Iterator[Emitted]:
+    """Yield every block of one member's sets, which rise by size, and every two of them, under names of their own."""
+    fold: Any = mix.py_func
+    size = postings["size"].to_numpy()
+    blocks = [(begin, min(begin + most, len(size))) for begin in range(0, len(size), most)]
+    member = postings["member"].to_numpy()[:1]
+    for number, (begin, end) in enumerate(blocks):
+        for other_number, (other_begin, other_end) in enumerate(blocks[number:], number):
+            if q * int(size[end - 1]) < p * int(size[other_begin]):  # the largest here is too small for the smallest there
+                break
+            both = postings.slice(begin, end - begin)
+            if other_number > number:
+                both = pa.concat_tables([both, postings.slice(other_begin, other_end - other_begin)])
+            name = fold(fold(member, np.uint64(number + 1)), np.uint64(other_number + 1))
+            columns = [np.repeat(name, both.num_rows), *both.columns[1:]]
+            yield Emitted("long", table_of(columns, _POSTINGS), int(route_by_hash(name, layout.n_partitions)[0]))
+
+
+def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config, layout: Layout) -> tuple[Blocks, Blocks]:
+    """Return the sets that were sent to be compared, at home, and edges that connect those that are similar."""
+    p, q = config.matches.min_similarity.as_integer_ratio()
+
+    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        sets, wanted = tables["sets"], tables["wanted"]
+        digests = sets["digest"].to_numpy()
+        order = np.argsort(digests)
+        at = order[np.searchsorted(digests[order], wanted["digest"].to_numpy())] if len(order) else order
+        chosen, which = np.unique(at, return_inverse=True)
+        lists = sets.take(pa.array(chosen)).combine_chunks()
+        sets, bitmaps = _by_hash(flat(lists, "set").copy(), lengths(lists, "set"))
+        yield Emitted("compared", table_of([lists["digest"], sets], SETS), partition)
+        # Not all at once: a set may be wanted at very many keys.
+        for begin, end in portions(8 * (1 + lengths(lists, "set"))[which], _MOST_SENT_BYTES):
+            part, of_part = wanted.slice(begin, end - begin), which[begin:end]
+            columns = [part["digest"], part["member"], part["is_indexed"], bitmaps[of_part], sets.take(pa.array(of_part))]
+            yield Emitted("sent", table_of(columns, _SENT), route_by_hash(part["member"].to_numpy(), layout.n_partitions))
+
+    def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["sent"].combine_chunks()
+        sizes = lengths(table, "set")
+        met = _Met.at(table["member"].to_numpy(), sizes)
+        rows, first = met.rows, starts_of(sizes)
+        known, number = np.unique(table["digest"].to_numpy()[rows], return_inverse=True)
+        parent = np.arange(len(known), dtype=np.int32)
+        is_long = np.repeat(np.diff(met.first) > MOST_POSTINGS, np.diff(met.first))
+        short = rows[~is_long]
+        kernels.unite_similar(
+            met.number[~is_long], number[~is_long].astype(np.int32), sizes[short], table["bitmap"].to_numpy()[short],
+            table["is_indexed"].to_numpy(zero_copy_only=False)[short], first[short], flat(table, "set"), p, q, parent,
+        )  # fmt: skip
+        # What meets at members of very many sets is joined as on one machine, all of it at once: each set is there once.
+        members, at = np.unique(number[is_long], return_index=True)
+        lists = table["set"].combine_chunks().take(pa.array(rows[is_long][at]))
+        sets = HashSets(lists.flatten().to_numpy(), starts_of(sizes[rows[is_long][at]]))
+        classes = join_types(sort_sets(sets), config.matches.min_similarity)
+        unite_pairs(members.astype(np.int32), members[classes.of_type].astype(np.int32), parent)
+        flatten(parent)
+        joined = np.flatnonzero(parent != np.arange(len(parent)))
+        yield Emitted("edges", table_of([known[parent[joined]], known[joined]], EDGES), partition)
+
+    sent = flow.reduce("sets-sent", {"sets": sets, "wanted": wanted}, send, {"sent": _SENT, "compared": SETS})
+    return sent["compared"], flow.reduce("sets-compared", {"sent": sent["sent"]}, compare, {"edges": EDGES})["edges"]

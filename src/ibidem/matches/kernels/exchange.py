@@ -1,0 +1,218 @@
+"""Kernels of the join of sets: their order, who could be similar, and who is. The limit is the fraction p/q."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.columns.hashes import mix
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.matches.kernels.join import find_root, overlap_of, popcount, unite
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+LONG_SET = 256
+
+
+@inner_kernel
+def _sort(hashes, levels, begin, end):
+    """Shell sort of one set by level, then by hash."""
+    n = end - begin
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(begin + gap, end):
+            value = hashes[i]
+            level = levels[i]
+            j = i
+            while j >= begin + gap and (levels[j - gap] > level or (levels[j - gap] == level and hashes[j - gap] > value)):
+                hashes[j] = hashes[j - gap]
+                levels[j] = levels[j - gap]
+                j -= gap
+            hashes[j] = value
+            levels[j] = level
+        gap //= 3
+
+
+@outer_kernel
+def order_sets(hashes, levels, first, bitmaps):
+    """Put the members of every set in order of level and hash, in place; write the sets' parity bitmaps."""
+    for t in range(len(first) - 1):
+        _sort(hashes, levels, first[t], first[t + 1])
+        bitmap = np.uint64(0)
+        for i in range(first[t], first[t + 1]):
+            bitmap ^= np.uint64(1) << (hashes[i] * _GOLDEN >> np.uint64(58))
+        bitmaps[t] = bitmap
+
+
+@outer_kernel
+def look_up(hashes, frequent, levels, table_bits, table_first, out):
+    """Write the level of each hash, 0 where it is not frequent.
+
+    `frequent` are sorted; `table_first` says by their top `table_bits` where they begin.
+    """
+    shift = np.uint64(64 - table_bits)
+    for i in range(len(hashes)):
+        value = hashes[i]
+        at = table_first[value >> shift]
+        end = table_first[(value >> shift) + np.uint64(1)]
+        while at < end and frequent[at] < value:
+            at += 1
+        out[i] = levels[at] if at < end and frequent[at] == value else 0
+
+
+@outer_kernel
+def list_prefixes(hashes, levels, least_common, sizes_in_twos, first, n_probe, n_index, keys, which, is_indexed):
+    """Write what every set is met by: the first `n_probe` of its members, which are in order of their level.
+
+    Too many sets have a member of level `least_common` or above. Sets that must share two members share a second one among the
+    first `n_probe` + 1: there, two members together are a key. Sets that may be similar by one member alone are met by it too.
+    So are those of `sizes_in_twos[0]` members or more, and only so beyond `sizes_in_twos[1]`: two of many would be too many.
+    Also written are the number of the set, and whether the key is of the first `n_index` members (with the second: and one
+    more). Writes only as far as there is room; returns how many there are.
+    """
+    least_alone, most_in_twos = sizes_in_twos
+    n = 0
+    for t in range(len(first) - 1):
+        begin = first[t]
+        size = first[t + 1] - begin
+        for k in range(n_probe[t]):
+            is_common = levels[begin + k] >= least_common
+            if not is_common or n_probe[t] == size or size >= least_alone:
+                if n < len(keys):
+                    keys[n] = hashes[begin + k]
+                    which[n] = t
+                    is_indexed[n] = k < n_index[t]
+                n += 1
+            if is_common and size <= most_in_twos:
+                for second in range(k + 1, min(n_probe[t] + 1, size)):
+                    if n < len(keys):
+                        keys[n] = mix(hashes[begin + k], hashes[begin + second])
+                        which[n] = t
+                        is_indexed[n] = second <= n_index[t]
+                    n += 1
+    return n
+
+
+@outer_kernel
+def distinct(hashes, first, sizes):
+    """Leave every hash of a set once, in place, one set after the other; write sizes, return how many are left.
+
+    Sets are short: each hash is looked for among those kept. Those of more than LONG_SET hashes are sorted already.
+    """
+    n = 0
+    for t in range(len(first) - 1):
+        begin = n
+        for i in range(first[t], first[t + 1]):
+            value = hashes[i]
+            known = False
+            looked_at = begin if first[t + 1] - first[t] <= LONG_SET else max(begin, n - 1)
+            for k in range(looked_at, n):
+                if hashes[k] == value:
+                    known = True
+                    break
+            if not known:
+                hashes[n] = value
+                n += 1
+        sizes[t] = n - begin
+    return n
+
+
+@inlined_kernel
+def _first_met(member, size, x, begin, p, q):
+    """Return the first set at the member of set x that is not too small for it; `begin` is what was so for the set before."""
+    if x > 0 and member[x] != member[x - 1]:
+        begin = x
+    smallest = (p * np.int64(size[x]) + q - 1) // q
+    while size[begin] < smallest:
+        begin += 1
+    return begin
+
+
+@inlined_kernel
+def _needed_overlap(size_x, size_y, p, q):
+    """Return how many members two sets must share to be similar."""
+    return (p * (size_x + size_y) + p + q - 1) // (p + q)
+
+
+@inlined_kernel
+def _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
+    """Whether size and bitmap allow set x to resemble y, which comes before it. A bitmap differs in at most one bit for each
+    member that two sets do not share.
+    """
+    size_x = np.int64(size[x])
+    size_y = np.int64(size[y])
+    most_differing = size_x + size_y - 2 * _needed_overlap(size_x, size_y, p, q)
+    return is_indexed[y] and np.int64(popcount(bitmap[x] ^ bitmap[y])) <= most_differing
+
+
+@inner_kernel
+def _next_idle(following, x):
+    """Return the first set from x on that no other one was found for yet, shortening the way for the next time."""
+    while following[x] != x:
+        following[x] = following[following[x]]
+        x = following[x]
+    return x
+
+
+@outer_kernel
+def find_possible(member, size, bitmap, is_indexed, p, q, following, indexed, active):
+    """Mark the sets that meet one at their member which size and bitmap allow to be similar.
+
+    Sets come by member (only its number is looked at), then by size: an indexed one is met by those after it. Sets that are
+    marked are passed over, so that a crowd of similar sets is no square of looks. `following` and `indexed` are room for one
+    number more than there are sets: the next one that is not marked, the next one that is indexed, both among the indexed.
+    """
+    following[len(member)] = indexed[len(member)] = len(member)
+    for x in range(len(member) - 1, -1, -1):
+        indexed[x] = x if is_indexed[x] else indexed[x + 1]
+        following[x] = x if is_indexed[x] else x + 1
+    begin = 0
+    for x in range(len(member)):
+        begin = _first_met(member, size, x, begin, p, q)
+        y = _next_idle(following, begin)
+        while y < x:
+            if _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
+                active[x] = True
+                active[y] = True
+                following[y] = y + 1
+            y = _next_idle(following, y + 1)
+        if not active[x]:
+            z = indexed[begin]
+            while z < x:
+                if active[z] and _may_be_similar(x, z, size, bitmap, is_indexed, p, q):
+                    active[x] = True
+                    break
+                z = indexed[z + 1]
+        if active[x]:
+            following[x] = x + 1
+
+
+@outer_kernel
+def find_possible_near(size, bitmap, is_indexed, n_near, p, q, active):
+    """Mark the sets that may be similar to one of the `n_near` before or after them; sets come by size."""
+    for x in range(len(size)):
+        for y in range(max(0, x - n_near), x):
+            if (not active[x] or not active[y]) and _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
+                active[x] = True
+                active[y] = True
+
+
+@outer_kernel
+def unite_similar(member, number, size, bitmap, is_indexed, first, values, p, q, parent):
+    """Unite every two sets that meet at a member and are similar; sets come as in `find_possible`, their hashes rising."""
+    begin = 0
+    for x in range(len(member)):
+        size_x = np.int64(size[x])
+        begin = _first_met(member, size, x, begin, p, q)
+        size_y = np.int64(-1)
+        needed = np.int64(0)
+        for y in range(begin, x):
+            if size[y] != size_y:
+                size_y = np.int64(size[y])
+                needed = _needed_overlap(size_x, size_y, p, q)
+            if np.int64(popcount(bitmap[x] ^ bitmap[y])) > size_x + size_y - 2 * needed or not is_indexed[y]:
+                continue
+            if find_root(parent, number[x]) == find_root(parent, number[y]):
+                continue
+            if overlap_of(values, first[x], size_x, first[y], size_y, needed) >= 0:
+                unite(parent, number[x], number[y])

@@ -1,0 +1,221 @@
+"""Kernels of the set-similarity join: sorted sets, postings, the join itself, components.
+
+A *set* is the signature of a type: distinct token ranks, rarest token first, `values[start[t] : start[t] + size[t]]`.
+The limit is the fraction p/q; every bound below is whole-number arithmetic.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from ibidem.execution.compiler import inner_kernel, outer_kernel
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@intrinsic
+def popcount(typing_context, word):
+    """Number of set bits of a 64-bit word: one machine instruction."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@outer_kernel
+def sort_sets(ids, start, type_from, type_to, rank, size, bitmaps):
+    """Turn token numbers into sorted distinct ranks, in place, for types [type_from, type_to); also their parity bitmaps.
+
+    A bitmap has one bit a rank, combined by exclusive or: it never fills up, and the bits in which two bitmaps differ
+    are at most the elements in which the sets differ.
+    """
+    for t in range(type_from, type_to):
+        begin = start[t]
+        n = start[t + 1] - begin
+        segment = ids[begin : begin + n]
+        for i in range(n):
+            segment[i] = rank[segment[i]]
+        gap = 1
+        while gap < n // 3:
+            gap = 3 * gap + 1
+        while gap > 0:  # shell sort: sentences are short
+            for i in range(gap, n):
+                value = segment[i]
+                j = i
+                while j >= gap and segment[j - gap] > value:
+                    segment[j] = segment[j - gap]
+                    j -= gap
+                segment[j] = value
+            gap //= 3
+        distinct = 0
+        bitmap = np.uint64(0)
+        for i in range(n):
+            if i == 0 or segment[i] != segment[distinct - 1]:
+                segment[distinct] = segment[i]
+                distinct += 1
+                bitmap ^= np.uint64(1) << (np.uint64(segment[distinct - 1]) * _GOLDEN >> np.uint64(58))
+        size[t] = distinct
+        bitmaps[t] = bitmap
+
+
+@outer_kernel
+def order_by_count(keys, starts, items, ordered):
+    """Stable counting sort: write `items` in rising order of `keys[item]`; `starts` is a zero for each key and one more."""
+    for i in range(len(items)):
+        starts[keys[items[i]] + 1] += 1
+    for k in range(len(starts) - 1):
+        starts[k + 1] += starts[k]
+    for i in range(len(items)):
+        key = keys[items[i]]
+        ordered[starts[key]] = items[i]
+        starts[key] += 1
+
+
+@outer_kernel
+def count_postings(order, size, start, values, n_single, p, q, posting_first):
+    """Count, by rank, the postings of the indexing prefixes: |y| - ceil(2 p |y| / (p + q)) + 1 elements of each set.
+
+    The first `n_single` ranks stand in one set only and lead nowhere: they have no postings.
+    """
+    for i in range(len(order)):
+        t = order[i]
+        prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1
+        for k in range(prefix):
+            if values[start[t] + k] >= n_single:
+                posting_first[values[start[t] + k] + 1] += 1
+    for r in range(len(posting_first) - 1):
+        posting_first[r + 1] += posting_first[r]
+
+
+@outer_kernel
+def fill_postings(order, size, start, values, bitmaps, n_single, p, q, cursor, who, who_size, who_bitmap):
+    """Write the postings of every rank in rising order of set size, bitmaps and sizes beside them to be read in sequence."""
+    for i in range(len(order)):
+        t = order[i]
+        prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1
+        for k in range(prefix):
+            r = values[start[t] + k]
+            if r < n_single:
+                continue
+            at = cursor[r]
+            who[at] = i
+            who_size[at] = size[t]
+            who_bitmap[at] = bitmaps[t]
+            cursor[r] = at + 1
+
+
+@inner_kernel
+def overlap_of(values, start_a, size_a, start_b, size_b, needed):
+    """Size of the intersection of two sorted sets, or -1 as soon as it cannot reach `needed`."""
+    i = 0
+    j = 0
+    overlap = 0
+    while i < size_a and j < size_b:
+        if overlap + min(size_a - i, size_b - j) < needed:
+            return -1
+        x = values[start_a + i]
+        y = values[start_b + j]
+        if x == y:
+            overlap += 1
+            i += 1
+            j += 1
+        elif x < y:
+            i += 1
+        else:
+            j += 1
+    return overlap if overlap >= needed else -1
+
+
+@inner_kernel
+def find_root(parent, x):
+    """Root of x, halving the path on the way."""
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+@inner_kernel
+def unite(parent, x, y):
+    """Join two components; the smaller number is the root, so the outcome does not depend on the order of joins."""
+    x = find_root(parent, x)
+    y = find_root(parent, y)
+    if x < y:
+        parent[y] = x
+    elif y < x:
+        parent[x] = y
+
+
+@outer_kernel
+def unite_all(parent, other):
+    """Join the components of two forests over the same nodes into the first."""
+    for x in range(len(parent)):
+        if other[x] != x:
+            unite(parent, x, other[x])
+
+
+@outer_kernel
+def unite_pairs(a, b, parent):
+    """Join the components of every a with those of b."""
+    for k in range(len(a)):
+        unite(parent, a[k], b[k])
+
+
+@outer_kernel
+def flatten(parent):
+    """Let every node point at its root."""
+    for x in range(len(parent)):
+        parent[x] = parent[parent[x]]  # roots have the smallest numbers, so the parent is flat already
+
+
+@outer_kernel
+def join_sets(
+    order, size, start, values, bitmaps, n_single, posting_first, who, who_size, who_bitmap, most_postings, p, q,
+    probe_from, probe_to, parent, cursor,
+):  # fmt: skip
+    """Unite every set of `order[probe_from:probe_to]` with each smaller or equal one whose Jaccard similarity is at least p/q.
+
+    Only components are wanted, so a pair that is joined already is not verified, and no edge is stored.
+    Probes come in rising order of size, so `cursor`, the first posting of admissible size by rank, only moves forward.
+    Elements of more than `most_postings` postings are passed over: `long_lists` joins what meets there.
+    """
+    for x in range(probe_from, probe_to):
+        t = order[x]
+        size_x = np.int64(size[t])
+        bitmap = bitmaps[t]
+        smallest = (p * size_x + q - 1) // q
+        prefix = size_x - smallest + 1
+        for k in range(prefix):
+            r = values[start[t] + k]
+            if r < n_single:
+                continue
+            end = posting_first[r + 1]
+            if end - posting_first[r] > most_postings:
+                continue
+            low = cursor[r]
+            while low < end and who_size[low] < smallest:
+                low += 1
+            cursor[r] = low
+            # Postings lie in size order: they end where the rest of x cannot suffice any more.
+            largest = (size_x - k) * (p + q) // p - size_x
+            size_y = np.int64(-1)
+            needed = np.int64(0)
+            slack = np.uint64(0)
+            at = low
+            while at < end and who[at] < x:
+                if who_size[at] != size_y:
+                    size_y = np.int64(who_size[at])
+                    if size_y > largest:
+                        break
+                    needed = (p * (size_x + size_y) + p + q - 1) // (p + q)
+                    slack = np.uint64(size_x + size_y - 2 * needed)
+                if popcount(bitmap ^ who_bitmap[at]) <= slack:
+                    y = who[at]
+                    u = order[y]
+                    if find_root(parent, t) != find_root(parent, u):
+                        if overlap_of(values, start[t], size_x, start[u], size_y, needed) >= 0:
+                            unite(parent, t, u)
+                at += 1

@@ -1,0 +1,162 @@
+"""Excerpts: of a document that meets others in a bucket, only what they may share is sent there.
+
+Every passage of two documents grows from a gram that both have, over rows that lie in other such grams, in hot windows, or
+are next neighbours of these. All other sentences are left out; a *gap* stands for each stretch of them, with its words and
+characters, so that distances and shares stay what they are, though not the number of rows. It is a row of its own that equals
+no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.parted_tables import (
+    OF_SENTENCE,
+    PlacedDocuments,
+    as_lists,
+    copied,
+    flat,
+    lengths,
+    portions,
+    starts_of,
+    table_of,
+)
+from ibidem.matches import SortedSets
+from ibidem.passages.diagonals import HOT_WINDOW
+from ibidem.passages.kernels import excerpts as kernels
+from ibidem.passages.kernels.windows import cover_windows
+
+BYTES_A_SENTENCE, _MOST_SENT_BYTES = 28, 16 << 20
+_GAPS = [("gaps", pa.list_(pa.int32())), ("gap_sizes", pa.list_(pa.int32()))]
+
+
+def excerpt_schema(documents: pa.Schema) -> pa.Schema:
+    """Return the schema of excerpts: as the documents, with the flags of their rows, and where sentences are left out."""
+    return pa.schema([*documents, ("flags", pa.list_(pa.uint8())), *_GAPS])
+
+
+def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.int32], SortedSets]:
+    """Return the number of each sentence's set, and the sets; the last one, which is empty, is that of all that have none."""
+    document = np.repeat(np.arange(table.num_rows), lengths(table, "compared"))
+    sentence = placed.collection.document_first[document] + flat(table, "compared")
+    set_of_sentence = np.full(len(placed.collection.digest), len(sentence), np.int32)
+    set_of_sentence[sentence] = np.arange(len(sentence), dtype=np.int32)
+    sizes = np.append(flat(table, "set_sizes"), np.int32(0))
+    return set_of_sentence, SortedSets(starts_of(sizes)[:-1], sizes, flat(table, "sets"))
+
+
+class Excerpts:
+    """Cuts the excerpts of the documents of one home, in order: for each bucket, of each document, around the wanted rows."""
+
+    def __init__(self, table: pa.Table, placed: PlacedDocuments, flags: NDArray[np.uint8], window: int) -> None:
+        self._table, self._placed, self._flags = table, placed, flags
+        is_hot = np.empty(len(flags), np.bool_)
+        cover_windows(flags, window, HOT_WINDOW, is_hot)
+        rows = placed.rows
+        self._low, self._high = np.empty(len(flags), np.int64), np.empty(len(flags), np.int64)
+        kernels.bound_stretches(is_hot, placed.is_known, rows.document, rows.document_first, window - 1, self._low, self._high)
+        collection = placed.collection
+        self._words_before = starts_of(collection.n_words)
+        self._chars_before = starts_of(collection.end_char.astype(np.int64) - collection.start_char)
+        n_sentences = np.maximum(1, lengths(table, "digest"))
+        n_set_bytes = 8 * lengths(table, "sets") if "sets" in table.column_names else 0
+        self._bytes_a_sentence = BYTES_A_SENTENCE + n_set_bytes / n_sentences
+        self._sets = compared_sets(table, placed) if "sets" in table.column_names else None
+        self._of_sentence = {name: flat(table, name) for name in (*OF_SENTENCE, *(["classes"] if self._sets else []))}
+
+    def cut(self, buckets: NDArray[np.int64], rows: NDArray[np.int64]) -> Iterator[tuple[pa.Table, NDArray[np.int64]]]:
+        """Yield excerpts, and their buckets, a few at a time; a row is wanted in the bucket of the same place."""
+        n_rows = max(1, len(self._flags))
+        wanted = np.sort(buckets * n_rows + rows)
+        wanted = wanted[np.diff(wanted, prepend=-1) != 0]
+        buckets, rows = np.divmod(wanted, n_rows)
+        documents = self._placed.rows.document[rows]
+        is_new = np.ones(len(rows), np.bool_)
+        is_new[1:] = (buckets[1:] != buckets[:-1]) | (documents[1:] != documents[:-1])
+        excerpt = np.cumsum(is_new) - 1
+        buckets, documents = buckets[is_new], documents[is_new]
+        first = np.empty(len(documents) + 1, np.int64)
+        low, high = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        kernels.join_stretches(excerpt, rows, self._low, self._high, first, low, high)
+        stretches = (first, low, high)
+        counts = tuple(np.empty(len(documents), np.int64) for _ in range(3))
+        nothing = np.empty(0, np.int64)
+        self._list((0, len(documents)), documents, stretches, counts, (nothing,) * 5)
+        # Not all at once: where much is alike, there are very many.
+        for begin, end in portions(counts[0] * self._bytes_a_sentence[documents], _MOST_SENT_BYTES):
+            n_sentences, n_kept_rows, n_gaps = (count[begin:end] for count in counts)
+            spaces = tuple(np.empty(n, np.int64) for n in (n_sentences.sum(), n_kept_rows.sum(), *[n_gaps.sum()] * 3))
+            self._list((begin, end), documents, stretches, (nothing,) * 3, spaces)
+            yield self._excerpts(documents[begin:end], n_sentences, n_kept_rows, n_gaps, *spaces), buckets[begin:end]
+
+    def _list(
+        self,
+        part: tuple[int, int],
+        documents: NDArray[np.int32],
+        stretches: tuple[NDArray[np.int64], ...],
+        counts: tuple[NDArray[np.int64], ...],
+        spaces: tuple[NDArray[np.int64], ...],
+    ) -> None:
+        rows, sentence_first = self._placed.rows, self._placed.collection.document_first
+        is_counting = len(counts[0]) > 0
+        kernels.list_excerpts(
+            *part, documents, *stretches, rows.sentence, rows.document_first, sentence_first, is_counting, *counts, *spaces
+        )
+
+    def _excerpts(
+        self,
+        documents: NDArray[np.int32],
+        n_sentences: NDArray[np.int64],
+        n_rows: NDArray[np.int64],
+        n_gaps: NDArray[np.int64],
+        sources: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        gap_at: NDArray[np.int64],
+        gap_first: NDArray[np.int64],
+        gap_size: NDArray[np.int64],
+    ) -> pa.Table:
+        """Return excerpts as a table."""
+        gap = sources < 0
+        gap_end = gap_first + gap_size
+        instead = {
+            "n_words": self._words_before[gap_end] - self._words_before[gap_first],
+            "end_char": self._chars_before[gap_end] - self._chars_before[gap_first],
+        }
+        of_document = [field.name for field in self._table.schema if not pa.types.is_list(field.type)]
+        columns = dict(zip(of_document, self._table.select(of_document).take(pa.array(documents)).columns, strict=True))
+        for name, whole in self._of_sentence.items():
+            values = whole[sources]
+            values[gap] = instead.get(name, 0)
+            columns[name] = as_lists(values, n_sentences, self._table.schema.field(name).type.value_type)
+        excerpt = np.repeat(np.arange(len(documents)), n_sentences)
+        if self._sets is not None:
+            set_of_sentence, sets = self._sets
+            chosen = np.where(gap, len(sets.size) - 1, set_of_sentence[sources])
+            at = np.flatnonzero(chosen < len(sets.size) - 1)
+            sizes = sets.size[chosen[at]].astype(np.int64)
+            of_excerpt = np.bincount(excerpt[at], minlength=len(documents))
+            of_sets = np.bincount(excerpt[at], sizes, len(documents)).astype(np.int64)
+            columns["compared"] = as_lists(at - starts_of(n_sentences)[excerpt[at]], of_excerpt, pa.int32())
+            columns["set_sizes"] = as_lists(sizes, of_excerpt, pa.int32())
+            columns["sets"] = as_lists(copied(sets.values, sets.start[chosen[at]], sizes), of_sets, pa.uint64())
+        columns["flags"] = as_lists(np.where(rows < 0, 0, self._flags[rows]), n_rows, pa.uint8())
+        columns["gaps"], columns["gap_sizes"] = as_lists(gap_at, n_gaps, pa.int32()), as_lists(gap_size, n_gaps, pa.int32())
+        schema = excerpt_schema(self._table.schema)
+        return table_of([columns[name] for name in schema.names], schema)
+
+
+def numbers_of_slots(table: pa.Table) -> NDArray[np.int64]:
+    """Return the number that each sentence of excerpts has in its document; each has one more at its end."""
+    n_slots = lengths(table, "digest") + 1
+    first = starts_of(n_slots)
+    more = np.zeros(int(first[-1]) + 1, np.int64)
+    at = np.repeat(first[:-1], lengths(table, "gaps")) + flat(table, "gaps") + 1
+    more[at] = flat(table, "gap_sizes").astype(np.int64) - 1
+    before = np.cumsum(more[:-1])
+    document = np.repeat(np.arange(table.num_rows), n_slots)
+    numbers: NDArray[np.int64] = np.arange(len(document)) - first[document] + before - before[first[document]]
+    return numbers

@@ -1,0 +1,155 @@
+"""Grams: every window, long sentence and short text by its key, to the partition of the key; what stands in several places.
+
+Of each key the partition learns how many places it has. Too many make it hot: its places are flagged and lead to no pairs.
+The others say which documents meet, and in which buckets (see `layout`): both are sent there.
+A key that has too many places in one batch already is hot for certain: it sends one row, and flags its places at once. So
+no partition gets more than `max_places` rows of a key from each batch, however often a footer stands in the collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import Collection
+from ibidem.columns.components_exchange import EDGES
+from ibidem.columns.kernels import transit as kernels
+from ibidem.columns.parted_tables import PlacedDocuments, starts_of, table_of
+from ibidem.config import Config, PassagesConfig, passage_limits
+from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.layout import Layout
+from ibidem.passages.diagonals import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW, group_equal
+from ibidem.passages.kernels.windows import sentence_keys, whole_text_keys, window_keys
+
+# `bit` is the flag that places get if the key is hot; 0 for keys of whole documents, which only say who is identical.
+GRAMS = pa.schema(
+    [("bit", pa.uint8()), ("key", pa.uint64()), ("document", pa.int64()), ("row", pa.int32()), ("n_places", pa.int64())]
+)
+FLAGS = pa.schema([("document", pa.int64()), ("row", pa.int32()), ("flags", pa.uint8())])
+MEMBERS = pa.schema([("document", pa.int64()), ("row", pa.int32()), ("bucket", pa.int32())])
+GRAM_OUTPUTS = {"grams": GRAMS, "flags": FLAGS, "edges": EDGES}
+_IDENTICAL = 0
+_MEMBERS_AT_A_TIME = 1 << 20
+
+
+def keys_of(placed: PlacedDocuments, limits: PassagesConfig) -> dict[int, NDArray[np.uint64]]:
+    """Return by flag the key of the window, sentence and text that starts at each row; 0 where there is none.
+
+    Rows that are not known stand for stretches without a class: what holds one stands nowhere else.
+    """
+    rows = placed.rows
+    n, size = len(rows.classes), limits.min_sentences
+    unknown_before = starts_of(~placed.is_known)
+    keys = {HOT_WINDOW: np.empty(n, np.uint64)}
+    window_keys(rows.classes, rows.document, size, keys[HOT_WINDOW])
+    ends = {HOT_WINDOW: np.minimum(np.arange(n) + size, n)}
+    if size > 1 and limits.min_quote_words > 0:
+        keys |= {HOT_SENTENCE: np.empty(n, np.uint64), HOT_TEXT: np.empty(n, np.uint64)}
+        sentence_keys(rows.classes, rows.n_words, limits.min_quote_words, keys[HOT_SENTENCE])
+        whole_text_keys(rows.classes, rows.document_first, size, keys[HOT_TEXT])
+        ends |= {HOT_SENTENCE: np.arange(1, n + 1), HOT_TEXT: rows.document_first[rows.document + 1]}
+    if unknown_before[-1]:
+        for bit, end in ends.items():
+            keys[bit][unknown_before[end] > unknown_before[:-1]] = 0
+    return keys
+
+
+def told_apart(keys: NDArray[np.uint64], bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return keys that differ by kind: those of two kinds may be equal by their making, where classes are the same."""
+    return keys ^ bits.astype(np.uint64) << np.uint64(56)
+
+
+def emit_grams(placed: PlacedDocuments, config: Config, layout: Layout) -> Iterator[Emitted]:
+    """Yield the grams of whole documents."""
+    limits = passage_limits(config)
+    row_of_document = placed.row_of_document
+    row_documents = placed.documents[placed.rows.document]
+    for bit, keys in keys_of(placed, limits).items():
+        groups = group_equal(keys)
+        n_places = np.diff(groups.first)
+        withheld = np.zeros(len(keys), np.bool_)
+        withheld[groups.rows[np.repeat(n_places > limits.max_places, n_places)]] = True
+        counts = np.ones(len(keys), np.int64)
+        heads = groups.rows[groups.first[:-1]]
+        counts[heads] = np.where(n_places > limits.max_places, n_places, 1)
+        if withheld.any():
+            yield _flagged(row_documents[withheld], row_of_document[withheld], _flags_of_hot(bit), layout)
+            withheld[heads] = False
+        sent = (keys != 0) & ~withheld
+        columns = [np.full(sent.sum(), bit, np.uint8), keys[sent], row_documents[sent], row_of_document[sent], counts[sent]]
+        yield Emitted("grams", table_of(columns, GRAMS), route_by_hash(keys[sent], layout.n_partitions))
+    yield from _emit_identical(placed.collection, placed.documents, layout)
+
+
+def _emit_identical(collection: Collection, documents: NDArray[np.int64], layout: Layout) -> Iterator[Emitted]:
+    """Yield a key for every document's sentences from end to end; identical ones of a batch are joined at once."""
+    first = collection.document_first
+    keys = np.empty(len(collection.digest), np.uint64)
+    whole_text_keys(collection.digest, first, len(keys) + 1, keys)
+    known = np.flatnonzero(np.diff(first) > 0)
+    keys, numbers = keys[first[known]], documents[known]
+    different, at, which = np.unique(keys, return_index=True, return_inverse=True)
+    heads = numbers[at]
+    others = numbers != heads[which]
+    yield Emitted("edges", _edges(heads[which][others], numbers[others]), 0)
+    n = len(different)
+    columns = [np.zeros(n, np.uint8), different, heads, np.zeros(n, np.int32), np.ones(n, np.int64)]
+    yield Emitted("grams", table_of(columns, GRAMS), route_by_hash(different, layout.n_partitions))
+
+
+def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str, Blocks]:
+    """Return `flags` of rows, `members`: which rows must be seen where, and `edges` between identical documents."""
+    limits = passage_limits(config)
+
+    def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        grams = tables["grams"]
+        given: list[NDArray[Any]] = [grams[name].to_numpy() for name in GRAMS.names]
+        bits, keys, documents, rows, counts = given
+        # What a mapper sent is in order by itself: that is little to sort, and groups are in order then.
+        order = np.argsort(documents.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64), kind="stable")
+        groups = group_equal(told_apart(keys, bits)[order])
+        which = np.repeat(np.arange(len(groups.first) - 1), np.diff(groups.first))
+        members = order[groups.rows]
+        bits, documents, rows, counts = bits[members], documents[members], rows[members], counts[members]
+        totals = np.add.reduceat(counts, groups.first[:-1]) if len(members) else counts
+        same = bits == _IDENTICAL
+        yield Emitted("edges", _edges(documents[groups.first[:-1]][which][same], documents[same]), 0)
+        hot = (totals > limits.max_places)[which] & ~same
+        flags = np.where(hot, bits, 0).astype(np.uint8)
+        flags[bits == HOT_WINDOW] |= REPEATED_WINDOW
+        flagged = flags != 0
+        yield _flagged(documents[flagged], rows[flagged], flags[flagged], layout)
+        may_meet = ~hot & ~same
+        homes = layout.home(documents)
+        n_input = layout.n_input if layout.has_reference else -1
+        n_buckets = layout.n_partitions * layout.n_groups
+        in_groups = layout.group(homes)
+        room = np.empty(max(_MEMBERS_AT_A_TIME, int(np.diff(groups.first).max(initial=0))), np.int64)
+        place = 0
+        while place < len(documents):  # not all at once: a place may have to be seen in very many buckets
+            place, n_met = kernels.list_meetings(
+                place, groups.first, which, may_meet, documents, homes, in_groups, layout.homes_a_group, layout.n_groups,
+                limits.same_document, n_input, n_buckets, room,
+            )  # fmt: skip
+            at, buckets = np.divmod(room[:n_met], n_buckets)
+            yield Emitted("members", table_of([documents[at], rows[at], buckets.astype(np.int32)], MEMBERS), homes[at])
+
+    return flow.reduce("grams", {"grams": grams}, reduce, {"flags": FLAGS, "members": MEMBERS, "edges": EDGES})
+
+
+def _flags_of_hot(bit: int) -> int:
+    return bit | (REPEATED_WINDOW if bit == HOT_WINDOW else 0)
+
+
+def _flagged(documents: NDArray[np.int64], rows: NDArray[np.int32], flags: NDArray[np.uint8] | int, layout: Layout) -> Emitted:
+    columns = [documents, rows, np.broadcast_to(np.asarray(flags, np.uint8), np.shape(rows))]
+    return Emitted("flags", table_of(columns, FLAGS), layout.home(documents))
+
+
+def _edges(a: NDArray[np.int64], b: NDArray[np.int64]) -> pa.Table:
+    different = a != b
+    return table_of([a[different].astype(np.uint64), b[different].astype(np.uint64)], EDGES)

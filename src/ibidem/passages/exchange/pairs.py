@@ -1,0 +1,143 @@
+"""Passages of the documents that meet in a partition, by the functions of the local pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.components_exchange import EDGES
+from ibidem.columns.parted_tables import PlacedDocuments, collection_of, flat, lengths, ordered, portions, table_of
+from ibidem.config import SET_SIGNATURES, Config, passage_limits
+from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.layout import Layout
+from ibidem.execution.tasks import in_turn
+from ibidem.model import PASSAGES
+from ibidem.passages import Pairing, assemble_passages, find_diagonals
+from ibidem.passages.coverage import Marks
+from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, numbers_of_slots
+from ibidem.passages.exchange.places import cells_of
+from ibidem.passages.tables import passages_table
+
+# As the table of passages, ids and words as they are; the documents' numbers say where texts are found, `number` is the
+# passage's own in its partition.
+FOUND = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("a_document", pa.int64()),
+        ("b_document", pa.int64()),
+        *(
+            pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type, nullable=False)
+            for field in PASSAGES
+        ),
+    ]
+)
+MOST_LATER_BYTES = 48 << 20  # of documents that are paired with the earlier ones at a time
+# What is added to the marks of a document at one of its slots (see `passages/coverage.py`).
+MARKS = pa.schema([("document", pa.int64()), ("slot", pa.int32()), ("elsewhere", pa.int32()), ("before", pa.int32())])
+
+
+def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> dict[str, Blocks]:
+    """Return `passages` in reading order, `marks` on their documents at home, and `edges` between copies."""
+    limits = passage_limits(config)
+    limit = similarity_limit(config)
+
+    def pair(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        found = [FOUND.empty_table()]
+        for table, is_first in _portions(ordered(tables["placed"]), bucket, layout):
+            placed, numbers = _placed_excerpts(table, config, layout)
+            documents, collection, rows = placed.documents, placed.collection, placed.rows
+            cells = cells_of(table, placed, limit)
+            leads = layout.is_leading(bucket, documents)
+            side = layout.side(documents) if is_first else (~leads).astype(np.int8)
+            kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
+            pairing = Pairing(limits.same_document and is_first, side, kin, leads=leads)
+            diagonals, _ = find_diagonals(rows, limits, pairing, in_turn, flat(table, "flags"))
+            parts = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, in_turn)
+            del diagonals, cells
+            marks = Marks(collection)
+            copies = marks.add_passages(parts, rows, a_is_first=not layout.has_reference)
+            yield _emit_marks(marks, documents, numbers, layout)
+            yield Emitted("edges", table_of([documents[end].astype(np.uint64) for end in copies], EDGES), 0)
+            found.append(_found(passages_table(parts, rows, collection, limits.min_sentences, in_turn), documents))
+        passages = _in_reading_order(found)
+        routes = layout.home(passages["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_groups
+        yield Emitted("passages", passages, routes)
+
+    def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        yield Emitted("passages", _in_reading_order([tables["passages"]]), home)
+
+    pairs = flow.reduce("passages", {"placed": placed}, pair, {"passages": FOUND, "marks": MARKS, "edges": EDGES})
+    if layout.n_groups > 1:  # those of one home come from several buckets
+        pairs |= flow.reduce("passages-ordered", {"passages": pairs.pop("passages")}, put_in_order, {"passages": FOUND})
+    return pairs
+
+
+def similarity_limit(config: Config) -> tuple[int, int]:
+    """Return the limit below which a cell is cut: none where equal keys match whatever their words."""
+    by_sets = config.signatures.signature in SET_SIGNATURES
+    return config.matches.min_similarity.as_integer_ratio() if by_sets else (0, 1)
+
+
+def _portions(table: pa.Table, bucket: int, layout: Layout) -> Iterator[tuple[pa.Table, bool]]:
+    """Yield the earlier documents together with as many of the later ones as may be looked at together, in turn.
+
+    Where much is alike, documents of everywhere meet here. Pairs are told by themselves, so it does not matter with which
+    others a pair is looked at. Once, in the bucket of their own group, documents at home are paired with one another too. Where
+    the earlier ones are those of several homes, they are taken in turn, too.
+    """
+    home, group = divmod(bucket, layout.n_groups)
+    documents = table["document"].to_numpy()
+    sizes = BYTES_A_SENTENCE * (lengths(table, "digest") + (lengths(table, "sets") if "sets" in table.column_names else 0))
+    # Documents are in order, and the earlier ones are the first: none before them come here.
+    n_earlier = int(np.count_nonzero(layout.is_leading(bucket, documents)))
+    is_first = layout.group(np.array([home]))[0] == group
+    turns = list(portions(sizes[:n_earlier], MOST_LATER_BYTES)) if layout.is_far(bucket) else [(0, n_earlier)]
+    for later in list(portions(sizes[n_earlier:], MOST_LATER_BYTES)) or [(0, 0)]:
+        for first, n_leading in turns:
+            begin, end = n_earlier + later[0], n_earlier + later[1]
+            if not is_first and layout.has_reference:  # of two sides, only pairs of an input and a reference are left
+                n_leading = first + int(np.searchsorted(documents[first:n_leading], layout.n_input))
+                begin += int(np.searchsorted(documents[begin:end], layout.n_input))
+            parts = [table.slice(first, n_leading - first), table.slice(begin, end - begin)]
+            yield pa.concat_tables(parts).combine_chunks(), bool(is_first)
+            is_first = False
+
+
+def _in_reading_order(found: list[pa.Table]) -> pa.Table:
+    """Put passages of several portions in order: by their documents. Those of a pair are of one portion, by their numbers."""
+    table = pa.concat_tables(found)
+    order = np.lexsort([table[name].to_numpy() for name in ("number", "b_document", "a_document")])
+    if (order[1:] < order[:-1]).any():
+        table = table.take(pa.array(order))
+    return table.set_column(0, FOUND.field("number"), pa.array(np.arange(table.num_rows)))
+
+
+def _placed_excerpts(table: pa.Table, config: Config, layout: Layout) -> tuple[PlacedDocuments, NDArray[np.int64]]:
+    """Return excerpts as documents, and the number that each of their slots has in the document as a whole."""
+    numbers = numbers_of_slots(table)
+    collection = collection_of(table, layout)
+    classes = (flat(table, "classes") if "classes" in table.column_names else collection.digest).copy()
+    gaps = np.repeat(collection.document_first[:-1], lengths(table, "gaps")) + flat(table, "gaps")
+    classes[gaps] = np.arange(len(gaps), dtype=np.uint64) + np.uint64(3 << 62)  # a gap equals nothing
+    placed = PlacedDocuments.of(table["document"].to_numpy(), collection, classes, config)
+    position = numbers[placed.rows.sentence + placed.rows.document].astype(np.int32)
+    return replace(placed, rows=replace(placed.rows, position=position)), numbers
+
+
+def _emit_marks(marks: Marks, documents: NDArray[np.int64], numbers: NDArray[np.int64], layout: Layout) -> Emitted:
+    at = np.flatnonzero((marks.elsewhere != 0) | (marks.before != 0))
+    document = np.searchsorted(marks.first, at, side="right") - 1
+    columns = [documents[document], numbers[at], marks.elsewhere[at], marks.before[at]]
+    return Emitted("marks", table_of(columns, MARKS), layout.home(documents[document]))
+
+
+def _found(passages: pa.Table, documents: NDArray[np.int64]) -> pa.Table:
+    numbers = []
+    for side in ("a_id", "b_id"):
+        codes = np.concatenate([np.empty(0, np.int32), *(chunk.indices.to_numpy() for chunk in passages[side].chunks)])
+        numbers.append(documents[codes])
+    return table_of([np.arange(passages.num_rows), *numbers, *passages.columns], FOUND)

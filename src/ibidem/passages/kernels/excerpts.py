@@ -1,0 +1,108 @@
+"""Kernels that take out of documents what others may share with them."""
+
+from __future__ import annotations
+
+from ibidem.execution.compiler import outer_kernel
+
+
+@outer_kernel
+def bound_stretches(is_hot, is_known, document, document_first, reach, low, high):
+    """Write for each row the rows [low, high) that must be there beside it, if a gram that begins in it is in common.
+
+    Those are `reach` rows on both sides, and what lies in hot windows next to it, one after the other: where a text goes on
+    through other windows, these are in common, too, and say so by themselves. A row that is not known stands nowhere else: no
+    text goes on beyond it.
+    """
+    n = len(is_hot)
+    begin = 0
+    interrupted = 0
+    for row in range(n):
+        first = document_first[document[row]]
+        begin = max(begin, first)
+        interrupted = max(interrupted, first)
+        if not is_known[row]:
+            interrupted = row + 1
+        low[row] = max(interrupted, min(begin, row - reach))
+        if not is_hot[row]:
+            begin = row + 1
+    end = n
+    interrupted = n
+    for row in range(n - 1, -1, -1):
+        last = document_first[document[row] + 1]
+        end = min(end, last)
+        interrupted = min(interrupted, last)
+        if not is_known[row]:
+            interrupted = row
+        high[row] = min(interrupted, max(end, row + reach + 1))
+        if not is_hot[row]:
+            end = row
+
+
+@outer_kernel
+def join_stretches(excerpt, row, low, high, first, joined_low, joined_high):
+    """Join the stretches of wanted rows, which rise in each excerpt; those of excerpt e are [first[e], first[e + 1]) then."""
+    n = 0
+    last = -1
+    for k in range(len(row)):
+        e = excerpt[k]
+        if e == last and low[row[k]] <= joined_high[n - 1]:
+            joined_high[n - 1] = max(joined_high[n - 1], high[row[k]])
+            continue
+        for each in range(last + 1, e + 1):
+            first[each] = n
+        last = e
+        joined_low[n] = low[row[k]]
+        joined_high[n] = high[row[k]]
+        n += 1
+    for each in range(last + 1, len(first)):
+        first[each] = n
+
+
+@outer_kernel
+def list_excerpts(
+    excerpt_from, excerpt_to, documents, first, low, high, sentence, document_first, sentence_first, is_counting,
+    n_sentences, n_rows, n_gaps, sources, rows, gap_at, gap_first, gap_size,
+):  # fmt: skip
+    """Write the sentences and rows of excerpts: the stretches, and a *gap*, -1, for all that lies between two of them.
+
+    Of a gap are written its place among the sentences of its excerpt, the first sentence that it stands for, and how many.
+    When counting, only the numbers of all these are written, by excerpt.
+    """
+    s = r = g = 0
+    for e in range(excerpt_from, excerpt_to):
+        d = documents[e]
+        begin = s
+        rows_before = r
+        gaps_before = g
+        place = sentence_first[d]
+        for k in range(first[e], first[e + 1] + 1):
+            if k < first[e + 1]:
+                from_sentence = sentence_first[d] if low[k] == document_first[d] else sentence[low[k]]
+                to_sentence = sentence_first[d + 1] if high[k] == document_first[d + 1] else sentence[high[k] - 1] + 1
+            else:
+                from_sentence = sentence_first[d + 1]
+                to_sentence = from_sentence
+            if from_sentence > place:
+                if not is_counting:
+                    sources[s] = -1
+                    rows[r] = -1
+                    gap_at[g] = s - begin
+                    gap_first[g] = place
+                    gap_size[g] = from_sentence - place
+                s += 1
+                r += 1
+                g += 1
+            if not is_counting:
+                for i in range(to_sentence - from_sentence):
+                    sources[s + i] = from_sentence + i
+                if k < first[e + 1]:
+                    for i in range(high[k] - low[k]):
+                        rows[r + i] = low[k] + i
+            s += to_sentence - from_sentence
+            if k < first[e + 1]:
+                r += high[k] - low[k]
+            place = to_sentence
+        if is_counting:
+            n_sentences[e] = s - begin
+            n_rows[e] = r - rows_before
+            n_gaps[e] = g - gaps_before

@@ -1,0 +1,143 @@
+"""Kernels of the gram join: keys of windows, and groups of equal windows.
+
+A *row* is a sentence with a class, counted over the whole collection in reading order; `document[row]` never decreases.
+A *window* starts at a row and spans `size` rows of one document. Windows with equal keys form a group.
+`classes` are never 0. `hot` holds flags by row: 1 the window that starts here is hot, 2 the sentence itself is hot, 4 the
+window stands elsewhere too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.columns.hashes import SEED, mix
+from ibidem.execution.compiler import outer_kernel
+
+_ONE = np.uint64(1)
+
+
+@outer_kernel
+def window_keys(classes, document, size, keys):
+    """Write the key of the window that starts at each row; rows too close to their document's end get 0, no key."""
+    n = len(classes)
+    for row in range(n):
+        last = row + size - 1
+        if last >= n or document[last] != document[row]:
+            keys[row] = 0
+            continue
+        key = SEED
+        for k in range(row, last + 1):
+            key = mix(key, classes[k])
+        keys[row] = key | _ONE
+
+
+@outer_kernel
+def sentence_keys(classes, n_words, min_words, keys):
+    """Write the key of each long sentence by itself, 0 for the others. (Classes may be small; keys vary in all bits.)"""
+    for row in range(len(classes)):
+        keys[row] = mix(SEED, classes[row]) | _ONE if n_words[row] >= min_words else np.uint64(0)
+
+
+@outer_kernel
+def whole_text_keys(classes, document_first, size, keys):
+    """Write, at the first row of each document of fewer than `size` rows, the key of all its classes; 0 elsewhere."""
+    for d in range(len(document_first) - 1):
+        n = document_first[d + 1] - document_first[d]
+        if 0 < n < size:
+            key = mix(SEED, np.uint64(n))
+            for row in range(document_first[d], document_first[d + 1]):
+                key = mix(key, classes[row])
+                keys[row] = 0
+            keys[document_first[d]] = key | _ONE
+        else:
+            for row in range(document_first[d], document_first[d + 1]):
+                keys[row] = 0
+
+
+@outer_kernel
+def cover_windows(flags, size, bit, covered):
+    """Tell which rows lie in a window that has the bit."""
+    left = 0
+    for row in range(len(flags)):
+        if flags[row] & bit:
+            left = size
+        covered[row] = left > 0
+        left -= 1
+
+
+@outer_kernel
+def count_slots(keys, counts):
+    """Count the keys by slot, up to 2: a key alone in its slot stands nowhere else and needs no sorting."""
+    mask = np.uint64(len(counts) - 1)
+    for row in range(len(keys)):
+        key = keys[row]
+        if key != 0:
+            slot = (key >> np.uint64(7)) & mask
+            if counts[slot] < 2:
+                counts[slot] += 1
+
+
+@outer_kernel
+def pack_repeated(keys, counts, row_bits, packed):
+    """Pack (high key bits, row) of every key that shares its slot into one word for sorting; return how many there are."""
+    mask = np.uint64(len(counts) - 1)
+    row_mask = (_ONE << np.uint64(row_bits)) - _ONE
+    n = 0
+    for row in range(len(keys)):
+        key = keys[row]
+        if key != 0 and counts[(key >> np.uint64(7)) & mask] > 1:
+            packed[n] = (key & ~row_mask) | np.uint64(row)
+            n += 1
+    return n
+
+
+@outer_kernel
+def group_windows(packed, keys, row_bits, rows, first):
+    """Unpack sorted words into groups of equal keys with two or more rows: `rows` rise inside a group, `first` bounds them.
+
+    Keys that agree in their high bits only are told apart here, so packing loses nothing.
+    """
+    row_mask = (_ONE << np.uint64(row_bits)) - _ONE
+    n_groups = 0
+    n_rows = 0
+    i = 0
+    n = len(packed)
+    first[0] = 0
+    while i < n:
+        head = packed[i] & ~row_mask
+        used = head | row_mask  # no row has this number
+        j = i + 1
+        while j < n and packed[j] & ~row_mask == head:
+            j += 1
+        # Almost always one key; otherwise take the members of one key at a time, marking them as used.
+        left = j - i
+        k = i
+        while left > 1:
+            while packed[k] == used:
+                k += 1
+            key = keys[np.int64(packed[k] & row_mask)]
+            begin = n_rows
+            for m in range(k, j):
+                if packed[m] != used:
+                    row = np.int64(packed[m] & row_mask)
+                    if keys[row] == key:
+                        rows[n_rows] = row
+                        n_rows += 1
+                        packed[m] = used
+                        left -= 1
+            if n_rows - begin > 1:
+                n_groups += 1
+                first[n_groups] = n_rows
+            else:
+                n_rows = begin
+        i = j
+    return n_groups
+
+
+@outer_kernel
+def mark_rows(rows, first, min_places, flags, bit):
+    """Set `bit` in the flag of every row whose group has at least `min_places` rows."""
+    for group in range(len(first) - 1):
+        if first[group + 1] - first[group] >= min_places:
+            for i in range(first[group], first[group + 1]):
+                flags[rows[i]] |= bit

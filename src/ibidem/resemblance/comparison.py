@@ -1,0 +1,90 @@
+"""Pairs of documents compared in full: what they share, and what that means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.resemblance.kernels import join as kernels
+from ibidem.resemblance.limits import OverlapLimits
+from ibidem.signatures import HashSets
+
+_N_PARTS = 32
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Pairs of documents that are duplicates, a < b in rising order, and how alike they are."""
+
+    a: NDArray[np.int32]
+    b: NDArray[np.int32]
+    similarity: NDArray[np.float64]
+    containment_a: NDArray[np.float64]
+    containment_b: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+def joined(parts: Sequence[Duplicates]) -> Duplicates:
+    """Return the pairs of all parts, a < b, in rising order, each once."""
+    numbers, scores = np.empty(0, np.int32), np.empty(0)
+    none = Duplicates(numbers, numbers, scores, scores, scores)
+    columns = zip(*((d.a, d.b, d.similarity, d.containment_a, d.containment_b) for d in [none, *parts]), strict=True)
+    a, b, similarity, of_a, of_b = (np.concatenate(column) for column in columns)
+    is_turned = a > b
+    of_a, of_b = np.where(is_turned, of_b, of_a), np.where(is_turned, of_a, of_b)
+    a, b = np.minimum(a, b), np.maximum(a, b)
+    _, chosen = np.unique(a.astype(np.int64) << 32 | b, return_index=True)
+    return Duplicates(a[chosen], b[chosen], similarity[chosen], of_a[chosen], of_b[chosen])
+
+
+def set_overlaps(
+    sets: HashSets, a: NDArray[np.int32], b: NDArray[np.int32], limits: OverlapLimits, map_parts: MapParts = in_turn
+) -> NDArray[np.int64]:
+    """Return how many shingles the documents of each pair share, or -1 where they are fewer than the limits ask for."""
+    documents, places = np.unique(np.concatenate([a, b]), return_inverse=True)
+    sizes = np.diff(sets.first)[documents]
+    start = np.zeros(len(documents) + 1, np.int64)
+    np.cumsum(sizes, out=start[1:])
+    keys = np.empty(int(start[-1]), np.uint64)
+
+    def fetch(part: tuple[int, int]) -> None:
+        for i in range(*part):
+            begin = sets.first[documents[i]]
+            keys[start[i] : start[i + 1]] = sets.hashes[begin : begin + sizes[i]]
+            keys[start[i] : start[i + 1]].sort()
+
+    list(map_parts(fetch, split_by_cost(sizes + 1, _N_PARTS)))
+    overlaps = np.empty(len(a), np.int64)
+    of_a, of_b = places[: len(a)], places[len(a) :]
+
+    def count(part: tuple[int, int]) -> None:
+        kernels.count_overlaps(
+            keys, start, sizes, of_a, of_b, limits.needed_by_sum, limits.needed_by_small, *part, overlaps
+        )
+
+    list(map_parts(count, split_by_cost(sizes[of_a] + sizes[of_b], _N_PARTS)))
+    return overlaps
+
+
+def resemblances(sizes: Numbers, a: NDArray[np.int32], b: NDArray[np.int32], overlap: Numbers) -> Duplicates:
+    """Return the resemblance (overlap / union) and both containments of pairs."""
+    return Duplicates(a, b, overlap / (sizes[a] + sizes[b] - overlap), overlap / sizes[a], overlap / sizes[b])
+
+
+def order_scores(sizes: Numbers, a: NDArray[np.int32], b: NDArray[np.int32], overlap: Numbers) -> Duplicates:
+    """Return SWLR's similarity, 2 overlap / (sum of sizes), of pairs whose overlap is counted in one order."""
+    return Duplicates(a, b, 2 * overlap / (sizes[a] + sizes[b]), overlap / sizes[a], overlap / sizes[b])
+
+
+def as_resemblance(order_similarity: Fraction) -> Fraction:
+    """Return the resemblance of sets that share as much as two documents of this SWLR similarity do."""
+    return order_similarity / (2 - order_similarity)

@@ -1,0 +1,1 @@
+"""Resemblance over many partitions: what is sent to whom."""

@@ -1,0 +1,105 @@
+"""Pairs of documents compared in full: both come to the home of one of them, and only documents that are in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.components_exchange import EDGES
+from ibidem.columns.parted_tables import as_lists, table_of
+from ibidem.config import is_compared_in_full
+from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs
+from ibidem.execution.layout import Layout
+from ibidem.execution.tasks import in_turn
+from ibidem.resemblance import Comparer, Corpus, Duplicates, Found
+from ibidem.resemblance.candidates import estimated, resemblance_limit, shingle_limits
+from ibidem.resemblance.comparison import joined, resemblances, set_overlaps
+from ibidem.resemblance.exchange.identical import BY_COMMON, FOUND, node_homes, send_found
+from ibidem.resemblance.exchange.shingle_counts import Rounds
+from ibidem.resemblance.exchange.shingles import SETS, documents_with_sets, sets_of, taken
+from ibidem.resemblance.minhash import agreement, minhash
+from ibidem.signatures import HashSets
+
+
+def send_documents(flow: Flow, sets: Blocks, sending: Sequence[Blocks], layout: Layout) -> Blocks:
+    """Return what documents are known by, each at all homes that want it."""
+
+    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        asked, destinations = (tables["sending"][name].to_numpy() for name in ("document", "destination"))
+        rows = np.flatnonzero(np.isin(tables["sets"]["document"].to_numpy(), asked))
+        documents, known_by = documents_with_sets(tables["sets"].take(pa.array(rows)))
+        packed = np.unique(np.searchsorted(documents, asked) * layout.n_partitions + destinations)
+        rows = packed // layout.n_partitions
+        chosen = taken(known_by, rows)
+        columns = [documents[rows], as_lists(chosen.hashes, np.diff(chosen.first), pa.uint64())]
+        yield Emitted("sent", table_of(columns, SETS), packed % layout.n_partitions)
+
+    inputs: Inputs = {"sets": sets, "sending": sending}
+    return flow.reduce("sent-documents", inputs, send, {"sent": SETS})["sent"]
+
+
+def compare_documents(
+    flow: Flow, candidates: Sequence[Blocks], sent: Blocks, rounds: Rounds, layout: Layout
+) -> dict[str, Blocks]:
+    """Return the pairs that are duplicates, `found`, and as `edges`; see `resemblance.find_duplicates`.
+
+    `by_common` are documents that a sketch paired: it does not find all pairs.
+    """
+
+    def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        documents, known_by = documents_with_sets(tables["sent"])
+        if tables["candidates"].num_rows == 0:
+            return
+        pairs = [np.searchsorted(documents, tables["candidates"][side].to_numpy()) for side in ("a", "b")]
+        low, high = np.minimum(*pairs), np.maximum(*pairs)
+        packed, chosen = np.unique(low << 32 | high, return_index=True)
+        numbers = tables["candidates"]["round"].to_numpy()[chosen]
+        comparer = comparer_of(known_by, rounds)
+        a, b = (packed >> 32).astype(np.int32), (packed & 0xFFFFFFFF).astype(np.int32)
+        if rounds.config.resemblance.method == "minhash":
+            guessed = _by_minhash(a, b, documents, comparer, rounds, layout)
+            found, paired = guessed.duplicates, documents[guessed.by_common]
+            yield Emitted("by_common", table_of([paired], BY_COMMON), node_homes(paired, layout))
+        else:
+            found = joined(
+                [_by_shingles(n, a[numbers == n], b[numbers == n], comparer, rounds) for n in np.unique(numbers).tolist()]
+            )
+        in_full = is_compared_in_full(rounds.config) and (rounds.every == 1).all()
+        if not in_full and rounds.config.resemblance.verify:
+            found = comparer.compare(found.a, found.b)
+        scores = [found.similarity, found.containment_a, found.containment_b]
+        yield from send_found(documents[found.a], documents[found.b], scores, layout)
+
+    inputs: Inputs = {"candidates": candidates, "sent": sent}
+    return flow.reduce("compared-documents", inputs, compare, {"found": FOUND, "edges": EDGES, "by_common": BY_COMMON})
+
+
+def comparer_of(known_by: HashSets, rounds: Rounds) -> Comparer:
+    """Return how pairs of documents are compared in full."""
+    sequences = known_by if rounds.config.resemblance.measure == "order" else None
+    return Comparer(sets_of(known_by, rounds.config), sequences, rounds.config, in_turn)
+
+
+def _by_shingles(this_round: int, a: NDArray[np.int32], b: NDArray[np.int32], comparer: Comparer, rounds: Rounds) -> Duplicates:
+    """Return the pairs that share enough of the shingles that are looked at in a round."""
+    sets = rounds.sample(this_round, comparer.sets, np.ones(len(comparer.sets.first) - 1, np.bool_))
+    sizes = np.diff(sets.first)
+    every, verify = int(rounds.every[this_round]), rounds.config.resemblance.verify
+    overlaps = set_overlaps(sets, a, b, shingle_limits(rounds.config, every, verify, int(sizes.max(initial=0))))
+    good = overlaps >= 0
+    return resemblances(sizes, a[good], b[good], overlaps[good])
+
+
+def _by_minhash(
+    a: NDArray[np.int32], b: NDArray[np.int32], documents: NDArray[np.int64], comparer: Comparer, rounds: Rounds, layout: Layout
+) -> Found:
+    """Return the pairs that their signatures take for duplicates, or all if they are to be compared in full."""
+    settings = rounds.config.resemblance
+    everyone = np.ones(len(documents), np.bool_)
+    side = layout.side(documents)
+    corpus = Corpus(comparer.sets, None, everyone, side, everyone.astype(np.int64))
+    limit = 0.0 if settings.verify else float(resemblance_limit(rounds.config))
+    return estimated(corpus, a, b, agreement(minhash(comparer.sets, settings.permutations), a, b), limit)

@@ -1,0 +1,77 @@
+"""Identical documents meet by their digest: one stands for the others of its side, and those of two sides are pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.components_exchange import EDGES, home_of_nodes
+from ibidem.columns.parted_tables import table_of
+from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.layout import Layout
+from ibidem.resemblance import representatives
+from ibidem.resemblance.exchange.shingles import KEYED
+from ibidem.sentences import settle_digests
+
+# Documents that another one stands for; at home.
+COPIES = pa.schema([("document", pa.int64())])
+# Documents that stand for themselves, and those that others stand for: both where the former is at home as a node.
+NODES = pa.schema([("document", pa.int64()), ("rank_key", pa.int64()), ("size", pa.int64())])
+MEMBERS = pa.schema([("document", pa.int64()), ("representative", pa.int64())])
+# Documents that were paired in a way that does not find all pairs; where they are at home as nodes.
+BY_COMMON = pa.schema([("document", pa.int64())])
+# Pairs of duplicates, where a is at home as a node.
+FOUND = pa.schema(
+    [
+        ("a", pa.int64()),
+        ("b", pa.int64()),
+        ("similarity", pa.float64()),
+        ("containment_a", pa.float64()),
+        ("containment_b", pa.float64()),
+    ]
+)
+
+Numbers = NDArray[np.int64]
+
+
+def find_identical(flow: Flow, keyed: Blocks, layout: Layout) -> dict[str, Blocks]:
+    """Return `copies`, `nodes` and `members`, and pairs of identical documents of both sides as `found` and `edges`."""
+
+    def represent(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        document = tables["keyed"]["document"].to_numpy()
+        order = np.argsort(document)
+        document, digest, *checks, rank_key, size = (tables["keyed"][name].to_numpy()[order] for name in KEYED.names)
+        digest = settle_digests(digest, np.stack(checks, axis=1))
+        rank = np.empty(len(document), np.int64)
+        rank[np.lexsort((document, rank_key))] = np.arange(len(document))
+        representative = representatives(digest, (document >= layout.n_input).astype(np.int8), rank)
+        is_wanted = representative == np.arange(len(representative))
+
+        wanted, copies = np.flatnonzero(is_wanted), np.flatnonzero(~is_wanted)
+        columns = [document[wanted], rank_key[wanted], size[wanted]]
+        yield Emitted("nodes", table_of(columns, NODES), node_homes(document[wanted], layout))
+        yield Emitted("copies", table_of([document[copies]], COPIES), layout.home(document[copies]))
+        standing = document[representative[copies]]
+        yield Emitted("members", table_of([document[copies], standing], MEMBERS), node_homes(standing, layout))
+        # One document stands for all of its side, so identical ones are at most two, and neighbours; the reference's is second.
+        order = wanted[np.lexsort((wanted, digest[wanted]))]
+        same = np.flatnonzero(digest[order][1:] == digest[order][:-1])
+        a, b = document[order[same]], document[order[same + 1]]
+        yield from send_found(a, b, [np.ones(len(a))] * 3, layout)
+
+    outputs = {"copies": COPIES, "nodes": NODES, "members": MEMBERS, "found": FOUND, "edges": EDGES}
+    return flow.reduce("identical-documents", {"keyed": keyed}, represent, outputs)
+
+
+def send_found(a: Numbers, b: Numbers, scores: list[NDArray[np.float64]], layout: Layout) -> Iterator[Emitted]:
+    """Send pairs of duplicates on their way, also as edges."""
+    yield Emitted("found", table_of([a, b, *scores], FOUND), node_homes(a, layout))
+    yield Emitted("edges", table_of([a.astype(np.uint64), b.astype(np.uint64)], EDGES), 0)
+
+
+def node_homes(documents: Numbers, layout: Layout) -> Numbers:
+    """Return where documents are at home as nodes."""
+    return home_of_nodes(documents.astype(np.uint64), layout.n_partitions)

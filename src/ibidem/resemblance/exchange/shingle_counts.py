@@ -1,0 +1,146 @@
+"""How many documents have a shingle: roughly, for the order of shingles, and exactly, for those that may be common.
+
+Whatever is counted roughly is never counted too low. Identical documents may count more than once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.parted_tables import flat, lengths, starts_of, table_of
+from ibidem.config import Config
+from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.layout import Layout
+from ibidem.resemblance import SamplingPlan
+from ibidem.resemblance.exchange.shingles import documents_with_sets, every_of, listed_by_route, sets_of, taken
+from ibidem.resemblance.frequent_shingles import common_of
+from ibidem.resemblance.kernels.exchange import look_up_levels
+from ibidem.resemblance.prune import sample
+from ibidem.signatures import HashSets
+
+# Keys of shingles that several documents have, and their levels: the higher, the more. `sender` is where they were counted.
+LEVELS = pa.schema([("sender", pa.int32()), ("keys", pa.list_(pa.uint32())), ("levels", pa.list_(pa.uint8()))])
+COMMON = pa.schema([("round", pa.int8()), ("hash", pa.uint64())])
+
+_N_HOT = pa.schema([("n_hot", pa.int64())])
+_COUNTED = pa.schema([("round", pa.int8()), ("hash", pa.uint64()), ("count", pa.int64()), ("home", pa.int32())])
+
+_HOT = 255  # the level of shingles that may be common
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Samples of different sizes are compared in rounds, each by samples of one size; see `resemblance.candidates`.
+
+    `every` are the different ratios of sampling, rising.
+    """
+
+    every: Numbers
+    config: Config
+    plan: SamplingPlan | None
+
+    def own(self, sizes: Numbers) -> Numbers:
+        """Return the first round that documents of these sizes take part in."""
+        return np.searchsorted(self.every, every_of(sizes, self.config, self.plan))
+
+    def sample(self, number: int, sets: HashSets, takes_part: NDArray[np.bool_]) -> HashSets:
+        """Return the shingles of those that take part that are looked at in a round."""
+        every = int(self.every[number])
+        return sample(sets, takes_part, every, self.config.resemblance.sample_remainder) if every > 1 else sets
+
+
+@dataclass(frozen=True)
+class WantedDocuments:
+    """Documents at home that stand for themselves, their distinct shingles, and their first rounds."""
+
+    document: Numbers
+    sets: HashSets
+    own_round: Numbers
+
+    @classmethod
+    def of(cls, tables: Mapping[str, pa.Table], rounds: Rounds) -> WantedDocuments:
+        """Take them of tables of `sets` and `copies`."""
+        documents, known_by = documents_with_sets(tables["sets"])
+        wanted = np.flatnonzero(~np.isin(documents, tables["copies"]["document"].to_numpy()))
+        known_by = taken(known_by, wanted)
+        return cls(documents[wanted], sets_of(known_by, rounds.config), rounds.own(np.diff(known_by.first)))
+
+
+class SharedShingles:
+    """Which shingles several documents have, for documents of one home."""
+
+    def __init__(self, table: pa.Table, layout: Layout) -> None:
+        senders = np.repeat(table["sender"].to_numpy(), lengths(table, "keys")).astype(np.uint64)
+        shared = flat(table, "keys").astype(np.uint64) << np.uint64(32) | senders
+        order = np.argsort(shared)
+        self._shared, self._levels = shared[order], flat(table, "levels")[order]
+        self._n_partitions = layout.n_partitions
+        self._table_bits = max(1, len(shared).bit_length())
+        counts = np.bincount((shared >> np.uint64(64 - self._table_bits)).astype(np.int64), minlength=1 << self._table_bits)
+        self._table_first = starts_of(counts)
+
+    def levels(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """Return the levels of shingles; 0: no other document has it."""
+        levels = np.empty(len(hashes), np.uint8)
+        look_up_levels(hashes, self._n_partitions, self._shared, self._levels, self._table_bits, self._table_first, levels)
+        return levels
+
+
+def count_shingles(flow: Flow, keys: Blocks, layout: Layout, config: Config) -> tuple[dict[str, Blocks], bool]:
+    """Return `levels`, at all homes that have the shingles, of them those that may be common, `hot`, and whether any may."""
+    most = config.resemblance.max_shingle_documents
+
+    def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        home = np.repeat(tables["keys"]["home"].to_numpy(), lengths(tables["keys"], "keys")).astype(np.uint64)
+        packed = flat(tables["keys"], "keys").astype(np.uint64) << np.uint64(32) | home
+        packed.sort()
+        is_new = np.concatenate([[True], packed[1:] >> np.uint64(32) != packed[:-1] >> np.uint64(32)])[: len(packed)]
+        counts = np.diff(np.flatnonzero(is_new), append=len(packed))
+        levels = np.minimum(np.log2(counts), _HOT - 1).astype(np.uint8)
+        levels[counts > most] = _HOT
+        yield Emitted("n_hot", table_of([[np.count_nonzero(levels == _HOT)]], _N_HOT), 0)
+        levels = np.repeat(levels, counts)
+        is_new |= np.concatenate([[True], packed[1:] != packed[:-1]])[: len(packed)]
+        for tag, least in (("levels", 1), ("hot", _HOT)):
+            chosen = np.flatnonzero(is_new & (levels >= least))
+            homes = (packed[chosen] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+            order = chosen[np.argsort(homes, kind="stable")]
+            keys = (packed[order] >> np.uint64(32)).astype(np.uint32)
+            ends = np.cumsum(np.bincount(homes, minlength=layout.n_partitions))
+            yield Emitted(tag, *listed_by_route(ends, {"sender": partition, "keys": keys, "levels": levels[order]}, LEVELS))
+
+    counted = flow.reduce("shingle-levels", {"keys": keys}, count, {"levels": LEVELS, "hot": LEVELS, "n_hot": _N_HOT})
+    return counted, bool(flow.collect(counted["n_hot"])["n_hot"].to_numpy().sum())
+
+
+def find_common(flow: Flow, at_home: Mapping[str, Blocks], rounds: Rounds, layout: Layout) -> Blocks:
+    """Return the common shingles of each round, at all homes that have them, given `sets`, `copies` and `hot`."""
+    most = rounds.config.resemblance.max_shingle_documents
+
+    def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        wanted = WantedDocuments.of(tables, rounds)
+        hot = SharedShingles(tables["hot"], layout)
+        for number in range(len(rounds.every)):
+            takes_part = wanted.own_round <= number
+            sets = rounds.sample(number, wanted.sets, takes_part)
+            hashes = taken(sets, np.flatnonzero(takes_part)).hashes
+            hashes, counts = np.unique(hashes[hot.levels(hashes) > 0], return_counts=True)
+            columns = [np.full(len(hashes), number), hashes, counts, np.full(len(hashes), partition)]
+            yield Emitted("counted", table_of(columns, _COUNTED), route_by_hash(hashes, layout.n_partitions))
+
+    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        number, hashes, counts, homes = (tables["counted"][name].to_numpy() for name in _COUNTED.names)
+        for this in np.unique(number):
+            rows = np.flatnonzero(number == this)
+            rows = rows[np.isin(hashes[rows], common_of(hashes[rows], counts[rows], most))]
+            yield Emitted("common", table_of([number[rows], hashes[rows]], COMMON), homes[rows].astype(np.int64))
+
+    counted = flow.reduce("shingle-counts", at_home, count, {"counted": _COUNTED})
+    return flow.reduce("common-shingles", counted, choose, {"common": COMMON})["common"]

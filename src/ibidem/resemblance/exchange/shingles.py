@@ -1,0 +1,165 @@
+"""Documents into shingles, in a mapper: what each later stage needs is sent on its way at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.clusters.exchange.keep_rules import direct_keys, is_direct, times_of
+from ibidem.columns.collection import NO_TIME, texts_of
+from ibidem.columns.parted_tables import NAMED, as_lists, flat, lengths, starts_of, table_of
+from ibidem.columns.shingled import WordsKey, shingle_texts
+from ibidem.config import EXACT_METHODS, Config
+from ibidem.execution.flow import Blocks, Emitted, Flow, record_batches, route_by_hash
+from ibidem.execution.layout import Layout
+from ibidem.resemblance import SamplingPlan, occurrence_hashes
+from ibidem.resemblance.kernels.exchange import sort_keys, take_sets
+from ibidem.resemblance.prune import sample
+from ibidem.sentences import settle_digests
+from ibidem.sentences.exchange import IDS, emit_ids
+from ibidem.signatures import HashSets
+
+# What decides by a field which document stays; at home.
+VALUED = pa.schema(
+    [
+        ("document", pa.int64()),
+        ("n_chars", pa.int64()),
+        ("time", pa.timestamp("us", tz="UTC")),
+        ("group", pa.large_string()),
+    ]
+)
+# Documents with words, where those of one digest meet; the checks tell whether their words are the same. `size` is the number
+# of shingles that it is known by.
+KEYED = pa.schema(
+    [
+        ("document", pa.int64()),
+        ("digest", pa.uint64()),
+        ("check_a", pa.uint64()),
+        ("check_b", pa.uint64()),
+        ("rank_key", pa.int64()),
+        ("size", pa.int64()),
+    ]
+)
+# What documents are known by; at home.
+SETS = pa.schema([("document", pa.int64()), ("known_by", pa.list_(pa.uint64()))])
+# Which shingles documents of one home have, where shingles of one hash meet. The key is a part of the hash: few that are sent
+# to the same partition share it. The last bits are left out: samples have them in common.
+KEYS = pa.schema([("home", pa.int32()), ("keys", pa.list_(pa.uint32()))])
+COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference", "n_known", "n_shingles")])
+EVERY = pa.schema([("every", pa.int64())])
+
+Numbers = NDArray[np.int64]
+
+
+def shingle_documents(
+    flow: Flow, source: Any, layout: Layout, config: Config, plan: SamplingPlan | None, unique_ids: bool
+) -> dict[str, Blocks]:
+    """Return documents as `named`, `sets`, `keyed` (at home where a field decides who stays, else where identical documents
+    meet) and `valued`; the `keys` of shingles at which documents may meet; the ratios of sampling, `every`; and `counts`.
+    """
+    rule = config.clusters.keep
+    outputs = {"named": NAMED, "keyed": KEYED, "sets": SETS, "keys": KEYS, "every": EVERY, "counts": COUNTS}
+    outputs |= {"ids": IDS} if unique_ids else {}
+    outputs |= {} if is_direct(rule) else {"valued": VALUED}
+
+    words_key = WordsKey.drawn(config)  # here, once: all documents of the stage have the same
+
+    def shingle(batches: Iterator[Any]) -> Iterator[Emitted]:
+        for batch in record_batches(batches):
+            if batch.num_rows == 0:
+                continue
+            documents = batch.column("document").to_numpy()
+            home = layout.home(documents)
+            texts = shingle_texts(texts_of(batch), config, words_key)
+            times = times_of(batch.column("time"))
+            n_known, n_reference = np.count_nonzero(times != NO_TIME), np.count_nonzero(documents >= layout.n_input)
+            named = [documents, batch.column("id"), batch.column("source").cast(pa.large_string()), batch.column("position")]
+            yield Emitted("named", table_of([*named, texts.n_chars, *texts.of_texts.T], NAMED), home)
+            if unique_ids:
+                yield emit_ids(batch, documents, layout)
+            if not is_direct(rule):
+                valued = [documents, texts.n_chars, batch.column("time"), batch.column("group")]
+                yield Emitted("valued", table_of(valued, VALUED), home)
+            has_words = np.flatnonzero(texts.digests)
+            documents, home = documents[has_words], home[has_words]
+            digests, checks = texts.digests[has_words], texts.checks[has_words]
+            known_by = taken(texts.known_by, has_words)
+            sizes = np.diff(known_by.first)
+            keys = direct_keys(rule, documents, texts.n_chars[has_words], times[has_words], layout)
+            keyed = table_of([documents, digests, *checks.T, keys, sizes], KEYED)
+            yield Emitted("keyed", keyed, route_by_hash(digests, layout.n_partitions) if is_direct(rule) else home)
+            yield Emitted("sets", table_of([documents, as_lists(known_by.hashes, sizes, pa.uint64())], SETS), home)
+            every = every_of(sizes, config, plan)
+            yield Emitted("every", table_of([np.unique(every)], EVERY), 0)
+            numbers = (batch.num_rows, n_reference, n_known, sizes.sum())
+            yield Emitted("counts", table_of([[number] for number in numbers], COUNTS), 0)
+            if config.resemblance.method not in EXACT_METHODS:
+                continue
+            own = settle_digests(digests, checks)
+            sides = np.where(documents < layout.n_input, own, ~own)
+            sets = sets_of(known_by, config)
+            for one in np.unique(home):
+                here = np.flatnonzero(home == one)
+                # Identical documents of one side and home count once: any of them may be the one that stands for the others.
+                here = here[np.unique(sides[here], return_index=True)[1]]
+                yield _keys(int(one), taken(sets, here), every[here], config, layout)
+
+    return flow.map("shingles", source, shingle, outputs)
+
+
+def _keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Layout) -> Emitted:
+    """Send the keys of the shingles of documents of one home that are looked at."""
+    remainder, n_partitions = config.resemblance.sample_remainder, layout.n_partitions
+    hashes = sets.hashes
+    if (every > 1).any():
+        hashes = np.concatenate([sample(sets, every == ratio, int(ratio), remainder).hashes for ratio in np.unique(every)])
+    keys, ends = np.empty(len(hashes), np.uint32), np.zeros(n_partitions, np.int64)
+    sort_keys(hashes, n_partitions, ends, keys)
+    table, routes = listed_by_route(ends, {"home": home, "keys": keys}, KEYS)
+    return Emitted("keys", table, routes)
+
+
+def listed_by_route(ends: Numbers, columns: Mapping[str, Any], schema: pa.Schema) -> tuple[pa.Table, Numbers]:
+    """Return values that are in the order of their routes as lists, one row a route that has any, and the routes.
+
+    Columns that are numbers are the same in all rows.
+    """
+    counts = np.diff(ends, prepend=0)
+    routes = np.flatnonzero(counts)
+    made = [
+        np.full(len(routes), column)
+        if np.isscalar(column)
+        else as_lists(column, counts[routes], schema.field(name).type.value_type)
+        for name, column in columns.items()
+    ]
+    return table_of(made, schema), routes
+
+
+def every_of(sizes: Numbers, config: Config, plan: SamplingPlan | None) -> Numbers:
+    """Return for documents of these sizes that one in so many of their shingles is looked at."""
+    return np.full(len(sizes), config.resemblance.sample_every) if plan is None else plan.every_of(sizes)
+
+
+def sets_of(known_by: HashSets, config: Config) -> HashSets:
+    """Return the distinct shingles of documents, given what they are known by."""
+    return occurrence_hashes(known_by) if config.resemblance.measure == "order" else known_by
+
+
+def taken(sets: HashSets, chosen: Numbers) -> HashSets:
+    """Return the sets of some rows."""
+    counts = np.diff(sets.first)[chosen]
+    first = starts_of(counts)
+    hashes = np.empty(int(first[-1]), np.uint64)
+    take_sets(sets.hashes, sets.first, chosen, first, hashes)
+    return HashSets(hashes, first)
+
+
+def documents_with_sets(table: pa.Table) -> tuple[Numbers, HashSets]:
+    """Return the documents of a table, in order, each once, and what they are known by."""
+    documents, rows = np.unique(table["document"].to_numpy(), return_index=True)
+    known_by = HashSets(flat(table, "known_by"), starts_of(lengths(table, "known_by")))
+    return documents, taken(known_by, rows)

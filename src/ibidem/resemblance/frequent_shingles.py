@@ -1,0 +1,132 @@
+"""Common shingles: those of more documents than may be paired with one another for it.
+
+Whether a shingle is common depends on nothing but the number of documents that have it, so every engine agrees on it. Counting
+all shingles exactly would cost more than the join. They are counted roughly first, by a part of their hash; only those that
+may be common are counted one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import local
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.resemblance.kernels import frequent_shingles as kernels
+from ibidem.signatures import HashSets
+
+MOST_MET = 8  # common shingles of a document at which it meets others
+
+_N_PARTS = 64
+_N_TABLES = 2
+_MIN_TABLE_BITS, _MAX_TABLE_BITS = 10, 30
+
+
+@dataclass(frozen=True)
+class CommonShingles:
+    """Common shingles in rising order; `marks` tells most others apart from them by the top `table_bits` of their hash."""
+
+    hashes: NDArray[np.uint64]
+    table_bits: int
+    marks: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    @classmethod
+    def of(cls, hashes: NDArray[np.uint64]) -> CommonShingles:
+        """Make it of hashes in rising order."""
+        table_bits = max(_MIN_TABLE_BITS, (16 * len(hashes)).bit_length())
+        marks = np.zeros(1 << table_bits, np.bool_)
+        marks[hashes >> np.uint64(64 - table_bits)] = True
+        return cls(hashes, table_bits, marks)
+
+
+@dataclass(frozen=True)
+class Meetings:
+    """Documents, in order, and the common shingles (by their place among all) at which they meet others."""
+
+    document: NDArray[np.int64]
+    shingle: NDArray[np.int64]
+
+
+def rough_table_bits(n_hashes: int, max_documents: int) -> int:
+    """Return how many bits of a hash tell most shingles that are not common apart from those that are.
+
+    Counters then hold an eighth of `max_documents` on average, besides shingles that are common.
+    """
+    return int(np.clip((8 * n_hashes // max_documents).bit_length(), _MIN_TABLE_BITS, _MAX_TABLE_BITS))
+
+
+def find_common(sets: HashSets, wanted: NDArray[np.bool_], max_documents: int, map_parts: MapParts = in_turn) -> CommonShingles:
+    """Return the shingles that more than `max_documents` of the wanted documents have."""
+    none = np.empty(0, np.uint64)
+    if np.count_nonzero(wanted) <= max_documents:
+        return CommonShingles.of(none)
+    table_bits = rough_table_bits(len(sets.hashes), max_documents)
+    sizes = np.diff(sets.first)
+
+    def count(part: tuple[int, int]) -> NDArray[np.uint32]:
+        counters = np.zeros(1 << table_bits, np.uint32)
+        kernels.count_roughly(sets.hashes, sets.first, wanted, *part, table_bits, counters)
+        return counters
+
+    def select(part: tuple[int, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        n_room = int(sets.first[part[1]] - sets.first[part[0]]) + 1
+        if not hasattr(mine, "room") or len(mine.room) < n_room:
+            mine.room = np.empty(n_room, np.uint64)
+        n = kernels.select_marked(sets.hashes, sets.first, wanted, *part, table_bits, marks, mine.room)
+        return np.unique(mine.room[:n], return_counts=True)
+
+    counters, *others = map_parts(count, split_by_cost(sizes + 1, _N_TABLES))
+    for other in others:
+        counters += other
+    marks = counters > max_documents
+    if not marks.any():
+        return CommonShingles.of(none)
+    mine = local()
+    hashes, counts = zip(*map_parts(select, split_by_cost(sizes + 1, _N_PARTS)), strict=True)
+    return CommonShingles.of(common_of(np.concatenate(hashes), np.concatenate(counts), max_documents))
+
+
+def common_of(hashes: NDArray[np.uint64], counts: NDArray[np.int64], max_documents: int) -> NDArray[np.uint64]:
+    """Return those, in rising order, of hashes that are counted in parts that are counted more than `max_documents` times."""
+    different, of_row = np.unique(hashes, return_inverse=True)
+    return different[np.bincount(of_row, counts, minlength=len(different)) > max_documents]
+
+
+def find_meetings(
+    common: CommonShingles,
+    sets: HashSets,
+    wanted: NDArray[np.bool_],
+    probe_prefix: NDArray[np.int64],
+    map_parts: MapParts = in_turn,
+) -> Meetings:
+    """Return at which common shingles the wanted documents meet others.
+
+    With the common shingles put behind all others, in rising order, these are the first few among those that belong to the
+    first `probe_prefix` shingles of a document: two that reach the limits and share common shingles only share one of them.
+    """
+    sizes = np.diff(sets.first)
+    if len(common) == 0:
+        return Meetings(np.empty(0, np.int64), np.empty(0, np.int64))
+    counts = np.empty(len(sizes), np.int64)
+    # With fewer common ones the others fill the prefix.
+    least = np.where(wanted, sizes - probe_prefix + 1, sizes + 1)
+    shingles = common.hashes, common.table_bits, common.marks
+
+    def count(part: tuple[int, int]) -> None:
+        kernels.count_members(sets.hashes, sets.first, least, *part, *shingles, counts)
+
+    def fill(part: tuple[int, int]) -> None:
+        kernels.list_first_members(sets.hashes, sets.first, *part, *shingles, first, listed)
+
+    list(map_parts(count, split_by_cost(sizes + 1, _N_PARTS)))
+    n_met = np.clip(np.minimum(probe_prefix - (sizes - counts), counts), 0, MOST_MET)
+    first = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(n_met, out=first[1:])
+    listed = np.empty(int(first[-1]), np.int64)
+    list(map_parts(fill, split_by_cost(np.where(n_met > 0, sizes, 1), _N_PARTS)))
+    return Meetings(np.repeat(np.arange(len(sizes)), n_met), listed)

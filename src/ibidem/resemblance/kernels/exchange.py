@@ -1,0 +1,85 @@
+"""Kernels of the join of documents that no machine holds: pairs of documents that meet at a shingle."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.execution.compiler import outer_kernel
+from ibidem.resemblance.kernels.join import needed_of
+
+
+@outer_kernel
+def pair_entries(
+    first, group_from, document, size, position, n_index, smallest_partner, side, own_round, this_round, needed_by_sum,
+    needed_by_small, smaller, larger,
+):  # fmt: skip
+    """Write the documents of entries of one group that may reach the limits, the smaller one and the larger one.
+
+    Entries of group g are [`first`[g], `first`[g + 1]), in order of size; `position` is the place of the shingle among those
+    of its document: if it is the first that two share, they share no more than what follows. With `side` only documents of two
+    sides are paired. Of two documents the later round is theirs. Returns (the next group, the number of pairs); the former
+    is not the last if the room was too small.
+    """
+    n = 0
+    for group in range(group_from, len(first) - 1):
+        n_before = n
+        for x in range(first[group] + 1, first[group + 1]):
+            for y in range(first[group], x):
+                if position[y] >= n_index[y] or size[y] < smallest_partner[x]:
+                    continue
+                if max(own_round[x], own_round[y]) != this_round or (len(side) > 0 and side[x] == side[y]):
+                    continue
+                needed = needed_of(size[x], size[y], needed_by_sum, needed_by_small)
+                if size[x] - position[x] < needed or size[y] - position[y] < needed:
+                    continue
+                if n == len(smaller):
+                    return group, n_before
+                smaller[n] = document[y]
+                larger[n] = document[x]
+                n += 1
+    return len(first) - 1, n
+
+
+@outer_kernel
+def look_up_levels(hashes, n_partitions, shared, levels, table_bits, table_first, out):
+    """Write the level of each hash, 0 where it is not shared.
+
+    `shared` are sorted: the key of a hash, then the partition that it is sent to; `table_first` says by their top `table_bits`
+    where they begin.
+    """
+    shift = np.uint64(64 - table_bits)
+    for i in range(len(hashes)):
+        key = (hashes[i] >> np.uint64(16)) << np.uint64(32) | (hashes[i] >> np.uint64(11)) % np.uint64(n_partitions)
+        at = table_first[key >> shift]
+        end = table_first[(key >> shift) + np.uint64(1)]
+        while at < end and shared[at] < key:
+            at += 1
+        out[i] = levels[at] if at < end and shared[at] == key else 0
+
+
+@outer_kernel
+def take_sets(hashes, first, chosen, taken_first, out):
+    """Copy the hashes of some rows, one row after the other."""
+    for i in range(len(chosen)):
+        begin = first[chosen[i]]
+        at = taken_first[i]
+        for k in range(taken_first[i + 1] - at):
+            out[at + k] = hashes[begin + k]
+
+
+@outer_kernel
+def sort_keys(hashes, n_partitions, ends, keys):
+    """Write the keys of hashes in the order of the partitions they are sent to, and how many keys end before each one does.
+
+    The partition is that of `blocks.route_by_hash`, the key that of `shingling.KEYS`.
+    """
+    for i in range(len(hashes)):
+        ends[(hashes[i] >> np.uint64(11)) % np.uint64(n_partitions)] += 1
+    n = 0
+    for p in range(n_partitions):
+        n += ends[p]
+        ends[p] = n - ends[p]
+    for i in range(len(hashes)):
+        p = (hashes[i] >> np.uint64(11)) % np.uint64(n_partitions)
+        keys[ends[p]] = np.uint32(hashes[i] >> np.uint64(16) & np.uint64(0xFFFFFFFF))
+        ends[p] += 1

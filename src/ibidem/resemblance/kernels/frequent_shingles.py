@@ -1,0 +1,80 @@
+"""Kernels that find the shingles of very many documents, and the documents that consist of little else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.execution.compiler import inner_kernel, outer_kernel
+
+
+@outer_kernel
+def count_roughly(hashes, first, wanted, document_from, document_to, table_bits, counters):
+    """Count the hashes of wanted documents at their top `table_bits`; several may share a counter."""
+    shift = np.uint64(64 - table_bits)
+    for document in range(document_from, document_to):
+        if wanted[document]:
+            for i in range(first[document], first[document + 1]):
+                counters[hashes[i] >> shift] += np.uint32(1)
+
+
+@outer_kernel
+def select_marked(hashes, first, wanted, document_from, document_to, table_bits, marks, selected):
+    """Copy the hashes of wanted documents that are marked at their top `table_bits`; returns their number."""
+    shift = np.uint64(64 - table_bits)
+    n = 0
+    for document in range(document_from, document_to):
+        if wanted[document]:
+            for i in range(first[document], first[document + 1]):
+                selected[n] = hashes[i]
+                n += marks[hashes[i] >> shift]
+    return n
+
+
+@inner_kernel
+def place_of(value, values, table_bits, marks):
+    """Place of a hash among sorted ones, or -1. Those that are not marked at their top `table_bits` are not there."""
+    if not marks[value >> np.uint64(64 - table_bits)]:
+        return -1
+    begin, end = 0, len(values)
+    while begin < end:
+        middle = (begin + end) // 2
+        if values[middle] < value:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin if begin < len(values) and values[begin] == value else -1
+
+
+@outer_kernel
+def count_members(hashes, first, least, document_from, document_to, values, table_bits, marks, counts):
+    """Count by document how many of its hashes are among `values`; 0 where they are fewer than `least`."""
+    for document in range(document_from, document_to):
+        most_others = first[document + 1] - first[document] - least[document]
+        n_others = 0
+        i = first[document]
+        while n_others <= most_others and i < first[document + 1]:
+            n_others += place_of(hashes[i], values, table_bits, marks) < 0
+            i += 1
+        counts[document] = i - first[document] - n_others if n_others <= most_others else 0
+
+
+@outer_kernel
+def list_first_members(hashes, first, document_from, document_to, values, table_bits, marks, listed_first, listed):
+    """Write for each document the smallest places in `values` of its hashes, in order, as many as it has room for."""
+    for document in range(document_from, document_to):
+        begin, end = listed_first[document], listed_first[document]
+        if end == listed_first[document + 1]:
+            continue
+        for i in range(first[document], first[document + 1]):
+            place = place_of(hashes[i], values, table_bits, marks)
+            if place < 0 or (end == listed_first[document + 1] and place > listed[end - 1]):
+                continue
+            at = end
+            if end < listed_first[document + 1]:
+                end += 1
+            else:
+                at -= 1
+            while at > begin and listed[at - 1] > place:
+                listed[at] = listed[at - 1]
+                at -= 1
+            listed[at] = place

@@ -1,0 +1,204 @@
+"""Kernels of the join of documents by their shingles: rarity, prefixes, postings, pairs.
+
+Documents go by *rank*: their place in the order of size. Their shared shingles are *keys*, sorted: the top four bits say how
+many documents have a shingle, the rest is its hash, so rising keys are rising frequency and every document agrees on the
+order. The common shingles come last.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.matches.kernels.join import overlap_of
+from ibidem.resemblance.kernels.frequent_shingles import place_of
+
+_ONE = np.uint64(1)
+_FOUR = np.uint64(4)
+_MOST = np.uint8(127)
+_COMMON = np.uint64(15) << np.uint64(60)
+
+
+@outer_kernel
+def count_often(hashes, begin, end, table_bits, counters):
+    """Count hashes, up to 127, at the hash's top `table_bits`; counters may be shared by several."""
+    shift = np.uint64(64 - table_bits)
+    for i in range(begin, end):
+        if counters[hashes[i] >> shift] < _MOST:
+            counters[hashes[i] >> shift] += np.uint8(1)
+
+
+@outer_kernel
+def make_keys(hashes, begin, end, table_bits, counters, common, common_bits, common_marks, keys):
+    """Turn hashes into keys: the number of bits of the count, or all ones for common ones, then all but the last four bits."""
+    shift = np.uint64(64 - table_bits)
+    for i in range(begin, end):
+        if len(common) > 0 and place_of(hashes[i], common, common_bits, common_marks) >= 0:
+            keys[i] = _COMMON | hashes[i] >> _FOUR
+            continue
+        count = counters[hashes[i] >> shift]
+        level = np.uint64(0)
+        while count > 1:
+            count >>= 1
+            level += _ONE
+        keys[i] = level << np.uint64(60) | hashes[i] >> _FOUR
+
+
+@outer_kernel
+def leave_out_common(keys, start, n_probe, n_index):
+    """Shorten prefixes by the common shingles at their ends."""
+    for rank in range(len(n_probe)):
+        while n_probe[rank] > 0 and keys[start[rank] + n_probe[rank] - 1] >= _COMMON:
+            n_probe[rank] -= 1
+        n_index[rank] = min(n_index[rank], n_probe[rank])
+
+
+@outer_kernel
+def list_prefixes(keys, start, rank_bits, n_probe, n_index, prefix_first, entries):
+    """Write an entry for each of the first `n_probe` keys of every document: the key's low bits, the rank, and whether
+    it is indexed, being one of the first `n_index`.
+
+    Two keys that share their low bits only lead to pairs that are compared for nothing.
+    """
+    for rank in range(len(n_probe)):
+        at = prefix_first[rank]
+        for k in range(n_probe[rank]):
+            key = keys[start[rank] + k] << np.uint64(rank_bits + 1)
+            entries[at + k] = key | np.uint64(rank) << _ONE | np.uint64(k < n_index[rank])
+
+
+@outer_kernel
+def locate_groups(entries, rank_bits, prefix_first, n_listed, group_from, own_place):
+    """Tell every document where the groups of its entries begin, and where its own entries are."""
+    low = np.uint64((1 << (rank_bits + 1)) - 1)
+    i = 0
+    while i < len(entries):
+        j = i + 1
+        while j < len(entries) and (entries[j] & ~low) == (entries[i] & ~low):
+            j += 1
+        if j - i > 1:
+            for k in range(i, j):
+                rank = np.int64((entries[k] & low) >> _ONE)
+                at = prefix_first[rank] + n_listed[rank]
+                group_from[at] = i
+                own_place[at] = k
+                n_listed[rank] += 1
+        i = j
+
+
+@inner_kernel
+def first_entry(entries, low, begin, end, least_rank):
+    """Place of the first entry in [begin, end) of a rank of at least `least_rank`."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if np.int64((entries[middle] & low) >> _ONE) < least_rank:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@inner_kernel
+def needed_of(larger, smaller, needed_by_sum, needed_by_small):
+    """Overlap that two documents of these sizes need."""
+    needed = needed_by_sum[larger + smaller]
+    if len(needed_by_small) > 0:
+        needed = min(needed, needed_by_small[smaller])
+    return needed
+
+
+@outer_kernel
+def pair_documents(
+    entries, rank_bits, prefix_first, n_listed, group_from, own_place, keys, start, n_shared, size, smallest_rank,
+    needed_by_sum, needed_by_small, side, probe_from, probe_to, seen, out_a, out_b, out_overlap, n_out,
+):  # fmt: skip
+    """Write the ranks and the overlap of every pair whose larger document's rank is in [probe_from, probe_to).
+
+    Returns (the next rank to probe, the number of pairs); the former is below `probe_to` if the room was too small.
+    `seen` holds for each rank the last one it was compared with. With `side` only documents of two sides are compared.
+    """
+    low = np.uint64((1 << (rank_bits + 1)) - 1)
+    for x in range(probe_from, probe_to):
+        n_before = n_out
+        for k in range(prefix_first[x], prefix_first[x] + n_listed[x]):
+            at = first_entry(entries, low, group_from[k], own_place[k], smallest_rank[x])
+            while at < own_place[k]:
+                entry = entries[at] & low
+                at += 1
+                y = np.int64(entry >> _ONE)
+                if entry & _ONE == 0 or seen[y] == x:
+                    continue
+                seen[y] = x
+                if len(side) > 0 and side[x] == side[y]:
+                    continue
+                needed = needed_of(size[x], size[y], needed_by_sum, needed_by_small)
+                overlap = overlap_of(keys, start[x], n_shared[x], start[y], n_shared[y], needed)
+                if overlap < 0:
+                    continue
+                if n_out == len(out_a):
+                    for z in range(len(seen)):
+                        seen[z] = -1
+                    return x, n_before
+                out_a[n_out] = y
+                out_b[n_out] = x
+                out_overlap[n_out] = overlap
+                n_out += 1
+    return probe_to, n_out
+
+
+@outer_kernel
+def pair_with_leaders(
+    members, group_first, group_from, group_to, keys, start, n_keys, size, smallest_partner, needed_by_sum, needed_by_small,
+    side, falling, leaders, out_a, out_b, out_overlap,
+):  # fmt: skip
+    """Pair the documents that meet at a common shingle with leaders: those before, of admissible size, that matched no leader
+    themselves.
+
+    The square of pairs of such a group is never walked: a document is compared with at most `len(leaders)` others. Groups are
+    walked in the order of `members`, which is that of size, or, `falling`, in the other. With `side` only documents of the
+    reference lead, and only the others are paired with them.
+    Returns the number of pairs; there is room for one by member.
+    """
+    n_out = 0
+    for group in range(group_from, group_to):
+        n_leaders = 0
+        begin, end = group_first[group], group_first[group + 1]
+        for step in range(end - begin):
+            x = members[end - 1 - step if falling else begin + step]
+            may_lead = len(side) == 0 or side[x] == 1
+            may_pair = len(side) == 0 or side[x] == 0
+            matched = False
+            for k in range(n_leaders):
+                y = leaders[k]
+                larger, smaller = (y, x) if falling else (x, y)
+                if size[smaller] < smallest_partner[larger]:
+                    continue
+                needed = needed_of(size[larger], size[smaller], needed_by_sum, needed_by_small)
+                overlap = overlap_of(keys, start[x], n_keys[x], start[y], n_keys[y], needed)
+                if overlap >= 0:
+                    if may_pair:
+                        out_a[n_out] = y
+                        out_b[n_out] = x
+                        out_overlap[n_out] = overlap
+                        n_out += 1
+                    matched = True
+                    break
+            if not matched and may_lead:
+                if n_leaders == len(leaders):  # the oldest makes room: its size is farthest away
+                    for k in range(1, n_leaders):
+                        leaders[k - 1] = leaders[k]
+                    n_leaders -= 1
+                leaders[n_leaders] = x
+                n_leaders += 1
+    return n_out
+
+
+@outer_kernel
+def count_overlaps(keys, start, size, a, b, needed_by_sum, needed_by_small, pair_from, pair_to, overlaps):
+    """Count what the sorted keys of each pair have in common, or write -1 where that is less than needed."""
+    for i in range(pair_from, pair_to):
+        x, y = a[i], b[i]
+        if size[x] < size[y]:
+            x, y = y, x
+        needed = needed_of(size[x], size[y], needed_by_sum, needed_by_small)
+        overlaps[i] = overlap_of(keys, start[x], size[x], start[y], size[y], needed)

@@ -1,0 +1,116 @@
+"""Which documents can resemble any other at all: those that share enough shingles with the others together.
+
+Most shingles of most collections stand in one document only. A document that has more of them than the limit allows is in no
+pair, and needs no comparison; taking it away makes further shingles stand alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import local
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.execution.spill import SpillingColumn
+from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.resemblance.kernels import prune as prune_kernels
+from ibidem.signatures import HashSets
+
+_ROUNDS = 3
+_N_TABLES = 2  # each takes a sixteenth of the shingles' memory or more
+_N_PARTS = 256
+_MIN_TABLE_BITS, _MAX_TABLE_BITS = 10, 33
+
+
+@dataclass(frozen=True)
+class SharedShingles:
+    """Documents that may be in pairs, by number, and those of their shingles that may stand in others too."""
+
+    documents: NDArray[np.int64]
+    shingles: HashSets
+
+
+def prune(
+    sets: HashSets, wanted: NDArray[np.bool_], least_shared: NDArray[np.int64], map_parts: MapParts = in_turn
+) -> SharedShingles:
+    """Return the wanted documents with at least `least_shared` shingles that stand in other wanted documents.
+
+    None that has them is lost; some others may be kept. The hashes may lie on disk: they are read in order, twice.
+    """
+    documents = np.arange(len(wanted))
+    for _ in range(_ROUNDS if len(documents) else 0):
+        n_kept, sets = _keep_shared(sets, wanted, least_shared, map_parts)
+        chosen = n_kept > 0
+        documents, least_shared = documents[chosen], least_shared[chosen]
+        sets = without_empty(sets, chosen)
+        if chosen.all() or not chosen.any():
+            break
+        wanted = np.ones(len(documents), np.bool_)
+    return SharedShingles(documents, sets)
+
+
+def sample(
+    sets: HashSets, wanted: NDArray[np.bool_], every: int, remainder: int = 0, map_parts: MapParts = in_turn
+) -> HashSets:
+    """Return those shingles of the wanted documents whose hash leaves `remainder` when divided by `every`; of the others none.
+
+    Samples by powers of two are nested: those of the larger one are among those of the smaller.
+    """
+    divisor, rest = np.uint64(every), np.uint64(remainder % every)
+
+    def choose(begin: int, end: int, kept: NDArray[np.uint64], n_kept: NDArray[np.int64]) -> int:
+        n: int = prune_kernels.sample_hashes(sets.hashes, sets.first, wanted, divisor, rest, begin, end, kept, n_kept)
+        return n
+
+    return _select(sets, choose, map_parts)[1]
+
+
+def without_empty(sets: HashSets, chosen: NDArray[np.bool_]) -> HashSets:
+    """Return the sets of the chosen documents, given that the others have none."""
+    return HashSets(sets.hashes, np.append(sets.first[:-1][chosen], sets.first[-1]))
+
+
+def _keep_shared(
+    sets: HashSets, wanted: NDArray[np.bool_], least_shared: NDArray[np.int64], map_parts: MapParts
+) -> tuple[NDArray[np.int64], HashSets]:
+    table_bits = int(np.clip(len(sets.hashes).bit_length() + 2, _MIN_TABLE_BITS, _MAX_TABLE_BITS))
+
+    def mark(part: tuple[int, int]) -> NDArray[np.uint8]:
+        marks = np.zeros(1 << (table_bits - 2), np.uint8)
+        prune_kernels.mark_twice(sets.hashes, sets.first, wanted, *part, table_bits, marks)
+        return marks
+
+    def choose(begin: int, end: int, kept: NDArray[np.uint64], n_kept: NDArray[np.int64]) -> int:
+        n: int = prune_kernels.keep_shared(
+            sets.hashes, sets.first, wanted, least_shared, begin, end, table_bits, marks, kept, n_kept
+        )
+        return n
+
+    marks, *others = map_parts(mark, split_by_cost(np.diff(sets.first) + 1, _N_TABLES))
+    for other in others:
+        prune_kernels.unite_marks(marks, other)
+    return _select(sets, choose, map_parts)
+
+
+def _select(
+    sets: HashSets, choose: Callable[[int, int, NDArray[np.uint64], NDArray[np.int64]], int], map_parts: MapParts
+) -> tuple[NDArray[np.int64], HashSets]:
+    """Return the hashes that `choose` copies for some documents at a time, and how many there are by document."""
+    n_kept = np.zeros(len(sets.first) - 1, np.int64)
+    mine = local()  # each thread writes into one room again and again: memory that is new costs more than the work
+
+    def select(part: tuple[int, int]) -> NDArray[np.uint64]:
+        n_room = int(sets.first[part[1]] - sets.first[part[0]]) + 1
+        if not hasattr(mine, "room") or len(mine.room) < n_room:
+            mine.room = np.empty(n_room, np.uint64)
+        kept: NDArray[np.uint64] = mine.room[: choose(*part, mine.room, n_kept)]
+        return kept.copy()
+
+    selected = SpillingColumn(np.uint64)
+    for part in map_parts(select, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)):
+        selected.append(part)
+    first = np.zeros(len(n_kept) + 1, np.int64)
+    np.cumsum(n_kept, out=first[1:])
+    return n_kept, HashSets(selected.finish(), first)

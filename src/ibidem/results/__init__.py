@@ -1,0 +1,1 @@
+"""What the verbs give back: results, their tables, files and summaries."""

@@ -1,0 +1,57 @@
+"""The summary of `cluster` for people: counts, the largest clusters, and why there is nothing where there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ibidem.config import is_compared_in_full
+from ibidem.formats.file_names import printable
+from ibidem.results.result import ClusterResult
+from ibidem.results.summary import many, skipped_lines, stored_lines
+
+if TYPE_CHECKING:
+    from ibidem.results.disk_result import StoredClusterResult
+
+
+def summarise_clusters(result: ClusterResult | StoredClusterResult, folder: Path | None = None) -> str:
+    """Return the summary as text."""
+    return "\n".join(map(printable, _lines(result, folder)))
+
+
+def _lines(result: ClusterResult | StoredClusterResult, folder: Path | None) -> Iterator[str]:
+    seconds = sum(result.timings.values())
+    yield f"{many(result.counts['documents'], 'document')}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
+    verified = "" if result.config.resemblance.verify or is_compared_in_full(result.config) else ", not verified"
+    found = result.overview()
+    yield f"{many(found.n_pairs, 'pair')} of duplicates{verified}"
+    if found.n_clusters:
+        more = found.n_members - found.n_clusters
+        yield f"{many(found.n_clusters, 'cluster')} of {many(found.n_members, 'document')}: {more:,} could go"
+    if result.skipped:
+        yield from skipped_lines(result.skipped)
+    yield from result.notices
+    yield from stored_lines(result.resources)
+    if found.n_clusters:
+        yield f"the {len(found.largest)} largest:" if found.n_clusters > 1 else "it is:"
+        for n_members, canonical, others in found.largest:
+            rest = f" and {len(others) - 2:,} more" if len(others) > 2 else ""
+            yield f"  {n_members:,} documents: {canonical} stays; {', '.join(others[:2])}{rest}"
+    else:
+        yield from _why_nothing(result, found.n_documents)
+    if folder is not None:
+        yield f"results: {folder}"
+
+
+def _why_nothing(result: ClusterResult | StoredClusterResult, n_documents: int) -> Iterator[str]:
+    yield "nothing found:"
+    size = result.config.signatures.shingle_words("document")
+    if n_documents < 2:
+        yield "  there is one document only"
+    elif result.counts["shingles"] < 2 * n_documents:
+        yield f"  the texts are short: few have more than {size} words; try a smaller --shingle-size"
+    else:
+        yield "  no two documents are similar enough as wholes; try a lower --min-similarity, or --min-containment,"
+        yield f"  or for short texts a smaller --shingle-size: one changed word changes {size} shingles"
+        yield "  `ibidem find` finds passages that they share"

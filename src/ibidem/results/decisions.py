@@ -1,0 +1,133 @@
+"""What happens to the records of input files, read from disk one source at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ibidem.columns.parted_tables import CHECK_NAMES
+from ibidem.formats.decisions import Decision, Decisions, SourceDecisions
+from ibidem.formats.known_texts import KnownTexts
+from ibidem.results.disk_tables import StoredTable
+from ibidem.sentences import CheckKey
+
+Numbers = NDArray[np.int64]
+
+
+class StoredDecisions(Decisions):
+    """Decisions that lie on disk in reading order; those about one source are in memory at a time, as columns.
+
+    `gone` holds rows of `removed.jsonl`; `members`, where records are only marked, all members of clusters.
+    """
+
+    def __init__(self, gone: StoredTable, members: StoredTable | None, mark_only: bool, key: CheckKey) -> None:
+        super().__init__()
+        self._key = key
+        self._rows = members if mark_only and members is not None else gone
+        self._make = _dropped_and_cut if not mark_only else _marked_cuts if members is None else _marked_members
+        self._last: tuple[str, SourceDecisions] | None = None
+
+    def of_source(self, source: str) -> SourceDecisions:
+        """Return all decisions about the records of one source."""
+        if self._last is None or self._last[0] != source:
+            batches = (self._batch(number) for number in self._batches_of.get(source, ()))
+            chosen = [batch.filter(pc.equal(batch["source"], source)) for batch in batches]
+            self._last = source, self._make(chosen, _known(chosen, self._key))
+        return self._last[1]
+
+    @cached_property
+    def _batches_of(self) -> dict[str, list[int]]:
+        """The batches that each source has rows in: sources come one after the other."""
+        found: dict[str, list[int]] = {}
+        for number, batch in enumerate(self._rows.raw_batches()):
+            for source in pc.unique(batch["source"]).to_pylist():
+                found.setdefault(source, []).append(number)
+        return found
+
+    @cached_property
+    def _batch(self) -> Callable[[int], pa.RecordBatch]:
+        return lru_cache(maxsize=2)(self._rows.raw_batch)  # the next source mostly lies in the same one
+
+
+class _ByPosition(Mapping[int, Decision]):
+    """Decisions by position, each made when it is asked for: columns take a tenth of the memory."""
+
+    def __init__(self, positions: Numbers, make: Callable[[int], Decision]) -> None:
+        self._order = np.argsort(positions, kind="stable")
+        self._positions = positions[self._order]
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def __iter__(self) -> Iterator[int]:
+        yield from self._positions.tolist()
+
+    def __getitem__(self, position: int) -> Decision:
+        place = int(np.searchsorted(self._positions, position))
+        if place == len(self._positions) or self._positions[place] != position:
+            raise KeyError(position)
+        return self._make(int(self._order[place]))
+
+
+def _column(batches: list[pa.RecordBatch], name: str) -> Any:
+    if not batches:
+        return np.empty(0, np.int64)
+    return np.concatenate([batch[name].to_numpy() for batch in batches])  # by itself: numbers of 64 bits keep their kind
+
+
+def _groups(positions: Numbers) -> tuple[Numbers, Numbers]:
+    """Return where the rows of each record begin, and the position of each; rows of a record follow one another."""
+    bounds = np.flatnonzero(np.diff(positions, prepend=-1, append=-1))
+    return bounds, positions[bounds[:-1]]
+
+
+def _known(batches: list[pa.RecordBatch], key: CheckKey) -> KnownTexts:
+    """Return what the records of a source were."""
+    checks = np.stack([_column(batches, name).astype(np.uint64) for name in CHECK_NAMES], axis=1)
+    return KnownTexts.of(key, _column(batches, "position"), checks)
+
+
+def _dropped_and_cut(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDecisions:
+    parts = [batch.filter(pc.equal(batch["removed"], "passage")) for batch in batches]
+    whole = [batch.filter(pc.equal(batch["removed"], "document")) for batch in batches]
+    start, end = _column(parts, "start"), _column(parts, "end")
+    bounds, positions = _groups(_column(parts, "position"))
+
+    def make(row: int) -> Decision:
+        part = slice(bounds[row], bounds[row + 1])
+        return Decision(cuts=tuple(zip(start[part].tolist(), end[part].tolist(), strict=True)))
+
+    return SourceDecisions(np.unique(_column(whole, "position")), _ByPosition(positions, make), known)
+
+
+def _marked_cuts(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDecisions:
+    start, end = _column(batches, "start"), _column(batches, "end")
+    kept = pa.chunked_array([batch["matched_id"] for batch in batches], pa.large_string())
+    bounds, positions = _groups(_column(batches, "position"))
+
+    def make(row: int) -> Decision:
+        part = slice(int(bounds[row]), int(bounds[row + 1]))
+        ids = kept.slice(part.start, part.stop - part.start).to_pylist()
+        cuts = zip(start[part].tolist(), end[part].tolist(), ids, strict=True)
+        return Decision(marks={"ibidem_cuts": [{"start": a, "end": b, "id": name} for a, b, name in cuts]})
+
+    return SourceDecisions(np.empty(0, np.int64), _ByPosition(positions, make), known)
+
+
+def _marked_members(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDecisions:
+    document, kept = _column(batches, "document"), _column(batches, "kept_document")
+    cluster = _column(batches, "cluster")
+    kept_id = pa.chunked_array([batch["kept_id"] for batch in batches], pa.large_string())
+
+    def make(row: int) -> Decision:
+        original = None if document[row] == kept[row] else kept_id[row].as_py()
+        return Decision(marks={"ibidem_cluster": int(cluster[row]), "ibidem_duplicate_of": original})
+
+    return SourceDecisions(np.empty(0, np.int64), _ByPosition(_column(batches, "position"), make), known)

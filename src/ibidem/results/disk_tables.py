@@ -1,0 +1,129 @@
+"""Tables of a stored run, read from disk as they are asked for: batch by batch, or whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ibidem.execution.disk.stage_store import FinishedStage, StageStore
+from ibidem.execution.flow import Blocks, Emitted
+from ibidem.execution.layout import Layout
+from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS
+
+_MOST_BYTES = 32 << 20
+_RANKED = pa.schema([("rank", pa.int64()), *PLACED_REPEATS])
+_REPEATS_ORDER = [
+    ("n_documents", "descending"), ("n_chars", "descending"), ("text", "ascending"), ("document", "ascending"),
+    ("start", "ascending"), ("n_places", "ascending"),
+]  # fmt: skip
+
+
+class StoredTable:
+    """The rows of blocks, partition after partition, as a table of the given schema. `sort_by`: the order in a partition."""
+
+    def __init__(self, blocks: Blocks, schema: pa.Schema, sort_by: str | None = None) -> None:
+        self.schema = schema
+        self.blocks = blocks
+        self._sort_by = sort_by
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        return 0 if self.blocks.handle is None else int(self.blocks.handle.n_rows)
+
+    def raw_batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield all rows with all columns that they were stored with."""
+        return map(self.raw_batch, range(len(self._chunks)))
+
+    def raw_batch(self, number: int) -> pa.RecordBatch:
+        """Return one of these batches."""
+        table = self.blocks.handle.read_table(self._chunks[number])
+        table = (table if self._sort_by is None else table.sort_by(self._sort_by)).combine_chunks()
+        return table.to_batches()[0] if table.num_rows else pa.RecordBatch.from_pylist([], schema=table.schema)
+
+    @cached_property
+    def _chunks(self) -> list[list[int]]:
+        """The chunks of each batch: one, or all of a partition that is to be sorted."""
+        file = self.blocks.handle
+        if file is None:
+            return []
+        if self._sort_by is None:
+            return [[chunk] for chunk in file.in_order()]
+        return [chunks.tolist() for _, chunks in sorted(file.by_partition.items())]
+
+    def to_batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield all rows, or some of their columns."""
+        schema = self.schema if columns is None else pa.schema([self.schema.field(name) for name in columns])
+        for batch in self.raw_batches():
+            arrays = [_as_type(batch.column(field.name), field.type) for field in schema]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def reader(self) -> pa.RecordBatchReader:
+        """Return all rows as a stream."""
+        return pa.RecordBatchReader.from_batches(self.schema, self.to_batches())
+
+    def read(self) -> pa.Table:
+        """Return all rows."""
+        return pa.Table.from_batches(self.to_batches(), schema=self.schema)
+
+
+def _as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    return column.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else column.cast(kind)
+
+
+class StoredTexts:
+    """Texts of documents by their numbers, read from disk one after the other."""
+
+    def __init__(self, documents: Blocks, layout: Layout) -> None:
+        self._file = documents.handle
+        self._layout = layout
+        self._chunk = lru_cache(maxsize=4)(lambda chunk: self._file.read_table([chunk])["text"])
+
+    def text(self, number: int) -> str:
+        """Return the text of a document."""
+        assert self._layout.first_of_home is not None
+        home = int(self._layout.home(np.array([number]))[0])
+        chunks = self._file.by_partition[home]
+        ends = np.cumsum(self._file.rows_of(chunks))
+        row = number - int(self._layout.first_of_home[home])
+        place = int(np.searchsorted(ends, row, side="right"))
+        text: str = self._chunk(int(chunks[place]))[row - (int(ends[place - 1]) if place else 0)].as_py()
+        return text
+
+
+def order_repeats(store: StageStore, repeats: Blocks) -> Blocks:
+    """Return the groups of repeats in the order of their table, over all partitions.
+
+    What decides is read first, without the places of the groups; then every group goes to the partition of its rank.
+    """
+    begun = store.begin("repeats-ordered", {"repeats": _RANKED})
+    if isinstance(begun, FinishedStage):
+        return begun.blocks["repeats"]
+    unordered = StoredTable(repeats, PLACED_REPEATS)
+    try:
+        keys = pa.concat_tables([_keys(PLACED_REPEATS.empty_table()), *map(_keys, unordered.raw_batches())])
+        order = pc.sort_indices(keys, sort_keys=_REPEATS_ORDER).to_numpy()
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        route = (np.cumsum(keys["n_bytes"].to_numpy()[order]) // _MOST_BYTES)[rank]
+        del keys
+        n_before = 0
+        for batch in unordered.raw_batches():
+            part = slice(n_before, n_before + batch.num_rows)
+            table = pa.Table.from_arrays([pa.array(rank[part]), *batch.columns], schema=_RANKED)
+            begun.add(Emitted("repeats", table, route[part]))
+            n_before += batch.num_rows
+        return begun.finish().blocks["repeats"]
+    finally:
+        begun.close()
+
+
+def _keys(groups: pa.RecordBatch | pa.Table) -> pa.Table:
+    n_places = pc.list_value_length(groups["places"]).cast(pa.int64())
+    n_bytes = pc.add(pc.multiply(n_places, 48), 64)
+    columns = {name: groups[name] for name in ("n_documents", "text", "document", "start")}
+    return pa.table(columns | {"n_chars": pc.utf8_length(groups["text"]), "n_places": n_places, "n_bytes": n_bytes})

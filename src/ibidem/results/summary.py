@@ -1,0 +1,127 @@
+"""The summary for people: counts, the longest passages, and why there is nothing where there is nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ibidem.config import SET_SIGNATURES, Config, passage_limits
+from ibidem.config.quantities import size_of
+from ibidem.formats.file_names import printable
+from ibidem.model import Passage, Skipped
+from ibidem.results.overview import PassageOverview
+from ibidem.results.result import Result
+
+if TYPE_CHECKING:
+    from ibidem.results.disk_result import StoredResult
+
+_LONGEST = 5
+_REASONS = 3
+EXCERPT_CHARS = 96
+
+
+def summarise(result: Result | StoredResult, folder: Path | None = None) -> str:
+    """Return the summary as text."""
+    return "\n".join(map(printable, _lines(result, folder)))
+
+
+def _lines(result: Result | StoredResult, folder: Path | None) -> Iterator[str]:
+    counts = result.counts
+    seconds = sum(result.timings.values())
+    yield f"{many(counts['documents'], 'document')}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
+    found = result.overview()
+    parts = ", ".join(f"{count:,} {kind}" for kind, count in sorted(found.kinds.items(), key=lambda entry: -entry[1]))
+    yield many(found.n_passages, "passage") + (f" ({parts})" if parts else "")
+    if found.n_repeats:
+        yield f"{many(found.n_repeats, 'repeat group')}: text in too many places to list as pairs"
+    if found.n_reused:
+        yield f"{found.n_reused:,} of {many(found.n_documents, 'document')} hold text that stands elsewhere too"
+    if result.skipped:
+        yield from skipped_lines(result.skipped)
+    yield from result.notices
+    yield from stored_lines(result.resources)
+    if found.n_passages:
+        yield f"the {min(_LONGEST, found.n_passages)} longest:" if found.n_passages > 1 else "it is:"
+        for passage in result.longest(_LONGEST):
+            yield from _passage_lines(passage)
+    elif not found.n_repeats:
+        yield from _why_nothing(result.config, result.counts["documents"], found)
+    if folder is not None:
+        yield f"results: {folder}"
+
+
+def stored_lines(resources: Mapping[str, int]) -> Iterator[str]:
+    """Say how much a run that outgrew its memory has stored."""
+    if resources.get("spilled_bytes"):
+        most, total = (size_of(resources[name]) for name in ("spilled_bytes_peak", "spilled_bytes"))
+        parts = f"worked on in {many(resources['partitions'], 'part')}: " if "partitions" in resources else ""
+        allowed = f" ({size_of(resources['max_disk_bytes'])} allowed)" if "max_disk_bytes" in resources else ""
+        yield f"{parts}at most {most} of temporary files{allowed}, {total} written in all"
+
+
+def many(count: int, noun: str) -> str:
+    """Return a count with its noun."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _passage_lines(passage: Passage) -> Iterator[str]:
+    a, b = passage.a, passage.b
+    arrow = {"a_to_b": "→", "b_to_a": "←"}.get(passage.direction, "·")
+    likeness = passage.kind if passage.kind == "exact" else f"{passage.kind} {passage.similarity:.2f}"
+    size = many(passage.n_sentences, "sentence")
+    yield f"  {a.id} [{a.start}:{a.end}] {arrow} {b.id} [{b.start}:{b.end}]  {size}, {likeness}"
+    yield f"    {excerpt_of(a.text)}"
+
+
+def excerpt_of(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join(text.split())
+    return line[: EXCERPT_CHARS - 1] + "…" if len(line) > EXCERPT_CHARS else line
+
+
+def skipped_lines(skipped: Sequence[Skipped], listed_in: str | None = "skipped.jsonl") -> Iterator[str]:
+    """Say how many records were skipped, and why; `listed_in` is the file that names all of them, if one does."""
+    reasons = Counter(record.reason for record in skipped)
+    yield f"{many(len(skipped), 'record')} skipped{f' (listed in {listed_in})' if listed_in else ''}:"
+    for reason, count in reasons.most_common(_REASONS):
+        first = next(record for record in skipped if record.reason == reason)
+        place = f"{first.source}:{first.position}" if first.position else first.source
+        yield f"  {count:,} × {reason}; the first: {place}"
+    if len(reasons) > _REASONS:
+        yield f"  and {many(len(reasons) - _REASONS, 'other reason')}"
+
+
+def _why_nothing(config: Config, n_documents: int, found: PassageOverview) -> Iterator[str]:
+    """Say what kept a run from finding anything, and what to try."""
+    yield "nothing found:"
+    yield from (f"  {reason}" for reason in _reasons(config, n_documents, found))
+
+
+def _reasons(config: Config, n_documents: int, found: PassageOverview) -> Iterator[str]:
+    limits = passage_limits(config)
+    words, sentences = found.most_words, found.most_sentences
+    if n_documents < 2 and not limits.same_document:
+        yield "there is one document only; --same-document looks for passages that stand twice in it"
+    elif words == 0:
+        yield "the texts hold no words"
+    elif words is not None and sentences is not None and sentences < limits.min_sentences and words < limits.min_quote_words:
+        yield (
+            f"the texts are short: no document has {limits.min_sentences} sentences, no sentence has "
+            f"{limits.min_quote_words} words; try --min-sentences 1"
+        )
+    else:
+        single = limits.min_sentences == 1
+        run = "no sentences" if single else f"no {limits.min_sentences} sentences in a row"
+        long_one = ", and no long one does" if limits.min_quote_words and not single else ""
+        if config.signatures.signature in SET_SIGNATURES:
+            yield f"{run} match{long_one}; try a lower --min-similarity" + ("" if single else " or --min-sentences")
+        elif config.signatures.signature == "exact":
+            yield f"{run} are equal{long_one.replace('does', 'is')}; --signature words finds similar ones"
+        else:
+            yield f"{run} have the same signature{long_one}; --signature words finds similar ones"
+    if limits.min_words > 1:
+        yield f"passages of fewer than {limits.min_words} words were left out; try a lower --min-words"
+    if limits.skip_same_group:
+        yield "pairs of one group were left out (--skip-same-group)"

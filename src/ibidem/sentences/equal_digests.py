@@ -1,0 +1,80 @@
+"""Sentences of equal digests compared, and digests of a collection made to mean equal sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import Collection, text_buffers
+from ibidem.execution.tasks import MapParts
+from ibidem.passages.diagonals import group_equal
+from ibidem.sentences import CheckKey, Checks, settle_digests
+from ibidem.sentences.kernels.checks import find_unlike
+
+Numbers = NDArray[np.int32]
+
+
+def settle_sentences(collection: Collection, map_parts: MapParts) -> Collection:
+    """Return the collection with digests that only sentences of equal words share.
+
+    Digests of sentences that were made to collide are replaced.
+    """
+    groups = group_equal(collection.digest)
+    rows = groups.rows
+    heads = np.repeat(rows[groups.first[:-1]], np.diff(groups.first))
+    key = CheckKey.drawn()
+    if _are_equal(collection, rows, heads, key, map_parts):
+        return collection
+    checks = _checks(collection, rows, key, map_parts, by_words=True)
+    digest = collection.digest.copy()
+    digest[rows] = settle_digests(collection.digest[rows], checks.of[checks.place[rows]], collection.digest)
+    return dataclasses.replace(collection, digest=digest)
+
+
+def are_equal(collection: Collection, sentences: Numbers, others: Numbers, map_parts: MapParts) -> bool:
+    """Say whether all sentences have the same words as the others, pair by pair.
+
+    They are compared byte by byte, and where they differ there, word by word. Both go by checks of 122 bits under a key that
+    is drawn for this.
+    """
+    return _are_equal(collection, sentences, others, CheckKey.drawn(), map_parts)
+
+
+def _are_equal(collection: Collection, sentences: Numbers, others: Numbers, key: CheckKey, map_parts: MapParts) -> bool:
+    for by_words in (False, True):
+        checks = _checks(collection, np.concatenate([sentences, others]), key, map_parts, by_words)
+        unlike = np.empty(len(sentences), np.int64)
+        unlike = unlike[: find_unlike(checks.of, checks.place, sentences, others, unlike)]
+        sentences, others = sentences[unlike], others[unlike]
+    return len(sentences) == 0
+
+
+class _SomeChecks(NamedTuple):
+    """Checks of some sentences; that of sentence s is `of[place[s]]`."""
+
+    of: Checks
+    place: Numbers
+
+
+def _checks(
+    collection: Collection, sentences: Numbers, key: CheckKey, map_parts: MapParts, by_words: bool
+) -> _SomeChecks:
+    """Return the checks of some sentences, each made once."""
+    is_wanted = np.zeros(len(collection.digest), np.bool_)
+    is_wanted[sentences] = True
+    wanted = np.flatnonzero(is_wanted)
+    bounds = np.searchsorted(collection.document[wanted], collection.batch_first)
+
+    def check(number: int) -> Checks:
+        chosen = wanted[bounds[number] : bounds[number + 1]]
+        data, offsets = text_buffers(collection.batches[number].column("text"))
+        begins = offsets[collection.document[chosen] - collection.batch_first[number]]
+        spans = begins + collection.start_byte[chosen], begins + collection.end_byte[chosen]
+        return key.of_words(data, *spans) if by_words else key.of_bytes(data, *spans)
+
+    place = np.empty(len(is_wanted), np.int32)
+    place[wanted] = np.arange(len(wanted), dtype=np.int32)
+    return _SomeChecks(np.concatenate([np.empty((0, 2), np.uint64), *map_parts(check, range(len(collection.batches)))]), place)

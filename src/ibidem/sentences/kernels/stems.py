@@ -1,0 +1,147 @@
+"""Kernels that find the words of texts and make their stems: what is left of them without endings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.columns.hashes import mix, stir
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.sentences.code_points import KIND_PAGES
+from ibidem.sentences.kernels.machine_words import count_low_bytes, load_bytes, mark_others
+from ibidem.sentences.kernels.tokens import WORD_END, decode, look_up_page, tokenise_span
+from ibidem.sentences.kinds import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
+
+# A stem is the beginning of a word: endings differ between languages, that they stand at the end does not. Characters that say
+# more than letters do (syllables of Hangul, letters of India) count twice.
+STEM_LETTERS = 6
+STEM_BYTES = 64  # however many marks a word carries
+_CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
+_ONE, _HALF = np.uint64(1), np.uint64(32)
+
+
+@inlined_kernel
+def _letters(data, i):
+    """Return how many letters the character at `i` counts for, alike in all normal forms.
+
+    Those of three bytes count twice, but for letters of Latin and Greek with marks and full-width ones; sharp s does, for it is
+    folded to two. Of a syllable of Hangul that is written in its parts the first one counts for all.
+    """
+    lead = data[i]
+    if lead < 0xE0:
+        return 2 if lead == 0xC3 and data[i + 1] == 0x9F else 1
+    if lead == 0xE1:
+        second, third = data[i + 1], data[i + 2]
+        if 0xB8 <= second <= 0xBF:
+            return 2 if second == 0xBA and third == 0x9E else 1
+        if second == 0x86 or second == 0x87 or (second == 0x85 and third >= 0xA0):
+            return 0
+    if lead == 0xEF and (data[i + 1] == 0xBC or data[i + 1] == 0xBD):
+        return 1
+    return 2
+
+
+@inner_kernel
+def _find_word_end(data, kinds, i, end):
+    """Return where the word that starts at `i` ends, and where its stem does."""
+    alone = kinds[i] == UNSPACED or kinds[i] == CLUSTER
+    letters = _letters(data, i)
+    stem_end = np.int64(-1)
+    i += 1
+    while i < end:
+        kind = kinds[i]
+        if kind in (CONTINUATION, MARK, IGNORED):
+            i += 1
+            continue
+        if kind < FIRST_TOKEN_KIND or alone or kind in (UNSPACED, CLUSTER):
+            break
+        more = _letters(data, i)
+        if stem_end < 0 and letters >= STEM_LETTERS and more > 0:
+            stem_end = i
+        letters += more
+        i += 1
+    return i, stem_end if stem_end >= 0 else i
+
+
+@outer_kernel
+def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, stems, first, sentence_first):
+    """Write the hash of every word's stem, and the first words of texts and sentences; text i has [first[i], first[i + 1]).
+
+    Sentences are given by their first bytes, in reading order. A character of an unspaced script is a word. `room` holds the
+    tokens of a stem: STEM_BYTES + 1 of them.
+    """
+    n, sentence = np.int64(0), np.int64(0)
+    for text in range(len(offsets) - 1):
+        i, end = offsets[text], offsets[text + 1]
+        while i < end:
+            if kinds[i] < FIRST_TOKEN_KIND:
+                i += 1
+                continue
+            while sentence < len(sentence_bytes) and sentence_bytes[sentence] <= i:
+                sentence_first[sentence] = n
+                sentence += 1
+            # Words of a few letters of ASCII, which most are, are hashed as `tokenise_span` hashes them.
+            word = load_bytes(data, i, end)
+            n_letters = count_low_bytes(mark_others(word))
+            if n_letters > STEM_LETTERS or (n_letters > 0 and _ends_word(kinds, i + n_letters, end)):
+                n_letters = min(n_letters, STEM_LETTERS)
+                letters = (word | _CASE_BITS) & ((_ONE << np.uint64(8 * n_letters)) - _ONE)
+                token = mix(mix(seed[0], stir(letters, seed)), WORD_END)
+                i += n_letters
+                while i < end and not _ends_word(kinds, i, end):
+                    i += 1
+            else:
+                start = i
+                i, stem_end = _find_word_end(data, kinds, i, end)
+                n_tokens = tokenise_span(data, start, min(stem_end, start + STEM_BYTES), code_points, seed, room, 0)
+                token = room[0] if n_tokens > 0 else seed[0]  # a few characters fold to nothing
+            stems[n] = np.uint32(token >> _HALF)
+            n += 1
+        first[text + 1] = n
+        # Sentences without words begin where what comes after them does.
+        while sentence < len(sentence_bytes) and sentence_bytes[sentence] < end:
+            sentence_first[sentence] = n
+            sentence += 1
+    while sentence < len(sentence_bytes):
+        sentence_first[sentence] = n
+        sentence += 1
+    return n
+
+
+@inlined_kernel
+def _ends_word(kinds, i, end):
+    """Tell whether the word before `i` ends there: no letter, no mark on it, nor a part of a character follows."""
+    if i >= end:
+        return True
+    kind = kinds[i]
+    if kind in (CONTINUATION, MARK, IGNORED):
+        return False
+    return kind < FIRST_TOKEN_KIND or kind in (UNSPACED, CLUSTER)
+
+
+@inner_kernel
+def find_word(data, start, end, code_points, number, at_end):
+    """Return the byte where the word of this number, counted from the one at or after `start`, begins or ends.
+
+    The rules are those of `stem_words`.
+    """
+    i, n = start, np.int64(-1)
+    open_word, alone = False, False
+    while i < end:
+        decoded = decode(data, i, end)
+        kind = look_up_page(code_points, KIND_PAGES, decoded >> 3)
+        if open_word and (kind in (MARK, IGNORED)):
+            i += decoded & 7
+            continue
+        is_letter = kind >= FIRST_TOKEN_KIND
+        is_single = kind in (UNSPACED, CLUSTER)
+        if open_word and (not is_letter or alone or is_single):
+            if at_end and n == number:
+                return i
+            open_word = False
+        if is_letter and not open_word:
+            n += 1
+            open_word, alone = True, is_single
+            if not at_end and n == number:
+                return i
+        i += decoded & 7
+    return end

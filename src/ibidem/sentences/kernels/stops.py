@@ -1,0 +1,278 @@
+"""Kernels that judge a terminator: the end of a sentence, or an abbreviation, a number, an ellipsis, a quotation?"""
+
+# ruff: noqa: SIM109 (tests against a tuple compile slowly)
+from __future__ import annotations
+
+import numpy as np
+
+from ibidem.execution.compiler import inner_kernel
+from ibidem.sentences.kernels.lines import read_marker, skip_quote_markers
+from ibidem.sentences.kernels.scan import (
+    CONTINUATIONS,
+    find_next_word,
+    find_token,
+    find_word_end,
+    find_word_start,
+    kind_at,
+    kind_before,
+    look_up,
+    skip_blanks,
+    skip_kinds,
+)
+from ibidem.sentences.kinds import (
+    BARE_STOP,
+    BLANK,
+    CASELESS,
+    CLOSER,
+    COMMA,
+    DIGIT,
+    ELLIPSIS,
+    FIRST_TOKEN_KIND,
+    FULL_STOP,
+    LOWER,
+    OPENER,
+    PARAGRAPH,
+    QUOTE,
+    STRONG_STOP,
+    UNSPACED,
+    UPPER,
+)
+
+# The categories of ibidem.sentences.abbreviations, which imports kernels itself.
+BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL = 1, 2, 4, 8, 16
+
+# Verdicts.
+GOES_ON, ENDS = np.int64(-2), np.int64(-1)
+_MAX_MARKER_BYTES = 16
+_MAX_TITLE_BYTES = 60
+
+
+@inner_kernel
+def _shape_of_word(kinds, start, end):
+    """Return the shape of a word: 1 a letter, 2 letters with inner periods, 3 digits (and periods), 0 others.
+
+    Shape 2 asks for one or two letters between the periods, as in "U.S", "Ph.D", "z.B"; "example.com" is a name.
+    """
+    letters = digits = periods = longest = part = 0
+    for i in range(start, end):
+        kind = kinds[i]
+        if kind == FULL_STOP:
+            periods += 1
+            part = 0
+        elif kind == DIGIT:
+            digits += 1
+        elif kind >= FIRST_TOKEN_KIND:
+            letters += 1
+            part += 1
+            longest = part if part > longest else longest
+    if letters == 0:
+        return 3 if digits > 0 else 0
+    if digits > 0:
+        return 0
+    if periods == 0:
+        return 1 if letters == 1 else 0
+    return 2 if longest <= 2 else 0
+
+
+@inner_kernel
+def _is_opener(data, kinds, word, end, words):
+    """Whether the word at `word` is one that sentences often start with, and not an initial."""
+    word_end = find_word_end(kinds, word, end)
+    if word_end == word or (word_end < end and data[word_end] == 46 and word_end - word <= 2):
+        return False
+    return look_up(data, word, word_end, words) & OPENER_WORD != 0
+
+
+@inner_kernel
+def _is_roman(data, kinds, word, end):
+    """Whether the word at `word` is a Roman numeral in capitals; "I" before a small letter is somebody."""
+    word_end = find_word_end(kinds, word, end)
+    if word_end == word + 1 and data[word] == 73 and kind_at(kinds, skip_blanks(kinds, word_end, end), end) == LOWER:
+        return False
+    for i in range(word, word_end):
+        byte = data[i]
+        if not (byte == 73 or byte == 86 or byte == 88 or byte == 76 or byte == 67):
+            return False
+    return word < word_end < word + 8
+
+
+@inner_kernel
+def is_abbreviation(data, kinds, sentence, i, word, end, words):
+    """Whether the single period at `i` belongs to its word only. `word` is where the next word starts."""
+    start = find_word_start(data, kinds, i, sentence)
+    if start == i:
+        return False
+    shape = _shape_of_word(kinds, start, i)
+    next_kind = kind_at(kinds, word, end)
+    if shape == 3:
+        # "2.1. Method", "§ 12. Rent": a number before all words belongs to what follows.
+        if i - sentence <= _MAX_MARKER_BYTES and find_token(kinds, sentence, start) == start:
+            return True
+        if i - start > 2 or next_kind != UPPER:
+            return False
+        word_end = find_word_end(kinds, word, end)
+        return look_up(data, word, word_end, words) & ORDINAL != 0
+    categories = look_up(data, start, i, words)
+    if categories & AFTER == 0 and categories & BEFORE != 0:
+        return True
+    if categories & NUMBER != 0 and (next_kind == DIGIT or _is_roman(data, kinds, word, end)):
+        return True
+    if categories & AFTER == 0 and shape == 0:
+        return False
+    if next_kind != UPPER and next_kind != DIGIT:
+        return next_kind != CASELESS and next_kind < UNSPACED
+    if shape == 1:
+        # "z. B. Der": the two letters are one abbreviation.
+        if start - 3 >= sentence and data[start - 1] == 32 and data[start - 2] == 46:
+            first = find_word_start(data, kinds, start - 2, sentence)
+            categories = look_up(data, first, i, words)
+            if categories & BEFORE != 0 and categories & AFTER == 0:
+                return True
+    if shape == 2 and next_kind == UPPER and i - start == 3 and (data[start] == 65 or data[start] == 80):
+        if data[start + 1] == 46 and data[start + 2] == 77:
+            return False
+    return not _is_opener(data, kinds, word, end, words)
+
+
+@inner_kernel
+def _skip_spaced_dots(data, kinds, i, end):
+    """Return the end of the dots " . . ." that follow `i`."""
+    while i + 1 < end and data[i] == 32 and data[i + 1] == 46:
+        kind = kind_at(kinds, i + 2, end)
+        if not (BLANK <= kind <= FULL_STOP or kind == CLOSER or kind == QUOTE):
+            break
+        i += 2
+        while i < end and data[i] == 46:
+            i += 1
+    return i
+
+
+@inner_kernel
+def _opens(data, i, end):
+    """Whether “ or ‘ stands at `i`, which closes in German but opens after a full-width stop."""
+    return i + 2 < end and data[i] == 0xE2 and data[i + 1] == 0x80 and (data[i + 2] == 0x9C or data[i + 2] == 0x98)
+
+
+@inner_kernel
+def _skip_closers(data, kinds, i, end, bare):
+    """Return the place after closing quotes and brackets, stops that follow them, and reference marks like [12]."""
+    closed = False
+    while i < end:
+        kind = kinds[i]
+        if bare and _opens(data, i, end):
+            break
+        if kind == CLOSER or kind == QUOTE or (closed and FULL_STOP <= kind <= BARE_STOP):
+            closed = True
+        elif data[i] == 91 and i + 2 < end and 48 <= data[i + 1] <= 57:
+            k = i + 2
+            while k < end and k - i < 6 and 48 <= data[k] <= 57:
+                k += 1
+            if k >= end or data[k] != 93:
+                break
+            i = k
+        elif kind == BLANK:
+            # French: a blank stands before the closing guillemet.
+            k = skip_kinds(kinds, i + 1, end, CONTINUATIONS)
+            if k + 1 >= end or data[k] != 0xC2 or data[k + 1] != 0xBB:
+                break
+            after = kind_at(kinds, k + 2, end)
+            if not (BLANK <= after <= BARE_STOP or after == COMMA):
+                break
+            closed = True
+            i = k
+        else:
+            break
+        i = skip_kinds(kinds, i + 1, end, CONTINUATIONS)
+    return i
+
+
+@inner_kernel
+def _is_in_title(data, i, end):
+    """Whether the title bracket 》 or 〉 closes soon after `i`, in the same clause: 《你好！世界》 is one name."""
+    limit = i + _MAX_TITLE_BYTES
+    for k in range(i, limit if limit < end - 2 else end - 2):
+        if data[k] == 10:
+            return False
+        if data[k] == 0xE3 and data[k + 1] == 0x80:
+            last = data[k + 2]
+            if 0x88 <= last <= 0x8B or last == 0x82:
+                return last == 0x89 or last == 0x8B
+    return False
+
+
+@inner_kernel
+def judge_stop(data, kinds, low, sentence, i, end):
+    """Return the place where the sentence ends or goes on after the terminator at `i`, and which of the two.
+
+    The verdict is GOES_ON or ENDS, or the place of the next word, if only that word and the one before the period can
+    tell: then `is_abbreviation` has to be asked.
+    """
+    if i - sentence < _MAX_MARKER_BYTES:
+        marker = read_marker(data, kinds, sentence, end)
+        if i < sentence + (marker & 255):
+            return sentence + (marker & 255), GOES_ON
+    dots = 0
+    bare = strong = False
+    k = i
+    while k < end:
+        kind = kinds[k]
+        if kind == FULL_STOP:
+            dots += 1
+        elif kind == ELLIPSIS:
+            dots += 3
+        elif kind == STRONG_STOP:
+            strong = True
+        elif kind == BARE_STOP:
+            bare = True
+        else:
+            break
+        k = skip_kinds(kinds, k + 1, end, CONTINUATIONS)
+    run_end = k
+    only_dots = not strong and not bare
+    if only_dots:
+        k = _skip_spaced_dots(data, kinds, k, end)
+        for place in range(run_end, k):
+            dots += data[place] == 46
+    before = kind_before(kinds, i, low)
+    if before == OPENER:
+        return k, GOES_ON
+    stop_end = k
+    k = _skip_closers(data, kinds, k, end, bare)
+    kind = kind_at(kinds, k, end)
+    blank_follows = BLANK <= kind <= PARAGRAPH
+    if bare:
+        if kind == COMMA or (k > stop_end and not blank_follows and kind != OPENER and not _opens(data, k, end)):
+            return k, GOES_ON
+        if data[i] == 0xEF and k == stop_end and not blank_follows and _is_in_title(data, k, end):
+            return k, GOES_ON
+        # The full-width period is a decimal point too.
+        if data[i] == 0xEF and data[i + 2] == 0x8E and DIGIT <= kind < UNSPACED:
+            return k, GOES_ON
+        return k, ENDS
+    if not blank_follows:
+        if strong and k == stop_end and kind == UNSPACED and before == UNSPACED:
+            return k, ENDS
+        return k, GOES_ON
+    text = skip_blanks(kinds, k, end)
+    if text >= end:
+        return k, GOES_ON
+    # Paragraphs and list items are the newline's business; here it is but a blank.
+    wrapped = BLANK <= kinds[text] <= PARAGRAPH
+    if wrapped:
+        text = skip_quote_markers(data, kinds, text + 1, end)
+    kind = kind_at(kinds, text, end)
+    if kind == COMMA or kind == CLOSER or FULL_STOP <= kind <= ELLIPSIS:
+        return k, GOES_ON
+    word = find_next_word(kinds, text, end)
+    if kind_at(kinds, word, end) == LOWER:
+        second = skip_kinds(kinds, word + 1, end, CONTINUATIONS)
+        if kind_at(kinds, second, end) != UPPER:
+            return k, GOES_ON
+    if only_dots:
+        if BLANK <= before <= PARAGRAPH and dots > 1:
+            return k, ENDS if dots > 3 else GOES_ON
+        if run_end == i + 1 and stop_end > run_end and dots >= 3 and not wrapped:
+            return run_end, ENDS
+        if dots == 1 and k == stop_end:
+            return k, word
+    return k, ENDS

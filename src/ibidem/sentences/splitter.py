@@ -1,0 +1,190 @@
+"""Texts in, sentences out: the kernels behind Arrow and Python types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.hashes import fold_bytes, seed_of
+from ibidem.config import SentencesConfig
+from ibidem.model import SENTENCE_BATCH
+from ibidem.sentences.abbreviations import load_words
+from ibidem.sentences.code_points import load_code_points
+from ibidem.sentences.kernels import characters as char_kernels
+from ibidem.sentences.kernels import cuts as cut_kernels
+from ibidem.sentences.kernels import scan as scan_kernels
+from ibidem.sentences.kernels import split as split_kernels
+from ibidem.sentences.kernels import stems as stem_kernels
+from ibidem.sentences.kernels import tokens as token_kernels
+from ibidem.sentences.kernels.machine_words import WORD_BYTES
+from ibidem.sentences.kinds import FIRST_TOKEN_KIND
+
+SPLITTER_VERSION: int = 1
+
+Bytes = NDArray[np.uint8]
+Offsets = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+_NO_PLACES = np.empty(0, np.uint64)
+
+
+def split_sentences(text: str, lang: str = "auto") -> list[tuple[int, int]]:
+    """Return the sentences of a text as spans of characters: half open, in reading order, no blanks around them."""
+    batch = split_texts(pa.array([text], type=pa.large_string()), SentencesConfig(lang=lang))
+    return list(zip(batch["start_char"].to_pylist(), batch["end_char"].to_pylist(), strict=True))
+
+
+def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.RecordBatch:
+    """Return the sentences of all texts, one row each, in the schema SENTENCE_BATCH; a null is a text without any."""
+    return split_and_check(texts, config, _NO_PLACES)[0]
+
+
+def split_and_check(texts: pa.LargeStringArray, config: SentencesConfig, places: Hashes) -> tuple[pa.RecordBatch, Hashes]:
+    """Return the same, and the checks of the words of each sentence at the `places` of a `CheckKey`; none without places."""
+    data, offsets = text_buffers(texts)
+    documents, starts, ends = _split(data, _kinds(data), offsets, config)
+    n_words, digests, checks = _count_and_digest(data, starts, ends, config.hash_seed, places)
+    start_chars, end_chars = (np.empty(len(starts), dtype=np.uint32) for _ in range(2))
+    char_kernels.count_offsets(data, offsets, documents, starts, ends, start_chars, end_chars)
+    begins = offsets[documents]
+    columns = [
+        documents.astype(np.int32),
+        (starts - begins).astype(np.uint32),
+        (ends - begins).astype(np.uint32),
+        start_chars,
+        end_chars,
+        n_words.astype(np.int32),
+        digests,
+    ]
+    return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=SENTENCE_BATCH), checks
+
+
+def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int = 0) -> tuple[Hashes, Offsets]:
+    """Return the token hashes of byte spans in UTF-8, and `first`: span i has tokens[first[i]:first[i + 1]]."""
+    data, starts, ends, n = word_bytes(data), read_only(starts), read_only(ends), len(starts)
+    first, no_digests, no_checks = np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.uint64), _room_for_checks(0)
+    # A token is five bytes and more on average; where they are shorter, room is made as it is needed.
+    tokens = np.empty(int((ends - starts).sum()) // 5 + 64, dtype=np.uint64)
+    seed, span = seed_of(hash_seed), 0
+    while True:
+        span = token_kernels.tokenise(
+            data, starts, ends, load_code_points(), seed, span, tokens, first, no_digests, read_only(_NO_PLACES), no_checks
+        )
+        if span == n:
+            # A copy, so that the room that was left over is given back.
+            return tokens[: first[n]].copy(), first
+        grown = np.empty(int(first[span] + ends[span] - starts[span]) + 1 + len(tokens) // 2, dtype=np.uint64)
+        grown[: first[span]] = tokens[: first[span]]
+        tokens = grown
+
+
+def tokenise_texts(texts: pa.LargeStringArray, hash_seed: int = 0) -> tuple[Hashes, Offsets]:
+    """Return the token hashes of whole texts, and `first`: text i has tokens[first[i]:first[i + 1]]."""
+    data, offsets = text_buffers(texts)
+    return tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
+
+
+def stem_words(
+    texts: pa.LargeStringArray, documents: Offsets, start_bytes: Offsets, hash_seed: int = 0
+) -> tuple[NDArray[np.uint32], Offsets, Offsets]:
+    """Return the hashes of the stems of all words, and the first words of texts and of sentences.
+
+    Text i has the words [first[i], first[i + 1]). Sentences are given in reading order, by text and first byte in it.
+    """
+    data, offsets = text_buffers(texts)
+    kinds = _kinds(data)
+    most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))  # a word has a letter at least
+    stems = np.empty(most, np.uint32)
+    first, sentence_first = np.zeros(len(texts) + 1, np.int64), np.empty(len(documents), np.int64)
+    room = np.empty(stem_kernels.STEM_BYTES + 1, np.uint64)
+    n = stem_kernels.stem_words(
+        data, kinds, offsets, load_code_points(), seed_of(hash_seed), offsets[documents] + start_bytes, room, stems, first,
+        sentence_first,
+    )  # fmt: skip
+    return stems[:n], first, sentence_first
+
+
+def digest_tokens(tokens: Hashes, first: Offsets) -> Hashes:
+    """Return the digest of every span's tokens, the same that `split_texts` gives to a sentence."""
+    digests: Hashes = np.empty(len(first) - 1, dtype=np.uint64)
+    token_kernels.fold_tokens(read_only(tokens), read_only(first), digests)
+    return digests
+
+
+def hash_strings(strings: pa.LargeStringArray) -> Hashes:
+    """Return the hash of every string, byte by byte as it stands: nothing is folded."""
+    data, offsets = text_buffers(strings)
+    hashes: Hashes = np.empty(len(strings), dtype=np.uint64)
+    fold_bytes(data, offsets, hashes)
+    return hashes
+
+
+def _count_and_digest(
+    data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int, places: Hashes
+) -> tuple[Offsets, Hashes, Hashes]:
+    """Return the number of tokens and the digest of every span, and its checks if there are places. Tokens are not kept."""
+    n = len(starts)
+    counts, digests = np.zeros(n + 1, dtype=np.int64), np.empty(n, dtype=np.uint64)
+    checks = _room_for_checks(n if len(places) else 0)
+    tokens = np.empty(int((ends - starts).max(initial=0)) + 1, dtype=np.uint64)
+    spans = read_only(starts), read_only(ends)
+    token_kernels.tokenise(
+        data, *spans, load_code_points(), seed_of(hash_seed), 0, tokens, counts, digests, read_only(places), checks
+    )
+    return counts[1:], digests, checks
+
+
+def _room_for_checks(n: int) -> Hashes:
+    return np.empty((n, 2), dtype=np.uint64)
+
+
+def _split(data: Bytes, kinds: Bytes, offsets: Offsets, config: SentencesConfig) -> tuple[Offsets, Offsets, Offsets]:
+    """Return the documents, starts and ends of all sentences."""
+    # Sentences of sixteen bytes and less are rare; for a text of nothing else there is room at a later try.
+    for n_bytes_each in (16, 2, 1):
+        found = _rooms(len(data) // n_bytes_each + len(offsets))
+        n = split_kernels.split_documents(data, kinds, offsets, load_words(config.lang), *found)
+        if n >= 0:
+            break
+    pieces = _rooms(n + len(data) // cut_kernels.MIN_BYTES)
+    n = cut_kernels.cut_long_spans(data, kinds, *(values[:n] for values in found), config.max_sentence_words, *pieces)
+    documents, starts, ends = (values[:n] for values in pieces)
+    return documents, starts, ends
+
+
+def _kinds(data: Bytes) -> Bytes:
+    """Return the kind of the character at each byte, and room for the words that kernels load."""
+    kinds = np.empty(len(data) + WORD_BYTES, dtype=np.uint8)
+    scan_kernels.mark_kinds(data, load_code_points(), kinds)
+    return read_only(kinds)
+
+
+def _rooms(n: int) -> tuple[Offsets, Offsets, Offsets]:
+    """Return arrays for the documents, starts and ends of so many spans."""
+    return np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+
+
+def text_buffers(texts: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
+    """Return the UTF-8 bytes of a (perhaps sliced) array, not copied, and n + 1 offsets into them."""
+    if texts.null_count:
+        texts = texts.fill_null("")
+    _, offset_buffer, data_buffer = texts.buffers()
+    if len(texts) == 0 or data_buffer is None:
+        return word_bytes(np.zeros(0, dtype=np.uint8)), read_only(np.zeros(len(texts) + 1, dtype=np.int64))
+    offsets = np.frombuffer(offset_buffer, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(data_buffer, dtype=np.uint8)[offsets[0] : offsets[-1]]
+    return word_bytes(data), read_only(offsets - offsets[0])
+
+
+def word_bytes(data: Bytes) -> Bytes:
+    """Return the bytes for reading, at least the eight that the kernels load at a time."""
+    return read_only(data if len(data) >= WORD_BYTES else np.pad(data, (0, WORD_BYTES - len(data))))
+
+
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view: writable arrays are another type to numba, for which it would compile once more."""
+    view = values.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,1 @@
+"""Signatures over many partitions: what is sent to whom."""

@@ -1,0 +1,157 @@
+"""Types over all machines: sentences of one digest and check are one type, and signatures are made once a type."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import text_buffers
+from ibidem.columns.parted_tables import as_lists, flat, lengths, starts_of, table_of
+from ibidem.config import Config, SignaturesConfig
+from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.layout import Layout
+from ibidem.execution.progress import Progress
+from ibidem.sentences import tokenise_spans
+from ibidem.sentences.exchange import names_of
+from ibidem.signatures import TypeTokens, Vocabulary, load_signature
+from ibidem.signatures.exchange.vocabulary import KnownWords, most_frequent_words, needs_vocabulary, words_by_documents
+from ibidem.signatures.fingerprint import most_documents
+from ibidem.signatures.imatch import idf_of
+from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS
+
+# The tokens of each type, in order, at the partition of its digest; and the partitions that hold such sentences.
+TYPES = pa.schema([("digest", pa.uint64()), ("set", pa.list_(pa.uint64()))])
+ASKERS = pa.schema([("digest", pa.uint64()), ("home", pa.int32())])
+# Digests that different sentences share, at the homes of these: such sentences are known by `names_of` digest and check.
+SHARED = pa.schema([("digest", pa.uint64())])
+# The class of a type, at the same partition; 0: it is known by nothing, and matches nothing.
+CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
+_COUNTS = pa.schema([("n_types", pa.int64()), ("n_tokens", pa.int64())])
+
+Maker = Callable[[TypeTokens], Any]
+
+
+def collapse(flow: Flow, seen: Blocks, hash_seed: int, progress: Progress) -> dict[str, Blocks]:
+    """Return `types` and `askers`, and the digests that are `shared`. All sentences of one digest meet here."""
+
+    def collapse(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        table = tables["seen"].combine_chunks()
+        digests, checks, homes = (table[name].to_numpy() for name in ("digest", "check", "home"))
+        order = np.argsort(digests, kind="stable")
+        same = digests[order][1:] == digests[order][:-1]
+        shared = digests[order][1:][same & (checks[order][1:] != checks[order][:-1])]
+        if len(shared):
+            is_shared = np.isin(digests, shared)
+            yield Emitted("shared", table_of([digests[is_shared]], SHARED), homes[is_shared].astype(np.int64))
+            digests = np.where(is_shared, names_of(digests, checks), digests)
+        types, first = np.unique(digests, return_index=True)
+        data, offsets = text_buffers(table["text"].take(pa.array(first)).combine_chunks())
+        tokens, token_first = tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
+        columns = [types, as_lists(tokens, np.diff(token_first), pa.uint64())]
+        yield Emitted("types", table_of(columns, TYPES), route_by_hash(types, flow_partitions) if len(shared) else partition)
+        askers = table_of([digests, homes], ASKERS)
+        yield Emitted("askers", askers, route_by_hash(digests, flow_partitions) if len(shared) else partition)
+        yield Emitted("counts", table_of([[len(types)], [len(tokens)]], _COUNTS), 0)
+
+    flow_partitions = flow.n_partitions
+    outputs = {"types": TYPES, "askers": ASKERS, "shared": SHARED, "counts": _COUNTS}
+    found = flow.reduce("types", {"seen": seen}, collapse, outputs)
+    progress.count(types=int(flow.collect(found["counts"])["n_types"].to_numpy().sum()))
+    return found
+
+
+def tokens_of(types: pa.Table) -> TypeTokens:
+    """Return the tokens of types, `TYPES`."""
+    return TypeTokens(flat(types, "set"), starts_of(lengths(types, "set")))
+
+
+def emit_classes(digests: NDArray[np.uint64], classes: NDArray[np.uint64], layout: Layout) -> Emitted:
+    """Send the classes of types to where these are at home."""
+    return Emitted("classes", table_of([digests, classes], CLASSES), route_by_hash(digests, layout.n_partitions))
+
+
+def signature_maker(flow: Flow, words: Blocks | None, types: Blocks, config: Config, n_documents: int) -> Maker:
+    """Return what makes the keys or the sets of types, told as much of the vocabulary as it needs."""
+    settings = config.signatures
+    signature: Any = load_signature(settings.signature)
+    make_of = signature.hashes if hasattr(signature, "hashes") else signature.key
+    hash_seed = config.sentences.hash_seed
+
+    def make(tokens: TypeTokens, vocabulary: Vocabulary | None, settings: SignaturesConfig) -> Any:
+        return make_of(replace(tokens, hash_seed=hash_seed), vocabulary, settings)
+
+    if not signature.needs_vocabulary:
+        return lambda tokens: make(tokens, None, settings)
+    if not needs_vocabulary(config):  # of words that the user lists, only which they are matters
+        empty = np.empty(0, np.int64)
+        told = KnownWords(empty.astype(np.uint64), empty, empty, n_documents)
+    else:
+        assert words is not None
+        if settings.signature == "spotsigs":
+            return _spots_maker(flow, words, types, config, n_documents, make)
+        told = _telling_words(flow, words, config, n_documents)
+
+    def with_vocabulary(tokens: TypeTokens) -> Any:
+        return make(tokens, told.vocabulary(tokens), settings)
+
+    return with_vocabulary
+
+
+def _telling_words(flow: Flow, words: Blocks, config: Config, n_documents: int) -> KnownWords:
+    """Return the words that a signature treats otherwise than one that stands in a single document.
+
+    Words are kept by how many documents have them, from some number to another; all that is needed is which side of the
+    bounds a word is on, and the words on the side of those that stand once are far too many to be told.
+    """
+    settings = config.signatures
+    if settings.signature == "fingerprint":
+        least, most = 1, most_documents(settings, n_documents)
+    else:
+        # The idf falls as the number of documents rises.
+        def idf(n: int) -> float:
+            return float(idf_of(np.array([n], np.int32), n_documents)[0])
+
+        counts = range(1, n_documents + 1)
+        least = 1 + bisect_left(counts, True, key=lambda n: idf(n) <= settings.max_idf)
+        most = bisect_left(counts, True, key=lambda n: idf(n) < settings.min_idf)
+    return words_by_documents(flow, words, least, most, inside=not least <= 1 <= most, n_documents=n_documents)
+
+
+def _spots_maker(flow: Flow, words: Blocks, types: Blocks, config: Config, n_documents: int, make: Any) -> Maker:
+    """Return the maker of spots; `auto` takes as many antecedents as give the most spots over all types."""
+    settings = config.signatures
+    if settings.antecedents != "auto":
+        told = most_frequent_words(flow, words, int(settings.antecedents), n_documents, "words")
+        return lambda tokens: make(tokens, told.vocabulary(tokens), settings)
+
+    def spots(count: int, told: KnownWords) -> Maker:
+        chosen = replace(settings, antecedents=str(count))
+        return lambda tokens: make(tokens, told.vocabulary(tokens), chosen)
+
+    def n_spots(maker: Maker, count: int) -> int:
+        def total(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+            for table in tables:
+                sets = maker(tokens_of(table))
+                yield Emitted("counts", table_of([[table.num_rows], [len(sets.hashes)]], _COUNTS), 0)
+
+        counts = flow.collect(flow.map(f"spots-{count}", types, total, {"counts": _COUNTS})["counts"])
+        return int(counts["n_tokens"].to_numpy().sum())
+
+    best: tuple[Maker, int] | None = None
+    count = FEWEST_ANTECEDENTS
+    while True:
+        words_told = most_frequent_words(flow, words, 2 * count + 1, n_documents, f"words-{count}")
+        maker = spots(count, words_told.most_frequent(count))
+        n_found = n_spots(maker, count)
+        if best is None or n_found > best[1]:
+            best = maker, n_found
+            if len(words_told.hashes) > 2 * count:
+                count *= 2
+                continue
+        return best[0]

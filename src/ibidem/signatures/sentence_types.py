@@ -1,0 +1,102 @@
+"""Types: all sentences with the same canonical tokens are one type, and everything costly is done once a type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.signatures import kernels
+
+_PART_BITS = 2  # fixed, so that numbers do not depend on how many workers count
+
+
+@dataclass(frozen=True)
+class SentenceTypes:
+    """`of_sentence`: the type of each sentence; `first_sentence`: the first one of each type. Types rise in reading order."""
+
+    of_sentence: NDArray[np.int32]
+    first_sentence: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.first_sentence)
+
+
+@dataclass(frozen=True)
+class TypeTokens:
+    """The tokens of every type in order: type t has `tokens[first[t]:first[t + 1]]`, 64-bit hashes made with `hash_seed`."""
+
+    tokens: NDArray[np.uint64]
+    first: NDArray[np.int64]
+    hash_seed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The distinct tokens. `ids[i]` is the word of token i; `hashes`, `counts` and `document_counts` go by word."""
+
+    ids: NDArray[np.int32]
+    hashes: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+    document_counts: NDArray[np.int32]
+    n_documents: int
+
+
+def collapse_sentences(digests: NDArray[np.uint64]) -> SentenceTypes:
+    """Collapse sentences of equal digests to types."""
+    n = len(digests)
+    row_bits = max(1, n.bit_length())
+    row_mask = np.uint64((1 << row_bits) - 1)
+    packed = digests & ~row_mask
+    packed |= np.arange(n, dtype=np.uint64)
+    packed.sort()  # one word holds the digest's high bits and the row: far faster than sorting row numbers by digest
+    of_sentence = np.empty(n, np.int32)
+    kernels.number_types(packed, digests, row_bits, of_sentence)
+    del packed
+    first_sentence = np.empty(n, np.int64)
+    n_types = kernels.dense_types(of_sentence, first_sentence)
+    return SentenceTypes(of_sentence, first_sentence[:n_types].copy())
+
+
+@dataclass(frozen=True)
+class NumberedHashes:
+    """Distinct hashes: occurrence i is number `ids[i]`; `hashes` and `counts` go by number."""
+
+    ids: NDArray[np.int32]
+    hashes: NDArray[np.uint64]
+    counts: NDArray[np.int32]
+
+
+def number_hashes(hashes: NDArray[np.uint64], map_parts: MapParts = in_turn) -> NumberedHashes:
+    """Number the distinct hashes; the numbers do not depend on how the work is shared."""
+    ids = np.empty(len(hashes), np.int32)
+
+    def number(part: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        distinct, counts, n = kernels.number_tokens(hashes, np.uint64(part), _PART_BITS, ids)
+        return distinct[:n], counts[:n]
+
+    parts = list(map_parts(number, range(1 << _PART_BITS)))
+    starts = np.cumsum([0, *(len(distinct) for distinct, _ in parts)]).astype(np.int32)
+    kernels.shift_numbers(hashes, _PART_BITS, starts, ids)
+    return NumberedHashes(ids, np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts]))
+
+
+def count_vocabulary(
+    types: TypeTokens,
+    of_sentence: NDArray[np.int32],
+    document: NDArray[np.int32],
+    n_documents: int,
+    map_parts: MapParts = in_turn,
+) -> Vocabulary:
+    """Number the distinct tokens and count how often, and in how many documents, each one stands in the collection."""
+    numbered = number_hashes(types.tokens, map_parts)
+    n = len(numbered.hashes)
+    counts, document_counts = np.zeros(n, np.int64), np.zeros(n, np.int32)
+    last_document = np.full(n, -1, np.int32)
+    kernels.count_documents(numbered.ids, types.first, of_sentence, document, counts, document_counts, last_document)
+    return Vocabulary(numbered.ids, numbered.hashes, counts, document_counts, n_documents)

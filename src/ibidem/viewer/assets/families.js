@@ -1,0 +1,151 @@
+// Families: one text that stands in several documents, perhaps with changes.
+(function (ibidem) {
+  "use strict";
+
+  const { h, put, link, number, many, time, name, origin } = ibidem;
+
+  const day = (moment) => time(moment.slice(0, 10));
+  const repeatMark = (family) => family.is_repeat && h("span", { class: "tag" }, "repeat group");
+
+  function span(family) {
+    if (!family.first_time) return "–";
+    const [first, last] = [family.first_time, family.last_time || family.first_time].map(day);
+    return first === last ? first : `${first} – ${last}`;
+  }
+
+  const COLUMNS = [
+    {
+      label: "Begins",
+      class: "wide",
+      cell: (family) => [
+        h(
+          "a",
+          { href: `#family=${family.family}`, class: "excerpt", lang: "", dir: "auto" },
+          family.excerpt || `family ${family.family}`,
+        ),
+        repeatMark(family),
+      ],
+    },
+    { label: "Documents", sort: "n_documents", class: "figure", cell: (family) => number(family.n_documents) },
+    { label: "Places", class: "figure", cell: (family) => number(family.n_places) },
+    { label: "Characters", sort: "n_chars", class: "figure", cell: (family) => number(family.n_chars) },
+    { label: "Spread", sort: "spread", class: "figure", cell: (family) => number(family.n_documents * family.n_chars) },
+    { label: "Groups", class: "figure", key: "groups", cell: (family) => number(family.n_groups) },
+    { label: "First – last", sort: "first_time", first: "asc", key: "times", cell: span },
+  ];
+
+  async function showAll(main, { source, summary, options }) {
+    const columns = COLUMNS.filter(
+      (column) => (column.key !== "groups" || summary.has_groups) && (column.key !== "times" || summary.has_times),
+    );
+    const isCluster = ibidem.isCluster(summary);
+    const [one, several] = isCluster ? ["cluster", "clusters"] : ["family", "families"];
+    const all = summary.totals.families;
+    const here = summary.shown ? summary.shown.families : all;
+    const listed = ibidem.list({
+      label: isCluster ? "Clusters of duplicates" : "Families of passages",
+      columns,
+      ask: (asked) => source.families(asked),
+      view: "families",
+      searchLabel: "Search in the text",
+      options: { search: options.search, sort: options.sort || "spread", order: options.order },
+      says: (total) => ibidem.ofEmbedded(many(total, one, several), here, all, "found"),
+    });
+    put(
+      main,
+      h(
+        "header",
+        { class: "head" },
+        h("h1", null, isCluster ? "Clusters" : "Families"),
+        h(
+          "p",
+          { class: "lead" },
+          isCluster
+            ? "A cluster is a set of documents that are duplicates of one another, perhaps with changes. "
+            : "A family is one text that stands in several documents, perhaps with changes. ",
+          "Spread is documents times characters.",
+          !isCluster && " A repeat group stands in so many places that its pairs are not listed one by one.",
+        ),
+      ),
+      listed.element,
+    );
+    await listed.refresh();
+    return listed.close;
+  }
+
+  function memberRows(members, source) {
+    const inOrder = [...members].sort((one, other) => String(one.time || "9999").localeCompare(String(other.time || "9999")));
+    return h(
+      "ol",
+      { class: "members" },
+      inOrder.map((member) =>
+        h(
+          "li",
+          null,
+          source.holds("document", member.document) ? link(`#document=${member.document}`, name(member)) : name(member),
+          " ",
+          origin(member),
+          h("span", { class: "quiet-text" }, ` · characters ${number(member.start)}–${number(member.end)}`),
+        ),
+      ),
+    );
+  }
+
+  async function showOne(main, { source, summary, number: familyNumber }) {
+    const isCluster = ibidem.isCluster(summary);
+    const { family, variants, n_shown_places: nShown } = await source.family(familyNumber);
+    const hasChanges = variants.some((variant) => (variant.changes || []).length);
+    put(
+      main,
+      h(
+        "header",
+        { class: "head" },
+        h(
+          "p",
+          { class: "crumbs" },
+          link("#families", isCluster ? "Clusters" : "Families"),
+          ` / ${isCluster ? "cluster" : "family"} ${familyNumber}`,
+        ),
+        h(
+          "h1",
+          { class: "excerpt", lang: "", dir: "auto" },
+          family.excerpt || `${isCluster ? "Cluster" : "Family"} ${familyNumber}`,
+        ),
+        repeatMark(family),
+        h(
+          "p",
+          { class: "lead" },
+          `In ${many(family.n_documents, "document")}, ${many(family.n_places, "place")}; `,
+          `${many(variants.length, "wording")}; up to ${number(family.n_chars)} characters.`,
+          family.first_time && ` ${span(family)}.`,
+        ),
+        family.is_repeat &&
+          h("p", null, "This is a repeat group: it stands in so many places that its pairs are not listed one by one."),
+        nShown < family.n_places && h("p", null, `${number(nShown)} of ${number(family.n_places)} places are shown.`),
+        hasChanges && h("p", { class: "legend" }, h("u", null, "Underlined"), " words differ from the first wording."),
+      ),
+      variants.map((variant, at) =>
+        h(
+          "section",
+          { class: "variant", "aria-labelledby": `variant-${at}` },
+          h(
+            "h2",
+            { id: `variant-${at}` },
+            at ? `Wording ${at + 1}` : "First wording",
+            h("span", { class: "quiet-text" }, ` in ${many(variant.n_places, "place")}`),
+          ),
+          variant.text
+            ? h("blockquote", { class: "text", lang: "", dir: "auto" }, ibidem.underlined(variant.text, variant.changes))
+            : h("p", { class: "nothing" }, "The text is not at hand."),
+          memberRows(variant.members, source),
+        ),
+      ),
+    );
+    return null;
+  }
+
+  ibidem.viewer = Object.assign(ibidem.viewer || {}, {
+    families: { title: "Families", titleOfDuplicates: "Clusters", show: showAll },
+    family: { title: "Family", titleOfDuplicates: "Cluster", parent: "families", show: showOne },
+  });
+})(window.ibidem);

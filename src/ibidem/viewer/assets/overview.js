@@ -1,0 +1,275 @@
+// The overview: what was compared, what was found, how it is distributed, and how the run was set.
+(function (ibidem) {
+  "use strict";
+
+  const { h, put, link, number, many, percent, time } = ibidem;
+
+  function sentence(summary) {
+    const { totals } = summary;
+    if (ibidem.isCluster(summary)) {
+      const found = totals.pairs
+        ? `${many(totals.pairs, "pair")} of duplicates in ${many(totals.families, "cluster")}`
+        : "no duplicates";
+      return `Among ${many(totals.documents, "document")} there ${ibidem.are(totals.pairs)} ${found}.`;
+    }
+    if (summary.verb === "query" && totals.pairs) {
+      const found = `${many(totals.passages, "passage")} in ${many(totals.pairs, "pair")}`;
+      return `Between the documents that were asked about and the index there ${ibidem.are(totals.passages)} ${found}.`;
+    }
+    const found = totals.pairs
+      ? `${many(totals.passages, "passage")} in ${many(totals.pairs, "pair")} of documents`
+      : "no passage that stands in two documents";
+    return `Among ${many(totals.documents, "document")} there ${totals.passages === 1 ? "is" : "are"} ${found}.`;
+  }
+
+  function shareSentence(summary) {
+    const { totals } = summary;
+    if (ibidem.isMissing(summary.reused_share)) return null;
+    const where = summary.is_against ? "in the reference" : "in another document";
+    const holders = totals.reusing_documents
+      ? `; ${many(totals.reusing_documents, "document")} ${totals.reusing_documents === 1 ? "holds" : "hold"} such text`
+      : "";
+    return `${percent(summary.reused_share)} of all characters also stand ${where}${holders}.`;
+  }
+
+  function figures(summary) {
+    const { totals } = summary;
+    const isCluster = ibidem.isCluster(summary);
+    const all = [
+      ["documents", totals.documents, "#documents"],
+      ["sentences", isCluster ? null : totals.sentences],
+      ["pairs", totals.pairs, "#pairs"],
+      ["passages", isCluster ? null : totals.passages],
+      [isCluster ? "clusters" : "families", totals.families, "#families"],
+      ["repeat groups", totals.repeats || null, "#families"],
+    ].filter(([, count]) => !ibidem.isMissing(count));
+    return h(
+      "dl",
+      { class: "figures" },
+      all.map(([label, count, href]) =>
+        h("div", null, h("dt", null, href ? link(href, label) : label), h("dd", null, number(count))),
+      ),
+    );
+  }
+
+  const shownSetting = (value) =>
+    value === true
+      ? "yes"
+      : value === false
+        ? "no"
+        : ibidem.isMissing(value)
+          ? "–"
+          : typeof value === "object"
+            ? JSON.stringify(value)
+            : String(value);
+
+  function settingRows(listed) {
+    return listed.map((each) =>
+      h(
+        "tr",
+        { class: each.is_default ? null : "changed" },
+        h("th", { scope: "row" }, h("code", null, each.name)),
+        h("td", null, shownSetting(each.value)),
+        h("td", null, each.stage),
+      ),
+    );
+  }
+
+  function settings(summary) {
+    const changed = summary.settings.filter((each) => !each.is_default);
+    const rest = summary.settings.filter((each) => each.is_default);
+    const table = (rows, label) =>
+      h(
+        "table",
+        { class: "small", "aria-label": label },
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            ["setting", "value", "stage"].map((head) => h("th", { scope: "col" }, head)),
+          ),
+        ),
+        h("tbody", null, settingRows(rows)),
+      );
+    return h(
+      "section",
+      { class: "settings", "aria-labelledby": "settings-title" },
+      h("h2", { id: "settings-title" }, "How the run was set"),
+      changed.length
+        ? [h("p", null, `${many(changed.length, "setting")} changed from the default:`), table(changed, "Changed settings")]
+        : h("p", null, "Every setting has its default value."),
+      rest.length > 0 &&
+        h(
+          "details",
+          null,
+          h("summary", null, `${many(rest.length, "setting")} with ${rest.length === 1 ? "its" : "their"} default value`),
+          table(rest, "Settings left at their defaults"),
+        ),
+    );
+  }
+
+  function inputs(summary) {
+    if (!summary.inputs.length) return null;
+    return h(
+      "section",
+      { "aria-labelledby": "inputs-title" },
+      h("h2", { id: "inputs-title" }, "What was read"),
+      h(
+        "ul",
+        { class: "inputs" },
+        summary.inputs.map((each) =>
+          h(
+            "li",
+            null,
+            h("code", { class: "path" }, each.path || each.kind || "given in memory"),
+            " ",
+            h(
+              "span",
+              { class: "quiet-text" },
+              [
+                each.is_reference ? "reference" : null,
+                each.bytes ? ibidem.bytes(each.bytes) : null,
+                each.modified ? `changed ${time(each.modified)}` : null,
+              ]
+                .filter(Boolean)
+                .join(" · "),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+
+  // What an index holds, where the app was opened on an index: in plain words, and all the rest for those who look for it.
+  async function indexInformation(source, summary) {
+    const { settings: set, ...information } = await source.index();
+    const count = (name) => information[`n_${name}`] ?? information[name] ?? summary.totals[name];
+    const size = information.bytes ?? (summary.inputs[0] || {}).bytes;
+    const shown = [
+      ["documents", number(count("documents"))],
+      ["sentences", number(count("sentences"))],
+      ["on disk", ibidem.isMissing(size) ? null : ibidem.bytes(size)],
+    ].filter(([, value]) => value !== null);
+    const told = new Set(["documents", "sentences", "n_documents", "n_sentences", "bytes"]);
+    const rest = Object.entries(information).filter(
+      ([key, value]) => !told.has(key) && (typeof value !== "object" || value === null),
+    );
+    const settingsOf = Object.entries(set || Object.fromEntries(summary.settings.map((each) => [each.name, each.value])));
+    const facts = (rows) =>
+      h(
+        "dl",
+        { class: "facts" },
+        rows.map(([key, value]) => [
+          h("dt", null, key.replace(/^(n|is|has)_/, "").replace(/_/g, " ")),
+          h("dd", null, typeof value === "number" ? number(value) : shownSetting(value)),
+        ]),
+      );
+    return [
+      h(
+        "dl",
+        { class: "figures" },
+        shown.map(([label, value]) => h("div", null, h("dt", null, label), h("dd", null, value))),
+      ),
+      h(
+        "p",
+        { class: "lead" },
+        "An index remembers sentences, not whole texts. ",
+        link("#check", "Check a text"),
+        " against it",
+        information.may_add ? ", and add it if it is new." : ". Nothing can be added: it is open for reading only.",
+      ),
+      settingsOf.length > 0 &&
+        h("section", { "aria-labelledby": "set-title" }, h("h2", { id: "set-title" }, "How it was set"), facts(settingsOf)),
+      rest.length > 0 && h("details", null, h("summary", null, "Details"), facts(rest)),
+    ];
+  }
+
+  function masthead(summary) {
+    const caution =
+      "Similarity is not proof of copying: texts can agree because both quote a third, " +
+      "or because there is one way to say a thing.";
+    return h(
+      "header",
+      { class: "masthead" },
+      h(
+        "p",
+        { class: "what" },
+        `ibidem ${summary.verb === "query" ? "index query" : summary.verb}`,
+        " · ",
+        h("time", { datetime: summary.made }, time(summary.made)),
+      ),
+      h("h1", null, h("bdi", null, summary.title)),
+      summary.verb !== "index" && [
+        h("p", { class: "lead" }, sentence(summary), " ", shareSentence(summary)),
+        figures(summary),
+        h("p", { class: "caution" }, caution, " ", link("#left-out", "What was left out, and why"), "."),
+      ],
+    );
+  }
+
+  async function show(main, { source, summary }) {
+    if (summary.verb === "index") {
+      put(main, masthead(summary), await indexInformation(source, summary));
+      return null;
+    }
+    const cut = ibidem.cutoffs(await source.distributions(), summary);
+    const active = ibidem.activeFilters(null);
+    const table = new ibidem.PairTable(source, summary, { isBrief: true, limit: 8 });
+    const count = h("p", { class: "remaining", role: "status" });
+    const all = h("p", { class: "all" });
+    put(
+      main,
+      masthead(summary),
+      summary.totals.pairs > 0 && [
+        h(
+          "section",
+          { "aria-labelledby": "distribution-title" },
+          h("h2", { id: "distribution-title" }, "How alike the pairs are"),
+          h(
+            "p",
+            null,
+            "Move a cut-off, or choose a bar: this page, the pairs and the flow then show only the pairs from there on. ",
+            "The bars count all pairs that were found.",
+          ),
+          cut.element,
+          active.place,
+          count,
+        ),
+        h(
+          "section",
+          { "aria-labelledby": "first-title" },
+          h("h2", { id: "first-title" }, "Look at these first"),
+          table.element,
+          all,
+        ),
+      ],
+      h("div", { class: "columns" }, settings(summary), inputs(summary)),
+    );
+    if (!summary.totals.pairs) return null;
+    const refresh = async () => {
+      active.show();
+      const answer = await table.refresh();
+      if (!answer) return;
+      count.textContent = `${ibidem.remaining(answer.total, summary)} ${answer.total === 1 ? "remains" : "remain"}.`;
+      put(
+        all,
+        answer.total > 8 &&
+          link(ibidem.address.write("pairs", null, ibidem.state.filters), `All ${number(answer.total)} pairs`),
+        answer.total > 8 && " · ",
+        link(ibidem.address.write("flow", null, ibidem.state.filters), "How they flow"),
+      );
+    };
+    const listen = () => refresh().catch((error) => ibidem.showProblem(main, error));
+    ibidem.state.listeners.add(listen);
+    await Promise.all([refresh(), cut.draw()]);
+    return () => {
+      ibidem.state.listeners.delete(listen);
+      table.close();
+      cut.close();
+    };
+  }
+
+  ibidem.viewer = Object.assign(ibidem.viewer || {}, { overview: { title: "Overview", show } });
+})(window.ibidem);

@@ -1,0 +1,258 @@
+"""What views are made of: the tables of a run, and the texts behind them, from a folder of results or from memory."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
+
+from ibidem.config import FORMATS
+from ibidem.errors import InputError
+from ibidem.formats import is_changed, read, sources_described
+from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, PASSAGES, REPEATS
+
+if TYPE_CHECKING:
+    from ibidem.columns.collection import Documents
+    from ibidem.results.result import RunResult
+
+# Fields that hold the title of a document, the first of them that is there.
+_TITLE_FIELDS = ("title", "headline", "subject", "name")
+_MOST_TITLE_CHARS = 300
+_TEXTS = pa.schema([pa.field("id", pa.large_string()), pa.field("text", pa.large_string())])
+_KEPT_TEXTS = [pa.field("a_text", pa.large_string()), pa.field("b_text", pa.large_string())]
+
+
+class ReadDocument(NamedTuple):
+    """A document as it was read; `is_reference` says on which side it is, None if that is not known."""
+
+    id: str
+    text: str
+    time: datetime | None
+    group: str | None
+    title: str | None
+    is_reference: bool | None
+
+
+@dataclass(frozen=True)
+class Material:
+    """The tables of a run, and the documents they speak of. A run has passages, or duplicates."""
+
+    title: str
+    run: Mapping[str, Any]
+    skipped: Sequence[Mapping[str, Any]]
+    passages: pa.Table | None = None
+    documents: pa.Table | None = None
+    repeats: pa.Table | None = None
+    duplicates: pa.Table | None = None
+    clusters: pa.Table | None = None
+    texts: pa.Table | None = None
+    hits: pa.Table | None = None
+    collection: Documents | None = None
+    named: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def verb(self) -> str:
+        """What was done."""
+        if self.hits is not None:
+            return "query"
+        return "cluster" if self.duplicates is not None else "compare" if self.documents is None else "find"
+
+    @property
+    def is_against(self) -> bool:
+        """Whether the documents of one side were compared with those of another."""
+        if self.collection is not None:
+            return self.collection.has_reference
+        if self.hits is not None:  # the index is the other side, and its texts are not known
+            return True
+        return any(told.get("reference") for told in self.run.get("inputs", ()))
+
+    def read_documents(self) -> Iterator[ReadDocument]:
+        """Yield the documents, in reading order, as far as they can be read; an IbidemError says why there are no more."""
+        if self.collection is not None:
+            yield from _in_memory(self.collection)
+        elif self.named:
+            yield from _read(list(self.named), self._config, None)
+        else:
+            for is_reference in (False, True):
+                sources, _ = self._sources(is_reference)
+                yield from _read(sources, self._config, is_reference) if sources else ()
+
+    def missing_inputs(self) -> list[str]:
+        """Return which inputs cannot be read again, in words."""
+        if self.collection is not None or self.named:
+            return []
+        missing = (name for side in (False, True) for name in self._sources(side)[1])
+        return ["standard input cannot be read again" if name == "-" else f"{name} is not at hand" for name in missing]
+
+    def changed_inputs(self) -> list[str]:
+        """Return which inputs are not as they were, as far as size and time of change tell."""
+        if self.collection is not None or self.named:
+            return []
+        folder, described = str(self.run.get("folder", "")), self.run.get("inputs", ())
+        known = [told for told in described if {"modified", "path"} <= told.keys()]
+        return [str(told["path"]) for told in known if is_changed(os.path.join(folder, str(told["path"])), told)]
+
+    def _sources(self, is_reference: bool) -> tuple[list[Any], list[str]]:
+        told = [each for each in self.run.get("inputs", ()) if bool(each.get("reference")) == is_reference]
+        return sources_described(told, str(self.run.get("folder", "")))
+
+    @property
+    def _config(self) -> dict[str, Any]:
+        settings = self.run.get("settings", {})
+        return dict(settings.get("documents", {})) if isinstance(settings, Mapping) else {}
+
+
+def _in_memory(documents: Documents) -> Iterator[ReadDocument]:
+    n_read = 0
+    for batch in documents.batches:
+        columns = (batch.column(name).to_pylist() for name in ("id", "text", "time", "group"))
+        for doc_id, text, time, group in zip(*columns, strict=True):
+            yield ReadDocument(doc_id, text, time, group, None, n_read >= documents.n_input)
+            n_read += 1
+
+
+def _read(inputs: Any, settings: Mapping[str, Any], is_reference: bool | None) -> Iterator[ReadDocument]:
+    for document in read(inputs, on_skip=lambda record: None, **settings):
+        titles = (document.fields.get(name) for name in _TITLE_FIELDS)
+        title = next((t.strip()[:_MOST_TITLE_CHARS] for t in titles if isinstance(t, str) and t.strip()), None)
+        if title is not None:  # unlike texts, other fields may hold what UTF-8 cannot write
+            title = title.encode("utf-8", "replace").decode("utf-8")
+        time = document.time if isinstance(document.time, datetime) else None
+        yield ReadDocument(document.id, document.text, time, document.group, title, is_reference)
+
+
+def material_of_result(result: RunResult) -> Material:
+    """Return what a result in memory gives to look at; the texts are those it holds, or are read again from its inputs."""
+    from ibidem.columns.collection import Collection
+
+    tables: dict[str, Any] = {
+        name: getattr(result, name)
+        for name in ("passages", "documents", "repeats", "duplicates", "clusters")
+        if isinstance(getattr(result, name, None), pa.Table)
+    }
+    collection = getattr(result, "collection", None)
+    # Inputs on disk have titles, too, which are not kept in memory.
+    is_held = isinstance(collection, Collection) and any(told.get("kind") for told in result.inputs)
+    skipped = [asdict(record) for record in result.skipped]
+    return Material("Text reuse", result.run(), skipped, **tables, collection=collection if is_held else None)
+
+
+def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
+    """Return what a folder of results gives to look at; `named` are the documents, if not those that `run.json` names."""
+    run = read_run(folder)
+    tables = {
+        "passages": _table(folder, "passages", PASSAGES, _KEPT_TEXTS),
+        "documents": _table(folder, "documents", DOCUMENTS),
+        "repeats": _table(folder, "repeats", REPEATS),
+        "duplicates": _table(folder, "duplicates", DUPLICATES),
+        "clusters": _table(folder, "clusters", CLUSTERS),
+        "texts": _table(folder, "texts", _TEXTS),
+        "hits": _table(folder, "hits", HITS),
+    }
+    if tables["passages"] is None and tables["duplicates"] is None:
+        raise InputError(
+            f"{folder} holds neither passages nor duplicates", "Give a folder that find, compare or cluster wrote."
+        )
+    return Material(folder.resolve().name, run, _skipped(folder), **tables, named=tuple(named))
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """Return what `run.json` of a folder of results says; InputError if there is none."""
+    if not folder.is_dir():
+        if folder.exists():
+            raise InputError(f"{folder} is a file", "Give the folder that `ibidem find`, `compare --pairs` or `cluster` wrote.")
+        raise InputError(f"there is no folder {folder}", f"Check the spelling; the current folder is {Path.cwd()}.")
+    if (folder / "catalog.sqlite").is_file() and not (folder / "run.json").exists():
+        raise InputError(f"{folder} is an index, not a folder of results", f"Look at it with: ibidem serve {folder}")
+    try:
+        run = json.loads((folder / "run.json").read_text("utf-8"))
+    except FileNotFoundError as error:
+        next_step = "Give a folder that `ibidem find`, `compare --pairs` or `cluster` wrote."
+        raise InputError(f"{folder} holds no results: there is no run.json in it", next_step) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{folder / 'run.json'} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
+    told = run.get("inputs", []) if isinstance(run, dict) else None
+    is_run = isinstance(told, list) and all(isinstance(each, dict) for each in told)
+    if not is_run or not all(isinstance(run.get(name, {}), dict) for name in ("settings", "counts")):
+        raise InputError(f"{folder / 'run.json'} does not tell of a run", "Run the verb again, with --overwrite.")
+    found: dict[str, Any] = run
+    return found
+
+
+def table_paths(folder: Path) -> list[Path]:
+    """Return the tables of a folder of results, in any format."""
+    return sorted(path for path in folder.iterdir() if path.suffix.removeprefix(".") in FORMATS)
+
+
+def _table(folder: Path, name: str, schema: pa.Schema, optional: Sequence[pa.Field] = ()) -> pa.Table | None:
+    """Return a table of a folder in the given schema, whatever its format; None if there is none."""
+    for suffix in FORMATS:
+        path = folder / f"{name}.{suffix}"
+        if path.exists():
+            try:
+                return _read_table(path, suffix, schema, optional)
+            except (OSError, pa.ArrowException, ValueError, KeyError, OverflowError, RecursionError) as error:
+                raise InputError(f"{path} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
+    return None
+
+
+def _read_table(path: Path, suffix: str, schema: pa.Schema, optional: Sequence[pa.Field]) -> pa.Table:
+    flat = {f.name: pa.large_string() if pa.types.is_nested(f.type) else _plain(f.type) for f in (*schema, *optional)}
+    file_format: Any = "parquet"
+    if suffix == "csv":
+        # The types are given: an id that looks like a number is none.
+        convert = pyarrow.csv.ConvertOptions(column_types=flat, strings_can_be_null=True, quoted_strings_can_be_null=False)
+        parse, block = pyarrow.csv.ParseOptions(newlines_in_values=True), pyarrow.csv.ReadOptions(block_size=16 << 20)
+        file_format = pyarrow.dataset.CsvFileFormat(convert_options=convert, parse_options=parse, read_options=block)
+    if suffix == "jsonl":  # not by Arrow, which takes ids for dates
+        table = pa.Table.from_pylist(records) if (records := list(_records(path))) else schema.empty_table()
+    else:
+        table = pyarrow.dataset.dataset(path, format=file_format).to_table()
+    columns = {}
+    for wanted in (*schema, *(f for f in optional if f.name in table.column_names)):
+        column = table[wanted.name]
+        if pa.types.is_nested(wanted.type) and not pa.types.is_nested(column.type):  # CSV holds nested values as JSON
+            column = pa.chunked_array([[json.loads(value) for value in column.to_pylist()]], wanted.type)
+        if column.null_count and not wanted.nullable:
+            raise ValueError(f"the column {wanted.name} has rows without a value")
+        columns[wanted.name] = column.cast(wanted.type if pa.types.is_nested(wanted.type) else flat[wanted.name])
+    return pa.table(columns)
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a table in JSON lines, one file or, as Spark writes it, a folder of parts."""
+    parts = [path] if path.is_file() else sorted(part for part in path.iterdir() if part.name[0] not in "._")
+    for part in parts:
+        with part.open(encoding="utf-8") as lines:
+            for record in (json.loads(line) for line in lines if line.strip()):
+                if not isinstance(record, dict):
+                    raise ValueError("a line of it holds no record")
+                yield record
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values, for a dictionary that of its words."""
+    return pa.large_string() if pa.types.is_dictionary(kind) else kind
+
+
+def _skipped(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "skipped.jsonl"
+    try:
+        lines = path.read_text("utf-8").split("\n") if path.is_file() else []
+        records = [json.loads(line) for line in lines if line.strip()]
+        names = ("source", "position", "reason", "id")
+        return [{name: _scalar(record.get(name)) for name in names} for record in records if isinstance(record, dict)]
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
+
+
+def _scalar(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, type(None))) else json.dumps(value)

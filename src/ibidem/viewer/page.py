@@ -1,0 +1,108 @@
+"""The page itself: one file that holds everything, or the frame that the app fills."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+_ASSETS = files("ibidem.viewer") / "assets"
+_MOST_PLAIN_BYTES = 2_000_000
+_HEAD = """<!DOCTYPE html>
+<html lang="en" data-mode="{mode}">
+<head>
+<meta charset="utf-8">
+{policy}<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+"""
+
+
+def report_page(data: dict[str, Any]) -> str:
+    """Return a report as one page that needs nothing else: no network, no other file, and no script but its own."""
+    scripts = [content for name, (_, content) in assets().items() if name.endswith(".js")]
+    style = asset("page.css")
+    script_hashes = " ".join(f"'{_digest(script)}'" for script in scripts)
+    policy = (
+        f"default-src 'none'; script-src {script_hashes}; style-src '{_digest(style)}'; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    parts = [
+        _head("report", data["summary"]["title"], f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'),
+        f"<style>{style}</style>\n</head>\n<body>\n",
+        _NO_SCRIPT,
+        _embedded(data),
+        _charts(),
+        *(f"<script>{script}</script>\n" for script in scripts),
+        "</body>\n</html>\n",
+    ]
+    return "".join(parts)
+
+
+def app_page(title: str) -> str:
+    """Return the page of the app; styles and scripts lie under `assets/`."""
+    links = "".join(f'<script src="assets/{name}" defer></script>\n' for name in assets() if name.endswith(".js"))
+    return "".join(
+        [
+            _head("app", title, ""),
+            '<link rel="icon" href="data:,">\n<link rel="stylesheet" href="assets/page.css">\n',
+            links,
+            "</head>\n<body>\n",
+            _NO_SCRIPT,
+            _charts(),
+            "</body>\n</html>\n",
+        ]
+    )
+
+
+def assets() -> dict[str, tuple[str, str]]:
+    """Return the files of the page, by name, each with its media type; scripts come in the order in which they are to run."""
+    from ibidem.viewer.charts import vega_script
+
+    scripts = {name: ("text/javascript", asset(name)) for name in asset("order.txt").split()}
+    return {"page.css": ("text/css", asset("page.css")), "vega.js": ("text/javascript", vega_script()), **scripts}
+
+
+def asset(name: str) -> str:
+    """Return one of the files that lie beside this module."""
+    return (_ASSETS / name).read_text("utf-8")
+
+
+def _head(mode: str, title: str, policy: str) -> str:
+    from ibidem.viewer.side_by_side import harmless
+
+    return _HEAD.format(mode=mode, title=escape(harmless(title)), policy=policy)
+
+
+def _embedded(data: dict[str, Any]) -> str:
+    """Return the data as a script that is none; large ones compressed, which every browser can undo by itself."""
+    text = _json(data)
+    encoding = "plain"
+    if len(text) > _MOST_PLAIN_BYTES:
+        # Without the time of writing: the same results give the same page.
+        text = base64.b64encode(gzip.compress(text.encode("utf-8"), 6, mtime=0)).decode()
+        encoding = "gzip+base64"
+    return f'<script type="application/json" id="ibidem-data" data-encoding="{encoding}">{text}</script>\n'
+
+
+def _charts() -> str:
+    from ibidem.viewer.charts import chart_specs
+
+    return f'<script type="application/json" id="ibidem-charts">{_json(chart_specs())}</script>\n'
+
+
+def _json(value: Any) -> str:
+    """Return JSON that no text in it can end: `<` is written as an escape, and all is ASCII."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _digest(content: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
+
+
+_NO_SCRIPT = "<noscript><p>This page draws itself by scripts of its own; allow them to see it.</p></noscript>\n"

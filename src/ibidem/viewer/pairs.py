@@ -1,0 +1,143 @@
+"""Passages put together by the two documents they stand in: how much these share, and how it is told in a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import NO_TIME
+from ibidem.model import DIRECTIONS, KINDS
+
+Numbers = NDArray[np.int64]
+Shares = NDArray[np.float64]
+_DAY_MICROSECONDS = 86_400_000_000
+
+
+@dataclass(frozen=True)
+class PassageColumns:
+    """Passages as columns; `a` and `b` are numbers of documents, kinds and directions those of `KINDS` and `DIRECTIONS`."""
+
+    a: Numbers
+    b: Numbers
+    a_start: Numbers
+    a_end: Numbers
+    b_start: Numbers
+    b_end: Numbers
+    n_sentences: Numbers
+    similarity: Shares
+    kind: Numbers
+    direction: Numbers
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def take(self, rows: Numbers) -> PassageColumns:
+        """Return some rows, in that order."""
+        return PassageColumns(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    @classmethod
+    def of(cls, table: pa.Table, a: Numbers, b: Numbers) -> PassageColumns:
+        """Return the columns of a table of the schema PASSAGES, whose documents have these numbers."""
+        places = {name: _numbers(table, name) for name in ("a_start", "a_end", "b_start", "b_end", "n_sentences")}
+        similarity = table["similarity"].cast(pa.float64()).to_numpy()
+        kind, direction = _codes(table["kind"], KINDS), _codes(table["direction"], DIRECTIONS)
+        return cls(a, b, **places, similarity=similarity, kind=kind, direction=direction)
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """Pairs of documents as columns. `first` are the rows of their first passages, and the number of all passages."""
+
+    first: Numbers
+    a: Numbers
+    b: Numbers
+    shared: Numbers
+    longest: Numbers
+    similarity: Shares
+    coverage_a: Shares
+    coverage_b: Shares
+    kind: Numbers
+    direction: Numbers
+    days: Shares
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    @property
+    def coverage(self) -> Shares:
+        """The larger coverage of the two; where one is not known, the other."""
+        return np.fmax(self.coverage_a, self.coverage_b)
+
+    @property
+    def interest(self) -> Shares:
+        """How much a pair is worth a look: many characters in common, and much of one of the two texts."""
+        known = np.where(np.isnan(self.coverage), 1.0, self.coverage)
+        interest: Shares = np.log1p(self.shared) * np.sqrt(known)
+        return interest
+
+
+def pair_up(passages: PassageColumns, n_chars: Numbers, times: Numbers) -> tuple[PassageColumns, PairColumns]:
+    """Return the passages pair by pair, each pair's in the order of a, and the pairs in the order of their documents.
+
+    `n_chars` and `times` are those of the documents; -1 and `NO_TIME` where they are not known.
+    """
+    order = np.lexsort((passages.b_start, passages.a_start, passages.b, passages.a))
+    passages = passages.take(order)
+    is_first = np.ones(len(passages), bool)
+    is_first[1:] = (np.diff(passages.a) != 0) | (np.diff(passages.b) != 0)
+    first = np.append(np.flatnonzero(is_first), len(passages))
+    pair = np.cumsum(is_first) - 1
+    a, b = passages.a[first[:-1]], passages.b[first[:-1]]
+    covered_a = _covered(pair, passages.a_start, passages.a_end, len(a))
+    covered_b = _covered(pair, passages.b_start, passages.b_end, len(a))
+    lengths = np.maximum(passages.a_end - passages.a_start, passages.b_end - passages.b_start)
+    weights = np.maximum(lengths, 1)
+    similarity = np.bincount(pair, weights * passages.similarity, len(a)) / np.maximum(np.bincount(pair, weights, len(a)), 1)
+    # The longest passage speaks for its pair: last in this order, the first of equally long ones.
+    longest = np.lexsort((-np.arange(len(pair)), lengths, pair))[first[1:] - 1]
+    pairs = PairColumns(
+        first, a, b, np.maximum(covered_a, covered_b), lengths[longest], np.minimum(similarity, 1.0),
+        _share(covered_a, n_chars[a]), _share(covered_b, n_chars[b]),
+        passages.kind[longest], passages.direction[longest], days_between(times[a], times[b]),
+    )  # fmt: skip
+    return passages, pairs
+
+
+def days_between(one: Numbers, other: Numbers) -> Shares:
+    """Return how many days lie between moments; NaN where one of them is not known."""
+    both = (one != NO_TIME) & (other != NO_TIME)
+    return np.where(both, np.abs(np.where(both, one, 0) - np.where(both, other, 0)) / _DAY_MICROSECONDS, np.nan)
+
+
+def _covered(pair: Numbers, start: Numbers, end: Numbers, n_pairs: int) -> Numbers:
+    """Return how many characters the spans of each pair cover; what several cover counts once."""
+    if not len(pair):
+        return np.zeros(n_pairs, np.int64)
+    order = np.lexsort((end, start, pair))
+    pair, start, end = pair[order], start[order], end[order]
+    # Every pair gets a stretch of its own, so that what was covered before never reaches into the next one.
+    origin = pair * (int(end.max()) + 1)
+    reached = np.maximum.accumulate(origin + end)
+    before = np.concatenate([[0], reached[:-1]])
+    new = np.maximum(0, origin + end - np.maximum(origin + start, before))
+    return np.bincount(pair, new, n_pairs).astype(np.int64)
+
+
+def _share(covered: Numbers, n_chars: Numbers) -> Shares:
+    return np.where(n_chars > 0, np.minimum(covered / np.maximum(n_chars, 1), 1.0), np.nan)
+
+
+def _numbers(table: pa.Table, name: str) -> Numbers:
+    column: Numbers = table[name].cast(pa.int64()).to_numpy()
+    return column
+
+
+def _codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> Numbers:
+    """Return the numbers of words; one that is not known counts as the first."""
+    codes: Any = pa.compute.index_in(column.cast(pa.string()), value_set=pa.array(words))
+    numbers: Numbers = codes.fill_null(0).to_numpy().astype(np.int64)
+    return numbers

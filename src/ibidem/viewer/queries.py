@@ -1,0 +1,255 @@
+"""What is asked of views, and how that is said in SQL: filters, orders, and pages that go on where the last one ended."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from ibidem.model import KINDS
+from ibidem.viewer.rows import JUDGED_PAIRS
+
+VERDICTS = ("confirmed", "rejected", "unsure")
+MOST_ROWS = 500
+_FEWEST_TRIGRAM_CHARS = 3
+_MOST_TERMS = 8
+
+Condition = tuple[str, list[Any]]
+_ESCAPE = "ESCAPE '\\'"
+_NAMED = (
+    f'd.id LIKE ? {_ESCAPE} OR d.title LIKE ? {_ESCAPE} OR d."group" IN (SELECT number FROM groups WHERE name LIKE ? {_ESCAPE})'
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """The page that is wanted: sorted by what, from which row on. A value that makes no sense is a ValueError."""
+
+    search: str | None = None
+    sort: str | None = None
+    order: str | None = None
+    cursor: str | None = None
+    limit: int = 50
+
+    SORTS: ClassVar[dict[str, str]] = {}
+    ASCENDING: ClassVar[tuple[str, ...]] = ()
+    MISSING: ClassVar[tuple[str, ...]] = ()  # columns that may be without a value
+
+    def __post_init__(self) -> None:
+        if self.sort is not None and self.sort not in self.SORTS:
+            raise ValueError(f"sort is one of {', '.join(self.SORTS)}, not {self.sort!r}")
+        if self.order not in (None, "asc", "desc"):
+            raise ValueError(f"order is asc or desc, not {self.order!r}")
+        check_limit(self.limit)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{field.name} is no number")
+            if isinstance(value, int) and not is_storable(value):
+                raise ValueError(f"{field.name} is too large")
+
+    @property
+    def column(self) -> str:
+        """The column that rows are sorted by."""
+        return self.SORTS[self.sort or next(iter(self.SORTS))]
+
+    @property
+    def is_rising(self) -> bool:
+        """Whether the smallest comes first."""
+        return self.order == "asc" if self.order else (self.sort or "") in self.ASCENDING
+
+    @property
+    def order_by(self) -> str:
+        """The order; rows without a value come last, equal ones by number. Indices give it, falling and rising."""
+        if not self.is_rising:
+            return f"{self.column} DESC, {self.NUMBER} DESC"
+        last = f"({self.column} IS NULL), " if self._may_be_missing else ""
+        return f"{last}{self.column}, {self.NUMBER}"
+
+    @property
+    def _may_be_missing(self) -> bool:
+        return self.column in self.MISSING
+
+    NUMBER: ClassVar[str] = "number"
+
+    def after_cursor(self) -> Condition | None:
+        """Return what holds for the rows after those that were shown."""
+        if self.cursor is None:
+            return None
+        value, number = read_cursor(self.cursor)
+        sign = ">" if self.is_rising else "<"
+        if value is None:
+            return f"({self.column} IS NULL AND {self.NUMBER} {sign} ?)", [number]
+        or_missing = f" OR {self.column} IS NULL" if self._may_be_missing else ""
+        return f"(({self.column}, {self.NUMBER}) {sign} (?, ?){or_missing})", [value, number]
+
+    def conditions(self) -> list[Condition]:
+        """Return what must hold for every row."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class PairQuery(Query):
+    """Pairs of documents."""
+
+    min_similarity: float | None = None
+    min_coverage: float | None = None
+    min_longest: float | None = None
+    group: str | None = None
+    kind: str | None = None
+    year: int | None = None
+    verdict: str | None = None
+    document: int | None = None
+    across: bool | None = None
+
+    SORTS: ClassVar[dict[str, str]] = {
+        **{name: f"p.{name}" for name in ("interest", "shared", "longest", "similarity", "coverage", "days", "n_passages")},
+        "a": "p.a_name",
+        "b": "p.b_name",
+    }
+    ASCENDING: ClassVar[tuple[str, ...]] = ("a", "b")
+    MISSING: ClassVar[tuple[str, ...]] = ("p.days",)
+    NUMBER: ClassVar[str] = "p.number"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kind is not None and self.kind not in KINDS:
+            raise ValueError(f"kind is one of {', '.join(KINDS)}, not {self.kind!r}")
+        if self.verdict is not None and self.verdict not in (*VERDICTS, "none"):
+            raise ValueError(f"verdict is one of {', '.join(VERDICTS)} or none, not {self.verdict!r}")
+
+    def conditions(self) -> list[Condition]:
+        """Return what must hold for every pair."""
+        found: list[Condition] = [
+            (f"p.{name} >= ?", [value])
+            for name, value in (
+                ("similarity", self.min_similarity), ("coverage", self.min_coverage), ("longest", self.min_longest),
+            )
+            if value is not None
+        ]  # fmt: skip
+        if self.group is not None:
+            numbers = "(SELECT number FROM groups WHERE name = ? COLLATE NOCASE)"
+            found.append((f"(p.a_group IN {numbers} OR p.b_group IN {numbers})", [self.group] * 2))
+        if self.kind is not None:
+            found.append(("p.kind = ?", [KINDS.index(self.kind)]))
+        if self.across:
+            found.append(("p.a_group IS NOT p.b_group", []))
+        if self.year is not None:
+            found.append(("p.year = ?", [self.year]))
+        if self.document is not None:
+            found.append(("(p.a = ? OR p.b = ?)", [self.document] * 2))
+        if self.verdict is not None:
+            judged = f"SELECT number FROM ({JUDGED_PAIRS}) WHERE verdict IS NOT NULL"
+            if self.verdict == "none":
+                found.append((f"p.number NOT IN ({judged})", []))
+            else:
+                found.append((f"p.number IN ({judged} AND verdict = ?)", [self.verdict]))
+        for term in terms_of(self.search):
+            if len(term) < _FEWEST_TRIGRAM_CHARS:
+                named = f"SELECT number FROM documents d WHERE {_NAMED}"
+                family = f"SELECT number FROM families WHERE text LIKE ? {_ESCAPE}"
+                values = [_like(term)] * 7
+                if term.isascii():  # one or two letters stand in all texts; in Chinese they are a word
+                    found.append((f"(p.a IN ({named}) OR p.b IN ({named}))", values[:6]))
+                    continue
+            else:
+                named = "SELECT rowid FROM names WHERE names MATCH ?"
+                family = "SELECT rowid FROM words WHERE words MATCH ?"
+                values = [_phrase(term)] * 3
+            held = f"p.number IN (SELECT pair FROM passages WHERE family IN ({family}))"
+            found.append((f"(p.a IN ({named}) OR p.b IN ({named}) OR {held})", values))
+        return found
+
+
+@dataclass(frozen=True)
+class DocumentQuery(Query):
+    """Documents."""
+
+    group: str | None = None
+
+    SORTS: ClassVar[dict[str, str]] = {
+        **{name: f"d.{name}" for name in ("reused_share", "n_pairs", "n_chars", "time")},
+        "id": "d.name",
+    }
+    ASCENDING: ClassVar[tuple[str, ...]] = ("id", "time")
+    MISSING: ClassVar[tuple[str, ...]] = ("d.reused_share", "d.n_chars", "d.time")
+    NUMBER: ClassVar[str] = "d.number"
+
+    def conditions(self) -> list[Condition]:
+        """Return what must hold for every document."""
+        found: list[Condition] = []
+        if self.group is not None:
+            found.append(('d."group" IN (SELECT number FROM groups WHERE name = ? COLLATE NOCASE)', [self.group]))
+        for term in terms_of(self.search):
+            if len(term) < _FEWEST_TRIGRAM_CHARS:
+                found.append((f"({_NAMED})", [_like(term)] * 3))
+            else:
+                found.append(("d.number IN (SELECT rowid FROM names WHERE names MATCH ?)", [_phrase(term)]))
+        return found
+
+
+@dataclass(frozen=True)
+class FamilyQuery(Query):
+    """Passage families."""
+
+    SORTS: ClassVar[dict[str, str]] = {name: f"f.{name}" for name in ("spread", "n_documents", "n_chars", "first_time")}
+    ASCENDING: ClassVar[tuple[str, ...]] = ("first_time",)
+    MISSING: ClassVar[tuple[str, ...]] = ("f.first_time",)
+    NUMBER: ClassVar[str] = "f.number"
+
+    def conditions(self) -> list[Condition]:
+        """Return what must hold for every family."""
+        return [
+            (f"f.text LIKE ? {_ESCAPE}", [_like(term)])
+            if len(term) < _FEWEST_TRIGRAM_CHARS
+            else ("f.number IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(term)])
+            for term in terms_of(self.search)
+        ]
+
+
+def check_limit(limit: int) -> None:
+    """Raise ValueError for a page that is too large, or empty."""
+    if not 1 <= limit <= MOST_ROWS:
+        raise ValueError(f"limit is a number from 1 to {MOST_ROWS}")
+
+
+def write_cursor(value: Any, number: int) -> str:
+    """Return the mark of the last row of a page."""
+    return base64.urlsafe_b64encode(json.dumps([value, number]).encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str) -> tuple[Any, int]:
+    """Return what `write_cursor` was given; anything else is a ValueError."""
+    try:
+        value, number = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if not isinstance(number, int) or not isinstance(value, (int, float, str, type(None))):
+            raise ValueError
+        if not is_storable(number) or (isinstance(value, int) and not is_storable(value)):
+            raise ValueError
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError("cursor is not one that this address gave out") from error
+    return value, number
+
+
+def is_storable(number: int) -> bool:
+    """Say whether SQLite can hold a number."""
+    return -(1 << 63) <= number < 1 << 63
+
+
+def terms_of(search: str | None) -> list[str]:
+    """Return the words that are searched for; words in quotation marks belong together."""
+    parts = (search or "").replace("\0", " ").split('"')
+    terms = [term for k, part in enumerate(parts) for term in ([part.strip()] if k % 2 else part.split()) if term]
+    return terms[:_MOST_TERMS]
+
+
+def _like(term: str) -> str:
+    for sign in "\\%_":
+        term = term.replace(sign, f"\\{sign}")
+    return f"%{term}%"
+
+
+def _phrase(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'

@@ -1,0 +1,137 @@
+"""The routes over an index: what it holds, checking a text against it, and documents that arrive. Under /api/v1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import anyio.to_thread
+from fastapi import APIRouter, Header, Query, Request
+from starlette.responses import StreamingResponse
+
+from ibidem.formats.html_text import decode_html, extract_text
+from ibidem.formats.times import parse_time
+from ibidem.index.index import Index
+from ibidem.model import Document
+from ibidem.viewer.server import shapes
+from ibidem.viewer.server.answers import GeneratedAnswer, JsonAnswer
+from ibidem.viewer.server.api_errors import ApiError, invalid
+from ibidem.viewer.server.bodies import Body, accepted_codec, described, object_of, read_body, text_of
+from ibidem.viewer.server.event_stream import Streams
+from ibidem.viewer.server.parameters import ArrivalParameters, UploadParameters
+from ibidem.viewer.server.served import Served
+from ibidem.viewer.server.text_check import check_text
+
+# A check is nothing but work: more at a time than there are cores would only make everybody wait.
+CHECKS_AT_ONCE = 2
+_MOST_WAITING = 32
+
+
+def index_routes(served: Served, streams: Streams) -> APIRouter:
+    """Return the routes that look texts up, and those of arrivals."""
+    routes = APIRouter(tags=["index"])
+    at_once: list[anyio.CapacityLimiter] = []
+
+    async def run(work: Callable[[], JsonAnswer]) -> JsonAnswer:
+        """Work in a thread, the writing of the answer included: what takes a second must not keep others waiting."""
+        if not at_once:  # made here: it belongs to the running loop
+            at_once.append(anyio.CapacityLimiter(CHECKS_AT_ONCE))
+        if at_once[0].statistics().tasks_waiting >= _MOST_WAITING:
+            raise ApiError(503, "busy", f"{_MOST_WAITING} texts are waiting already", "Send it again in a while.")
+        return await anyio.to_thread.run_sync(work, limiter=at_once[0])
+
+    @routes.get("/index", response_model=shapes.IndexInfo)
+    def info() -> JsonAnswer:
+        """Say what the index is made of."""
+        about = _index_of(served).info()
+        about.pop("path")
+        counts = {"n_documents": about.pop("documents"), "n_sentences": about.pop("sentences")}
+        return JsonAnswer({**counts, "may_add": served.adder is not None, **about})
+
+    @routes.post("/check", response_model=shapes.Check, openapi_extra=described(shapes.CheckBody, "text/plain", "text/html"))
+    async def check(request: Request, parameters: Annotated[UploadParameters, Query()]) -> JsonAnswer:
+        """Check a text against the index: what of it is known, and where it stands. Nothing is written.
+
+        The text comes as JSON, or as it is (text/plain, text/html; `name` is the name of the file then). Of HTML the text is
+        taken out, and offsets count in that.
+        """
+        index, sides_of = _index_of(served), served.views.sides_by_id
+        sent = await read_body(request)
+
+        def work() -> JsonAnswer:
+            body = _check_of(sent, index.config.documents.main_content)
+            _check_fields(body)
+            return JsonAnswer(check_text(index, body.text, body.id, parameters.name or None, body.time, body.group, sides_of))
+
+        return await run(work)
+
+    @routes.post("/arrivals", response_model=shapes.Arrival, openapi_extra=described(shapes.ArrivalBody))
+    async def add(request: Request) -> JsonAnswer:
+        """Check a document and add it to the index. An id that is there already is a conflict (409)."""
+        sent = await read_body(request)
+
+        def work() -> JsonAnswer:
+            body = object_of(shapes.ArrivalBody, sent)
+            _index_of(served)
+            if served.adder is None:
+                raise ApiError(
+                    403,
+                    "read_only",
+                    "documents cannot be added here",
+                    "Start ibidem serve without --read-only, as a user who may write to the index.",
+                )
+            _check_fields(body)
+            return JsonAnswer(served.adder.add(Document(body.id, body.text, body.time, body.group)))
+
+        return await run(work)
+
+    @routes.get("/arrivals", response_model=shapes.ArrivalPage)
+    def arrivals(parameters: Annotated[ArrivalParameters, Query()]) -> JsonAnswer:
+        """List arrivals from older to newer: the last ones, or those after a number. `next` is the next `after`."""
+        return JsonAnswer(served.log.page(parameters.after, parameters.limit))
+
+    @routes.get(
+        "/arrivals/stream",
+        response_class=StreamingResponse,
+        responses={200: {"description": "One event for each arrival.", "content": {"text/event-stream": {}}}},
+    )
+    async def stream(
+        after: Annotated[int | None, Query(ge=0, le=2**63 - 1)] = None,
+        last_event_id: Annotated[str | None, Header()] = None,
+    ) -> StreamingResponse:
+        """Send arrivals as they come, as Server-Sent Events whose data is an Arrival. Last-Event-ID wins over `after`."""
+        if last_event_id and last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 19:
+            after = int(last_event_id)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return GeneratedAnswer(streams.open(after), media_type="text/event-stream", headers=headers)
+
+    return routes
+
+
+def _index_of(served: Served) -> Index:
+    if served.index is None:
+        raise ApiError(404, "unavailable", "no index is served here", "Start ibidem serve with --index DIR.")
+    return served.index
+
+
+def _check_of(body: Body, main_content: bool) -> shapes.CheckBody:
+    """Return a body as a text to check."""
+    if body.media_type == "application/json":
+        return object_of(shapes.CheckBody, body)
+    if body.media_type == "text/html":
+        text = extract_text(decode_html(body.data, accepted_codec(body.charset)), main_content)
+    elif body.media_type == "text/plain":
+        text = text_of(body)
+    else:
+        raise ApiError(
+            415, "invalid", "the body must be JSON, plain text or HTML", "Send it as application/json, text/plain or text/html."
+        )
+    return shapes.CheckBody.model_construct(text=text, id=None, time=None, group=None)
+
+
+def _check_fields(body: shapes.CheckBody) -> None:
+    """Raise for values that an index would silently do without."""
+    if not body.text.strip():
+        raise invalid("the text is empty")
+    if body.time is not None and parse_time(body.time) is None:
+        raise invalid("time is not understood", "Give it in ISO 8601, as 2031-09-13T04:00:00Z.")

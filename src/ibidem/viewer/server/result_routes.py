@@ -1,0 +1,113 @@
+"""The routes over a result: summary, pairs, documents, families, flow, verdicts. All of them under /api/v1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi import Path as PathParameter
+from starlette.concurrency import run_in_threadpool
+
+from ibidem.viewer.queries import DocumentQuery, FamilyQuery, PairQuery
+from ibidem.viewer.server import shapes
+from ibidem.viewer.server.answers import JsonAnswer
+from ibidem.viewer.server.api_errors import ApiError, invalid, not_found
+from ibidem.viewer.server.bodies import described, object_of, read_body
+from ibidem.viewer.server.parameters import DocumentParameters, FamilyParameters, Paging, PairFilters, PairParameters
+from ibidem.viewer.server.served import Served
+
+Number = Annotated[int, PathParameter(ge=0, le=2**63 - 1)]
+
+
+def answer(ask: Callable[[], Any]) -> JsonAnswer:
+    """Answer with what `ask` returns; values that it will not take, a broken cursor for one, are the caller's mistake."""
+    try:
+        return JsonAnswer(ask())
+    except (OverflowError, RecursionError, UnicodeError) as problem:
+        raise invalid("a value is larger or stranger than any that was given out here") from problem
+    except ValueError as problem:
+        raise invalid(str(problem)) from problem
+
+
+def found(what: str, number: int, content: dict[str, Any] | None) -> JsonAnswer:
+    """Answer with a thing, if it is there."""
+    if content is None:
+        raise not_found(f"there is no {what} {number}")
+    return JsonAnswer(content)
+
+
+def result_routes(served: Served) -> APIRouter:
+    """Return the routes that read the views, and the one that stores a verdict."""
+    routes, views = APIRouter(tags=["result"]), served.views
+
+    @routes.get("/summary", response_model=shapes.Summary)
+    def summary() -> JsonAnswer:
+        """Say what is served: counts, settings, facets, what was left out, and what can be done."""
+        return JsonAnswer(served.summary())
+
+    @routes.get("/distributions", response_model=shapes.Distributions)
+    def distributions() -> JsonAnswer:
+        """Count all pairs by similarity, by the larger coverage, and by the characters of their longest passage."""
+        return JsonAnswer(views.distributions())
+
+    @routes.get("/pairs", response_model=shapes.PairPage)
+    def pairs(parameters: Annotated[PairParameters, Query()]) -> JsonAnswer:
+        """List pairs of documents, a page at a time."""
+        return answer(lambda: views.pairs(PairQuery(**parameters.given())))
+
+    @routes.get("/pairs/{pair}", response_model=shapes.PairDetail)
+    def pair(pair: Number) -> JsonAnswer:
+        """Show a pair: its passages, and both texts as far as they are at hand."""
+        return found("pair", pair, views.pair(pair))
+
+    @routes.put("/pairs/{pair}/verdict", response_model=shapes.Pair, openapi_extra=described(shapes.VerdictBody))
+    async def verdict(pair: Number, request: Request) -> JsonAnswer:
+        """Store what was decided about a pair; null takes a verdict back."""
+        sent = await read_body(request)
+
+        def work() -> JsonAnswer:
+            body = object_of(shapes.VerdictBody, sent)
+            if not served.may_write and views.pair(pair) is not None:
+                next_step = "Start without --read-only, in a folder that may be written."
+                raise ApiError(403, "read_only", "verdicts cannot be kept here", next_step)
+            return found("pair", pair, views.set_verdict(pair, body.verdict, body.note))
+
+        return await run_in_threadpool(work)
+
+    @routes.get("/documents", response_model=shapes.DocumentPage)
+    def documents(parameters: Annotated[DocumentParameters, Query()]) -> JsonAnswer:
+        """List documents, a page at a time."""
+        return answer(lambda: views.documents(DocumentQuery(**parameters.given())))
+
+    @routes.get("/documents/{document}", response_model=shapes.DocumentDetail)
+    def document(document: Number) -> JsonAnswer:
+        """Show a document: its text, how often each part of it stands elsewhere, and its pairs."""
+        return found("document", document, views.document(document))
+
+    @routes.get("/families", response_model=shapes.FamilyPage)
+    def families(parameters: Annotated[FamilyParameters, Query()]) -> JsonAnswer:
+        """List families of passages, a page at a time."""
+        return answer(lambda: views.families(FamilyQuery(**parameters.given())))
+
+    @routes.get("/families/{family}", response_model=shapes.FamilyDetail)
+    def family(family: Number) -> JsonAnswer:
+        """Show a family: its variants and where they stand."""
+        return found("family", family, views.family(family))
+
+    @routes.get("/flow", response_model=shapes.Flow)
+    def flow(parameters: Annotated[PairFilters, Query()]) -> JsonAnswer:
+        """List the pairs that share most, for the view over time."""
+        return answer(lambda: views.flow(PairQuery(**parameters.given())))
+
+    @routes.get("/skipped", response_model=shapes.SkippedPage)
+    def skipped(parameters: Annotated[Paging, Query()]) -> JsonAnswer:
+        """List the records that were left out, and why."""
+        return answer(lambda: views.skipped(parameters.cursor, parameters.limit))
+
+    @routes.get("/verdicts", response_model=shapes.VerdictPage)
+    def verdicts(parameters: Annotated[Paging, Query()]) -> JsonAnswer:
+        """List what was decided about pairs."""
+        return answer(lambda: views.verdicts(parameters.cursor, parameters.limit))
+
+    return routes

@@ -1,0 +1,215 @@
+"""Who may ask, what may be asked, and what browsers may do with the answers. All of it happens before any route runs.
+
+Without a token only this machine may ask, which the address that the server listens on ensures; but any web page in a browser
+of this machine may send requests there. So the Host header has to be a name of this machine (a foreign name that resolves to
+127.0.0.1 is refused), requests that change something must not come from other pages, and other pages may not make API calls.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ibidem.viewer.server.admission import PEER, Admission
+from ibidem.viewer.server.api_errors import ApiError, as_api_error, error_answer
+from ibidem.viewer.server.uploads import Incoming, Patience
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+SAFE_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_READING_METHODS = {"GET", "HEAD", "OPTIONS"}
+_LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+# Nothing but a name and a port: no user, no path, no blank, no dot at the end.
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]*[a-z0-9_-])(?::([0-9]{1,5}))?", re.ASCII)
+_ORIGIN = re.compile(r"https?://(.+)", re.ASCII)
+_OWN_SITES = (None, "same-origin", "none")
+
+
+@dataclass(frozen=True)
+class Access:
+    """What the app lets through: with a token, only who knows it; bodies of so many bytes, and none that come too slowly."""
+
+    host: str = "127.0.0.1"
+    token: str | None = None
+    max_upload_bytes: int = 10_000_000
+    patience: Patience = field(default_factory=Patience)
+
+
+def is_local(host: str) -> bool:
+    """Tell whether a server that listens on this host can be reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+class Guard:
+    """Sends the headers of safety with everything, and answers what goes wrong on the way, an error of our own included."""
+
+    def __init__(self, app: ASGIApp, access: Access, admission: Admission) -> None:
+        self._app, self._access, self._admission = app, access, admission
+        self._bodies = Incoming(access.max_upload_bytes, access.patience)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, if it may pass."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        # Some versions of uvicorn claim that sending fails when the client is gone. It does not, and streams would never end.
+        scope["asgi"] = {**scope.get("asgi", {}), "spec_version": "2.3"}
+        is_begun = False
+
+        async def send_safely(message: Message) -> None:
+            nonlocal is_begun
+            if message["type"] == "http.response.start":
+                is_begun = True
+                headers = MutableHeaders(scope=message)
+                for name, value in SAFE_HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        body = self._bodies.body(Headers(scope=scope).get("content-length", ""))
+
+        async def receive_some() -> Message:
+            return await body.next(receive, is_begun)
+
+        try:
+            if early := self._check(scope):
+                await early(scope, receive, send_safely)
+                return
+            self._admission.know(scope.get(PEER, scope.get("client")))
+            body.check_announced()
+            await self._app(scope, receive_some, send_safely)
+        except ClientDisconnect:
+            return  # nobody is there to be answered
+        except Exception as problem:
+            answer = error_answer(as_api_error(problem))
+            if is_begun:  # too late for an error: a body that breaks off must not look like a whole one
+                raise
+            await answer(scope, receive, send_safely)
+        finally:
+            body.release()
+
+    def _check(self, scope: Scope) -> Response | None:
+        """Raise for a request that is refused; return the answer to one that is answered here."""
+        headers, token = Headers(scope=scope), self._access.token
+        if not scope.get("raw_path", b"/").startswith(b"/"):  # an address with a host of its own, which nobody would check
+            raise ApiError(400, "invalid", "a request names a path of this server and nothing else")
+        if token is None:
+            self._check_host(headers.getlist("host"))
+        elif not self._is_known(scope, headers, token):
+            if scope["method"] == "GET" and (answer := self._let_in(scope, token)):
+                return answer
+            raise ApiError(
+                401,
+                "unauthorised",
+                "this needs the token that ibidem serve was started with",
+                "Open the address that ibidem serve printed, or send the header Authorization: Bearer TOKEN.",
+                {"WWW-Authenticate": "Bearer"},
+            )
+        elif scope["method"] == "GET" and not scope["path"].startswith("/api/") and (answer := self._let_in(scope, token)):
+            return answer  # the token does not stay in the address bar
+        _check_origin(scope, headers)
+        return None
+
+    def _check_host(self, hosts: list[str]) -> None:
+        if len(hosts) != 1 or name_of(hosts[0]) not in {*_LOCAL_NAMES, _as_name(self._access.host)}:
+            raise ApiError(
+                403,
+                "forbidden",
+                "this server answers under the names of this machine only, and was asked under another",
+                "Open it as http://localhost with its port. For use from other machines, start ibidem serve with --token.",
+            )
+
+    @staticmethod
+    def _is_known(scope: Scope, headers: Headers, token: str) -> bool:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and _is_same(given.strip(), token):
+            return True
+        # Not by the standard library, which gives up at the first cookie it cannot read: those of all ports come together.
+        cookies = (each.strip().partition("=") for each in headers.get("cookie", "").split(";"))
+        own = _cookie_name(scope)
+        return any(name == own and _is_same(value, _cookie_value(token)) for name, _, value in cookies)
+
+    @staticmethod
+    def _let_in(scope: Scope, token: str) -> Response | None:
+        """Answer a page that is asked for with ?token= by a cookie and the same address without it."""
+        if scope["path"].startswith("/api/"):
+            return None
+        parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if not any(name == "token" and _is_same(value, token) for name, value in parameters):
+            return None
+        rest = urlencode([(name, value) for name, value in parameters if name != "token"])
+        path = "/" + scope["path"].lstrip("/")  # never //host/…, which would lead elsewhere
+        answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
+        is_encrypted = scope.get("scheme") == "https"
+        # Lax, so that a link from elsewhere lets in; what changes something is asked for its origin besides.
+        answer.set_cookie(_cookie_name(scope), _cookie_value(token), httponly=True, samesite="lax", secure=is_encrypted)
+        return answer
+
+
+def _is_same(given: str, token: str) -> bool:
+    return secrets.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode("utf-8"))
+
+
+def _cookie_name(scope: Scope) -> str:
+    """Return a name of this server's own: browsers share cookies between all ports of a host."""
+    server = scope.get("server")
+    return f"ibidem_{server[1] if server else ''}"
+
+
+def name_of(host: str) -> str | None:
+    """Return the name in a Host header, in small letters and without its port; None if it is anything but name and port."""
+    found = _HOST.fullmatch(host.lower())
+    return found[1] if found and int(found[2] or 0) < 1 << 16 else None
+
+
+def _as_name(host: str) -> str:
+    """Return the address that the server listens on as a Host header names it."""
+    host = host.strip("[]").lower()
+    return f"[{host}]" if ":" in host else host
+
+
+def _cookie_value(token: str) -> str:
+    """Return what lets in, and is not the token: browsers send it to whatever else listens on this host, too."""
+    return hmac.new(token.encode("utf-8"), b"ibidem cookie", hashlib.sha256).hexdigest()
+
+
+def _check_origin(scope: Scope, headers: Headers) -> None:
+    """Raise for what another page asks for. A name of this machine with another port is another page, too."""
+    origins, site = headers.getlist("origin"), headers.get("sec-fetch-site")
+    if scope["method"] not in _READING_METHODS:
+        is_own_origin = not origins or (len(origins) == 1 and _host_of(origins[0]) in headers.getlist("host"))
+        is_foreign = site not in _OWN_SITES or not is_own_origin
+    else:  # a link may lead here; a script of another page has no business with the API
+        is_script = scope["path"].startswith("/api/") and headers.get("sec-fetch-mode") != "navigate"
+        is_foreign = is_script and site not in _OWN_SITES
+    if is_foreign:
+        raise ApiError(403, "forbidden", "this request comes from another web page, which may not make it")
+
+
+def _host_of(origin: str) -> str | None:
+    found = _ORIGIN.fullmatch(origin)
+    return found[1] if found and name_of(found[1]) is not None else None

@@ -1,0 +1,101 @@
+"""What is served: the views of a result folder, or of an index that has none; the index; the log of arrivals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ibidem.errors import InputError, UsageError
+from ibidem.index.catalog_file import CATALOG_FILE
+from ibidem.index.index import Index
+from ibidem.model import Document
+from ibidem.results.table_files import ARRIVALS_FILE
+from ibidem.viewer.server.additions import Adder
+from ibidem.viewer.server.arrival_log import ArrivalLog
+from ibidem.viewer.server.index_views import IndexViews
+from ibidem.viewer.server.tail import Tail
+from ibidem.viewer.store import ViewStore
+from ibidem.viewer.store_cache import open_views
+
+_OF_INDEX, _OF_RESULT = CATALOG_FILE, "run.json"
+
+
+@dataclass(frozen=True)
+class Served:
+    """Everything that the routes draw on. `adder` is there if documents may be added, `may_write` tells of verdicts."""
+
+    views: ViewStore | IndexViews
+    log: ArrivalLog
+    index: Index | None = None
+    adder: Adder | None = None
+    may_write: bool = False
+    has_arrivals: bool = False
+
+    def problems(self) -> list[str]:
+        """Return what the user should know before looking: texts that are not at hand."""
+        told = self.views.summary()["left_out"]
+        return [f"{entry['what']}: {entry['why']}" for entry in told if entry["what"] in ("texts", "changed texts")]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the summary of the views, and what can be done here."""
+        can = {"has_index": self.index is not None, "has_arrivals": self.has_arrivals, "may_write": self.may_write}
+        return {**self.views.summary(), **can}
+
+
+@contextmanager
+def open_served(
+    path: Path,
+    *,
+    index_path: Path | None = None,
+    documents: Sequence[str] = (),
+    may_write: bool = True,
+    arrivals: Path | None = None,
+) -> Iterator[Served]:
+    """Open a result folder (perhaps with an index beside it) or an index, and follow a file of arrivals if one is named."""
+    is_result, is_index = (path / _OF_RESULT).is_file(), (path / _OF_INDEX).is_file()
+    if not is_result and not is_index:
+        what = "is neither a result folder nor an index" if path.is_dir() else "is no folder"
+        raise InputError(f"{path} {what}", "Give a folder that ibidem find -o wrote, or that of an index.")
+    if is_index and not is_result and index_path is not None:
+        raise UsageError(f"{path} is an index itself", "Leave out --index, or name a result folder first.")
+    if is_index and not is_result and documents:
+        raise UsageError("--documents goes with a result folder: it gives the texts of its documents")
+    index_path = index_path if is_result else path
+    with ExitStack() as stack:
+        index: Index | None = None
+        if index_path is not None:
+            index = stack.enter_context(_open_index(index_path))
+        views: ViewStore | IndexViews
+        if is_result:
+            views = open_views(path, documents, may_judge=may_write)
+        else:
+            assert index is not None
+            views = IndexViews(index)
+        stack.callback(views.close)
+        beside = Path(os.path.realpath(index_path or path))  # once: a link may be switched while the log is open
+        has_arrivals = index is not None or arrivals is not None
+        keeps_log = has_arrivals and may_write and os.access(beside, os.W_OK)
+        log = ArrivalLog(beside / ARRIVALS_FILE if keeps_log else None)
+        stack.callback(log.close)
+        if arrivals is not None:
+            tail = Tail(arrivals, log)
+            tail.start()
+            stack.callback(tail.stop)
+        adder = Adder(index, log) if index is not None and may_write and os.access(index.path, os.W_OK) else None
+        yield Served(views, log, index, adder, may_write and views.may_judge, has_arrivals)
+
+
+def warm_up(index: Index) -> None:
+    """Have the kernels of a search ready, so that nobody waits for them later."""
+    index.query(Document("ibidem", "One text, so that all is ready. It says nothing, and nothing is kept of it."))
+
+
+def _open_index(path: Path) -> Index:
+    import pyarrow as pa
+
+    pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
+    return Index(path, create=False)

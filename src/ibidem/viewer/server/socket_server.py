@@ -1,0 +1,113 @@
+"""Running the app on a socket until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from functools import partial
+from typing import Any, cast
+from urllib.parse import unquote
+
+import uvicorn
+from fastapi import FastAPI
+
+from ibidem.errors import ResourceError
+from ibidem.viewer.server.admission import Admission, limits_of_process
+from ibidem.viewer.server.app import make_app
+from ibidem.viewer.server.event_stream import Streams
+from ibidem.viewer.server.page_routes import page_files
+from ibidem.viewer.server.protocol import LimitedProtocol
+from ibidem.viewer.server.security import Access
+from ibidem.viewer.server.served import Served
+
+_LONGEST_FAREWELL_SECONDS = 3
+_MOST_WAITING = 2048  # connections that are not yet accepted
+
+
+class Server(uvicorn.Server):
+    """A server that ends its streams first: it would wait for them in vain."""
+
+    def __init__(self, app: FastAPI, streams: Streams, admission: Admission, access: Access, verbose: bool = False) -> None:
+        protocol = partial(LimitedProtocol, admission=admission, patience=access.patience)
+        super().__init__(
+            uvicorn.Config(
+                app,
+                # What strangers send that is not HTTP is worth a line only to those who want to see every request.
+                log_level="info" if verbose else "error",
+                access_log=verbose,
+                server_header=False,
+                timeout_graceful_shutdown=_LONGEST_FAREWELL_SECONDS,
+                backlog=admission.limits.at_once,
+                http=cast(Any, protocol),
+                loop="asyncio",
+                ws="none",
+            )
+        )
+        # After the configuration, which sets up logging.
+        logging.getLogger("uvicorn.access").addFilter(WithoutSecrets(access.token))
+        self._streams = streams
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept. asyncio takes one number for how many are accepted at once and for how many may wait."""
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(_MOST_WAITING)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End streams, then everything else."""
+        self._streams.stop()
+        await super().shutdown(sockets)
+
+
+class WithoutSecrets(logging.Filter):
+    """Leaves out of the lines about requests what may be a token: all after the question mark, and a path that contains it."""
+
+    def __init__(self, token: str | None) -> None:
+        super().__init__()
+        self._token = token
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change a line, and let it pass."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(self._without(value) if isinstance(value, str) else value for value in record.args)
+        return True
+
+    def _without(self, value: str) -> str:
+        path, mark, _ = value.partition("?")
+        if self._token is not None and self._token in unquote(path):
+            path = "/…"
+        return path + ("?…" if mark else "")
+
+
+def make_server(served: Served, access: Access, verbose: bool = False) -> Server:
+    """Return the server of what is served; it is to be run on a socket from `bind`."""
+    page_files()  # now, and not when the first one asks
+    streams, admission = Streams(served.log), Admission(limits_of_process())
+    return Server(make_app(served, access, streams, admission), streams, admission, access, verbose)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; port 0 takes one that is free."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except socket.gaierror as problem:
+        raise ResourceError(f"the host {host} is not known: {problem.strerror}", "Give an address of this machine.") from None
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_MOST_WAITING)
+    except OSError as problem:
+        listening.close()
+        next_step = "Give another one with --port; 0 takes one that is free."
+        raise ResourceError(f"cannot listen on port {port} of {host}: {problem.strerror}", next_step) from None
+    return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    """Return the address under which a socket is reached from this machine, as a URL."""
+    host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"

@@ -1,0 +1,163 @@
+"""Texts as they are shown: whole or in segments, changed words marked, sentences shaded, variants side by side."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.alignment.differences import word_differences, word_places
+from ibidem.sentences import split_sentences
+
+# A text of more characters is shown around its passages only.
+MOST_WHOLE_CHARS = 200_000
+_CONTEXT_CHARS = 600
+# So many characters are compared word by word for one view; the rest is shown without marks.
+_MOST_COMPARED_CHARS = 150_000
+_MOST_ALIGNED_CHARS = 1_000_000
+
+Places = list[list[int]]
+
+
+def segments_of(text: str, spans: Iterable[tuple[int, int]], most_whole: int, n_context: int) -> list[dict[str, Any]]:
+    """Return the text as one segment, or, if it has more than `most_whole` characters, what lies around the spans."""
+    if not text:
+        return []
+    if len(text) <= most_whole:
+        return [{"start": 0, "text": text}]
+    joined: list[list[int]] = [[0, min(n_context, len(text))]]  # how it begins says what it is
+    for start, end in sorted(spans):
+        start, end = max(0, start - n_context), min(len(text), end + n_context)
+        if start <= joined[-1][1]:
+            joined[-1][1] = max(joined[-1][1], end)
+        else:
+            joined.append([start, end])
+    return [{"start": start, "text": text[start:end]} for start, end in joined]
+
+
+def around(text: str, spans: Iterable[tuple[int, int]]) -> list[dict[str, Any]]:
+    """Return the segments that a page of the app shows."""
+    return segments_of(text, spans, MOST_WHOLE_CHARS, _CONTEXT_CHARS)
+
+
+def aligned(text_a: str, text_b: str) -> list[dict[str, Any]]:
+    """Return the passages of two texts, located now; none if they are too long to be looked through while someone waits."""
+    from ibidem.api import compare
+
+    if len(text_a) + len(text_b) > _MOST_ALIGNED_CHARS:
+        return []
+    return [
+        {
+            "number": number, "a_start": p.a.start, "a_end": p.a.end, "b_start": p.b.start, "b_end": p.b.end,
+            "n_sentences": p.n_sentences, "similarity": p.similarity, "kind": p.kind, "direction": p.direction, "family": None,
+        }
+        for number, p in enumerate(compare(text_a, text_b), 1)
+    ]  # fmt: skip
+
+
+def in_segments(places: Sequence[tuple[int, int]], segments: Sequence[dict[str, Any]]) -> list[int]:
+    """Return which places, given in order, lie in what is shown of a text."""
+    starts = [start for start, _ in places]
+    found = []
+    for segment in segments:
+        end = segment["start"] + len(segment["text"])
+        first, last = bisect_left(starts, segment["start"]), bisect_left(starts, end)
+        found += [row for row in range(first, last) if places[row][1] <= end]
+    return found
+
+
+def mark_changes(passages: Sequence[dict[str, Any]], text_a: str, text_b: str) -> None:
+    """Add to every passage which of its words differ, as places in both texts."""
+    room = _MOST_COMPARED_CHARS
+    for passage in passages:
+        passage["a_changes"], passage["b_changes"] = [], []
+        a = text_a[passage["a_start"] : passage["a_end"]]
+        b = text_b[passage["b_start"] : passage["b_end"]]
+        if not a or not b or a == b or passage.get("kind") == "exact":  # then the words are the same, whatever stands between
+            continue
+        room -= len(a) + len(b)
+        if room < 0:
+            continue
+        for difference in word_differences(a, b):
+            if difference.operation != "equal":
+                _append(passage["a_changes"], passage["a_start"], difference.a_start, difference.a_end, a)
+                _append(passage["b_changes"], passage["b_start"], difference.b_start, difference.b_end, b)
+
+
+def _append(places: Places, origin: int, start: int, end: int, text: str) -> None:
+    """Add a place without the blanks at its end; one without letters is none."""
+    end = start + len(text[start:end].rstrip())
+    if end > start:
+        places.append([origin + start, origin + end])
+
+
+def shade(text: str, spans: Sequence[tuple[int, int, int]]) -> list[dict[str, int]]:
+    """Return the sentences of a text that stand in other documents, and in how many.
+
+    `spans` are what is known to stand elsewhere: start, end, and the other document. A sentence counts if at least half of
+    it lies in the spans of one document.
+    """
+    sentences = np.array(split_sentences(text), np.int64).reshape(-1, 2)
+    if not len(sentences) or not spans:
+        return []
+    start, end, other = _joined_by_document(spans)
+    first = np.searchsorted(sentences[:, 1], start, side="right")
+    last = np.searchsorted(sentences[:, 0], end, side="left")
+    lengths = np.maximum(last - first, 0)
+    of_span = np.repeat(np.arange(len(start)), lengths)
+    sentence = np.arange(len(of_span)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + first[of_span]
+    covered = np.minimum(end[of_span], sentences[sentence, 1]) - np.maximum(start[of_span], sentences[sentence, 0])
+    n_others = int(other.max()) + 1
+    pairs, where = np.unique(sentence * n_others + other[of_span], return_inverse=True)
+    together, sentence = np.bincount(where, covered, len(pairs)), pairs // n_others
+    held = sentence[2 * together >= sentences[sentence, 1] - sentences[sentence, 0]]
+    counts: NDArray[np.int64] = np.bincount(held, minlength=len(sentences))
+    return [
+        {"start": int(sentences[s, 0]), "end": int(sentences[s, 1]), "n_documents": int(counts[s])}
+        for s in np.flatnonzero(counts).tolist()
+    ]
+
+
+def shades_in(shades: Sequence[dict[str, int]], segments: Sequence[dict[str, Any]]) -> list[dict[str, int]]:
+    """Return the shaded sentences of what is shown of a text."""
+    return [shades[row] for row in in_segments([(each["start"], each["end"]) for each in shades], segments)]
+
+
+def _joined_by_document(spans: Sequence[tuple[int, int, int]]) -> tuple[NDArray[np.int64], ...]:
+    """Return spans as columns: start, end, other document; those of one document that overlap are one."""
+    start, end, other = np.array(spans, np.int64).T
+    order = np.lexsort((end, start, other))
+    start, end, other = start[order], end[order], other[order]
+    # Every document gets a stretch of its own, so that none of its spans reaches into those of the next one.
+    origin = np.unique(other, return_inverse=True)[1] * (int(end.max()) + 2)
+    reached = np.maximum.accumulate(origin + end)
+    begins = np.flatnonzero(np.concatenate([[True], (origin + start)[1:] > reached[:-1]]))
+    ends = (reached - origin)[np.append(begins[1:], len(order)) - 1]
+    return start[begins], ends, other[begins]
+
+
+def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the different wordings of a passage, the most frequent first, each with its places and with changed words marked.
+
+    Wordings are the same if their words are, whatever their case and punctuation. Changes are told against the first.
+    """
+    by_words: dict[tuple[str, ...], list[int]] = {}
+    for k, text in enumerate(texts):
+        words = tuple(text[start:end].casefold() for start, end in word_places(text))
+        by_words.setdefault(words, []).append(k)
+    wordings = sorted(by_words.values(), key=lambda rows: (-len(rows), rows[0]))
+    room = _MOST_COMPARED_CHARS
+    variants = []
+    for rows in wordings:
+        first, text = texts[wordings[0][0]], texts[rows[0]]
+        changes: Places = []
+        room -= len(first) + len(text)
+        if text != first and room >= 0:
+            for difference in word_differences(first, text):
+                if difference.operation != "equal":
+                    _append(changes, 0, difference.b_start, difference.b_end, text)
+        variants.append({"text": text, "changes": changes, "n_places": len(rows), "members": [members[k] for k in rows]})
+    return variants

@@ -1,0 +1,341 @@
+"""Views read from `view.sqlite` page by page: nothing is held in memory but the page that is asked for."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ibidem.errors import ResourceError
+from ibidem.viewer.connections import Connections
+from ibidem.viewer.queries import (
+    MOST_ROWS,
+    VERDICTS,
+    DocumentQuery,
+    FamilyQuery,
+    PairQuery,
+    check_limit,
+    read_cursor,
+    write_cursor,
+)
+from ibidem.viewer.row_pages import Pages, where_of
+from ibidem.viewer.rows import (
+    DOCUMENTS,
+    JUDGED_PAIRS,
+    PAIRS,
+    VERDICTS_TOLD,
+    document_of,
+    family_of,
+    flat_pair,
+    pair_of,
+    passage_of,
+    side_of,
+    time_of,
+)
+from ibidem.viewer.schema import unpack
+from ibidem.viewer.shown_texts import aligned, around, mark_changes, shade, shades_in, variants_of
+
+MOST_PASSAGES = 500  # of one pair that are shown
+_MOST_PLACES = 200  # of one family that are shown
+_MOST_ARROWS = 400
+_TEXTS_KEPT = 4  # a document in many pairs is asked for again and again
+_MOST_SPANS = 200_000  # of one document that are counted for its shades
+_MOST_VARIANT_CHARS = 3_000
+
+_GREY = """
+  SELECT p.start, p."end" FROM places p JOIN families f ON f.number = p.family
+  WHERE p.document = ? AND p.start >= ? AND p.start < ? AND f.is_repeat ORDER BY p.start
+"""
+
+
+class ViewStore:
+    """Pairs, documents, families and what was left out; any thread may ask. What people say of pairs is kept beside it.
+
+    Verdicts go by the ids of the two documents, in whatever order, so that they hold for the next run, too. They can be set
+    if `may_judge` says so.
+    """
+
+    def __init__(self, path: Path, verdicts: Path | None, may_judge: bool = False) -> None:
+        self._connections = Connections(path, verdicts)
+        self.may_judge = may_judge
+        self._rows, self._one = self._connections.rows, self._connections.one
+        self._pages = Pages(self._connections)
+        self._text = lru_cache(maxsize=_TEXTS_KEPT)(self._unpack_text)
+        self._meta = {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM meta")}
+
+    def close(self) -> None:
+        """Close the files."""
+        self._connections.close()
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the run was, and how much it found."""
+        summary: dict[str, Any] = self._meta["summary"]
+        totals = summary["totals"]
+        shown = {"pairs": totals["pairs"], "documents": totals["documents"], "families": totals["families"]}
+        return {**summary, "facets": self._facets(), "shown": shown}
+
+    def distributions(self) -> dict[str, Any]:
+        """Return how similarity, coverage and longest passage are spread over all pairs."""
+        distributions: dict[str, Any] = self._meta["distributions"]
+        return distributions
+
+    def pairs(self, query: PairQuery) -> dict[str, Any]:
+        """Return a page of pairs."""
+        return self._pages.page(query, "pairs p", PAIRS, pair_of)
+
+    def flow(self, query: PairQuery) -> dict[str, Any]:
+        """Return the pairs that share most, of those that are asked for."""
+        where, values = where_of(query.conditions())
+        rows = self._rows(f"{PAIRS} {where} ORDER BY p.shared DESC, p.number DESC LIMIT {_MOST_ARROWS}", values)
+        return {"items": [pair_of(row) for row in rows], "total": self._pages.total(query, "pairs p")}
+
+    def pair_summary(self, number: int) -> dict[str, Any] | None:
+        """Return one pair."""
+        row = self._one(f"{PAIRS} WHERE p.number = ?", [number])
+        return None if row is None else pair_of(row)
+
+    def pair(self, number: int, with_texts: bool = True, most_passages: int = MOST_PASSAGES) -> dict[str, Any] | None:
+        """Return one pair with its passages and both texts."""
+        pair = self.pair_summary(number)
+        if pair is None:
+            return None
+        rows = self._rows("SELECT * FROM passages WHERE pair = ? ORDER BY number LIMIT ?", [number, most_passages])
+        passages = [passage_of(row) for row in rows]
+        texts = {side: self._known_text(pair[side]["document"]) for side in "ab"}
+        if not pair["n_passages"]:  # a pair of duplicates: what they have in common was not located
+            passages = aligned(texts["a"], texts["b"])[:most_passages]
+        mark_changes(passages, texts["a"], texts["b"])
+        found: dict[str, Any] = {"pair": pair, "passages": passages, "n_passages": max(pair["n_passages"], len(passages))}
+        if with_texts:
+            for side in "ab":
+                spans = [(p[f"{side}_start"], p[f"{side}_end"]) for p in passages]
+                document = pair[side]["document"]
+                found[side] = self.shown_text(document, around(self.text_of(document), spans))
+        return found
+
+    def documents(self, query: DocumentQuery) -> dict[str, Any]:
+        """Return a page of documents."""
+        return self._pages.page(query, "documents d", DOCUMENTS, document_of)
+
+    def document(self, number: int) -> dict[str, Any] | None:
+        """Return one document, shaded by how many others hold each sentence, and the pairs it is in."""
+        row = self._one(f"{DOCUMENTS} WHERE d.number = ?", [number])
+        if row is None:
+            return None
+        text = self.text_of(number)
+        spans = self._spans_of(number)
+        shown = self.shown_text(number, around(text, [span[:2] for span in spans]))
+        pairs = self.pairs(PairQuery(document=number, sort="shared", limit=100))
+        return {
+            "document": document_of(row),
+            "text": shown,
+            "shades": shades_in(shade(text, spans) if text else [], shown["segments"]),
+            "pairs": pairs["items"],
+            "n_pairs": pairs["total"],
+        }
+
+    def sides_by_id(self, ids: list[str]) -> dict[str, dict[str, Any]]:
+        """Return who documents are, by their ids; those that are not among the results are left out."""
+        found: dict[str, dict[str, Any]] = {}
+        for begin in range(0, len(ids), MOST_ROWS):
+            some = ids[begin : begin + MOST_ROWS]
+            for row in self._rows(f"{DOCUMENTS} WHERE d.id IN ({', '.join('?' * len(some))}) ORDER BY d.number DESC", some):
+                told = document_of(row)
+                found[told["id"]] = {name: told[name] for name in ("document", "title", "group", "time")}
+        return found
+
+    def document_summary(self, number: int) -> dict[str, Any]:
+        """Return one document without its text."""
+        row = self._one(f"{DOCUMENTS} WHERE d.number = ?", [number])
+        assert row is not None
+        return document_of(row)
+
+    def shades(self, number: int) -> list[dict[str, int]]:
+        """Return which sentences of a document stand in others, and in how many."""
+        text = self.text_of(number)
+        return shade(text, self._spans_of(number)) if text else []
+
+    def families(self, query: FamilyQuery) -> dict[str, Any]:
+        """Return a page of families."""
+        return self._pages.page(query, "families f", "SELECT f.* FROM families f", family_of)
+
+    def family(self, number: int, most_places: int = _MOST_PLACES) -> dict[str, Any] | None:
+        """Return one family: its wordings, and where they stand, the earliest first."""
+        row = self._one("SELECT * FROM families WHERE number = ?", [number])
+        if row is None:
+            return None
+        places = self._rows(
+            'SELECT p.document, p.start, p."end", d.id, d.time, d.title, g.name AS group_name FROM places p '
+            'JOIN documents d ON d.number = p.document LEFT JOIN groups g ON g.number = d."group" '
+            "WHERE p.family = ? ORDER BY d.time IS NULL, d.time, p.document, p.start LIMIT ?",
+            [number, most_places],
+        )
+        members = [
+            {
+                "document": p["document"], "id": p["id"], "time": time_of(p["time"]), "group": p["group_name"],
+                "title": p["title"], "start": p["start"], "end": p["end"],
+            }
+            for p in places
+        ]  # fmt: skip
+        texts = [self._excerpt(m["document"], m["start"], m["end"]) or row["text"] for m in members]
+        return {"family": family_of(row), "variants": variants_of(members, texts), "n_shown_places": len(members)}
+
+    def skipped(self, cursor: str | None, limit: int) -> dict[str, Any]:
+        """Return a page of the records that were left out."""
+        check_limit(limit)
+        after = -1 if cursor is None else read_cursor(cursor)[1]
+        rows = self._rows("SELECT * FROM skipped WHERE number > ? ORDER BY number LIMIT ?", [after, limit + 1])
+        return self._cut([dict(row) for row in rows], limit, self._pages.count("skipped", "", ()), drop="number")
+
+    def verdicts(self, cursor: str | None, limit: int) -> dict[str, Any]:
+        """Return a page of what people said of pairs, by ids."""
+        check_limit(limit)
+        after = 0 if cursor is None else max(0, read_cursor(cursor)[1])
+        rows = self._rows(f"{VERDICTS_TOLD} ORDER BY first_id, second_id LIMIT ? OFFSET ?", [limit + 1, after])
+        (total,) = self._rows("SELECT COUNT(*) FROM judged.verdicts")[0]
+        items = [dict(row) for row in rows]
+        return {
+            "items": items[:limit],
+            "total": total,
+            "next": write_cursor(None, after + limit) if len(items) > limit else None,
+        }
+
+    def set_verdict(self, number: int, verdict: str | None, note: str) -> dict[str, Any] | None:
+        """Keep what people say of a pair, and return the pair; None if there is no such pair."""
+        if verdict is not None and verdict not in VERDICTS:
+            raise ValueError(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r}")
+        pair = self.pair_summary(number)
+        if pair is None:
+            return None
+        if not self.may_judge:
+            raise ResourceError("verdicts cannot be kept here", "Serve a copy of the results in a folder that may be written.")
+        ids = [pair["a"]["id"], pair["b"]["id"]]
+        values: list[Any] = ids if self._meta["summary"]["is_against"] else sorted(ids)
+        try:
+            if verdict is None and not note:
+                self._connections.judge("DELETE FROM verdicts WHERE first_id = ? AND second_id = ?", values)
+            else:
+                now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+                values = [*values, *ids, verdict, note, now]
+                self._connections.judge("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        except sqlite3.Error as error:
+            raise ResourceError(f"the verdict cannot be kept: {error}", "Is there room in the folder?") from error
+        return self.pair_summary(number)
+
+    def rows(self, table: str, query: Any = None) -> Iterator[dict[str, Any]]:
+        """Yield all rows of a table, flat, in the order and of the kind that a query asks for."""
+        kinds: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
+            "pairs": (PAIRS, lambda row: flat_pair(pair_of(row))),
+            "documents": (DOCUMENTS, document_of),
+            "families": ("SELECT f.* FROM families f", family_of),
+            "passages": (
+                "SELECT q.*, a.id AS a_id, b.id AS b_id FROM passages q JOIN pairs p ON p.number = q.pair "
+                "JOIN documents a ON a.number = p.a JOIN documents b ON b.number = p.b",
+                lambda row: {"pair": row["pair"], "a_id": row["a_id"], "b_id": row["b_id"], **passage_of(row)},
+            ),
+            "skipped": ("SELECT source, position, reason, id FROM skipped", dict),
+            "verdicts": (VERDICTS_TOLD, dict),
+        }
+        select, tell = kinds[table]
+        where, values = where_of(query.conditions()) if query is not None else ("", [])
+        order = f"ORDER BY {query.order_by}" if query is not None and table != "passages" else ""
+        # A connection of its own: the rows are read while others ask, maybe in several threads one after the other.
+        connection = self._connections.connect()
+        try:
+            yield from (tell(row) for row in connection.execute(f"{select} {where} {order}", values))
+        finally:
+            connection.close()
+
+    def text_of(self, number: int) -> str:
+        """Return the whole text of a document, empty if it is not at hand."""
+        return self._text(number)
+
+    def _unpack_text(self, number: int) -> str:
+        row = self._one("SELECT text FROM documents WHERE number = ?", [number])
+        return unpack(row["text"]) if row is not None and row["text"] else ""
+
+    def shown_text(self, number: int, segments: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return a document's text as it is shown, in the given segments; if there are none, in what is kept of passages."""
+        row = self._one(f"{DOCUMENTS} WHERE d.number = ?", [number])
+        assert row is not None
+        if not segments:
+            segments = [dict(piece) for piece in self._pieces_of(number)]
+        grey = [
+            place
+            for segment in segments
+            for place in self._rows(_GREY, [number, segment["start"], segment["start"] + len(segment["text"])])
+        ]
+        is_complete = len(segments) == 1 and segments[0]["start"] == 0 and len(segments[0]["text"]) == row["n_chars"]
+        return {
+            **side_of(row["number"], row["id"], row["time"], row["group_name"], row["title"], row["n_chars"]),
+            "segments": segments,
+            "is_complete": is_complete,
+            "boilerplate": [list(place) for place in grey],
+        }
+
+    def _pieces_of(self, number: int) -> list[dict[str, Any]]:
+        """Return the kept texts of passages, without overlap."""
+        pieces: list[dict[str, Any]] = []
+        end = 0
+        for row in self._rows("SELECT start, text FROM pieces WHERE document = ? ORDER BY start", [number]):
+            start, text = row
+            if pieces and start < end:
+                start, text = end, text[end - start :]
+            if text:
+                pieces.append({"start": start, "text": text})
+                end = start + len(text)
+        return pieces
+
+    def _excerpt(self, number: int, start: int, end: int) -> str:
+        return self._known_text(number)[start : min(end, start + _MOST_VARIANT_CHARS)].strip("\0")
+
+    def _known_text(self, number: int) -> str:
+        """Return the text of a document, or what is kept of it, with NUL for what is not: every place is where it was."""
+        text = self.text_of(number)
+        if text:
+            return text
+        parts, end = [], 0
+        for piece in self._pieces_of(number):
+            parts += ["\0" * (piece["start"] - end), piece["text"]]
+            end = piece["start"] + len(piece["text"])
+        return "".join(parts)
+
+    def _spans_of(self, number: int) -> list[tuple[int, int, int]]:
+        """Return what of a document stands elsewhere: start, end and the other document; repeat groups stand in all theirs."""
+        spans: list[tuple[int, int, int]] = []
+        for side, other in (("a", "b"), ("b", "a")):
+            spans += map(
+                tuple,
+                self._rows(
+                    f"SELECT q.{side}_start, q.{side}_end, p.{other} FROM pairs p JOIN passages q ON q.pair = p.number "
+                    f"WHERE p.{side} = ? AND p.a <> p.b LIMIT {_MOST_SPANS}",
+                    [number],
+                ),
+            )
+        spans += map(
+            tuple,
+            self._rows(
+                'SELECT mine.start, mine."end", theirs.document FROM places mine JOIN families f ON f.number = mine.family '
+                "JOIN places theirs ON theirs.family = mine.family AND theirs.document <> mine.document "
+                f"WHERE mine.document = ? AND f.is_repeat LIMIT {_MOST_SPANS}",
+                [number],
+            ),
+        )
+        return spans
+
+    def _facets(self) -> dict[str, Any]:
+        verdicts = self._rows(f"SELECT verdict, COUNT(*) FROM ({JUDGED_PAIRS}) WHERE verdict IS NOT NULL GROUP BY verdict")
+        n_open = self._pages.count("pairs p", "", ()) - sum(n for _, n in verdicts)
+        return {
+            **self._meta["facets"],
+            "verdicts": [{"verdict": verdict, "n_pairs": n} for verdict, n in (*verdicts, (None, n_open)) if n],
+        }
+
+    def _cut(self, items: list[dict[str, Any]], limit: int, total: int, drop: str) -> dict[str, Any]:
+        following = write_cursor(None, items[limit - 1][drop]) if len(items) > limit else None
+        shown = [{name: value for name, value in item.items() if name != drop} for item in items[:limit]]
+        return {"items": shown, "total": total, "next": following}

@@ -1,0 +1,303 @@
+"""From the tables of a run to `view.sqlite`: documents, pairs, passages, families, and what was left out."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ibidem.columns.collection import NO_TIME
+from ibidem.model import KINDS
+from ibidem.passages.families import find_families
+from ibidem.viewer.distributions import distributions_of
+from ibidem.viewer.document_rows import DocumentsAdded
+from ibidem.viewer.material import Material
+from ibidem.viewer.pairs import Numbers, PairColumns, PassageColumns, days_between, pair_up
+from ibidem.viewer.run_description import inputs_told, left_out, settings_told
+from ibidem.viewer.schema import INDICES, TOLD, create, unpack
+
+_ROWS_AT_ONCE = 50_000
+_MOST_FAMILY_CHARS = 2_000  # that are kept to be shown
+_MOST_SEARCHED_CHARS = 20_000
+_MOST_FACETS = 200
+
+
+def build_views(material: Material, path: Path, is_searched: bool = True) -> None:
+    """Write the file that views are read from. Documents are read one after the other and never held together.
+
+    Unless it `is_searched`, words are left out, which take half the time: a report is searched in the browser.
+    """
+    connection = create(path)
+    try:
+        connection.execute("BEGIN")
+        _Builder(material, connection, is_searched).build()
+        connection.execute("COMMIT")
+        connection.executescript(INDICES)
+        connection.execute("INSERT INTO meta VALUES ('facets', ?)", (json.dumps(_facets(connection)),))
+    finally:
+        connection.close()
+
+
+class _Builder:
+    """Fills the tables one after the other; each knows the numbers of those before it."""
+
+    def __init__(self, material: Material, connection: sqlite3.Connection, is_searched: bool) -> None:
+        self.is_searched = is_searched
+        self.material = material
+        self.connection = connection
+        self.documents = DocumentsAdded(material, connection)
+
+    def build(self) -> None:
+        """Fill all tables."""
+        self.documents.add_all()
+        passages, pairs = self._pairs()
+        self._add_pairs(pairs)
+        self._add_families(passages, pairs)
+        self._add_texts_of_families()
+        self._describe(pairs)
+
+    def _pairs(self) -> tuple[PassageColumns | None, PairColumns]:
+        n_chars, times = np.array(self.documents.n_chars, np.int64), np.array(self.documents.times, np.int64)
+        table = self.material.passages
+        if table is None:
+            assert self.material.duplicates is not None
+            return None, self._duplicates(self.material.duplicates, n_chars, times)
+        a, b = self.documents.numbers_of(table["a_id"], False), self.documents.numbers_of(table["b_id"], True)
+        passages, pairs = pair_up(PassageColumns.of(table, a, b), n_chars, times)
+        for side in ("a", "b"):
+            if f"{side}_text" in table.column_names:
+                self._add_pieces(a if side == "a" else b, table[f"{side}_start"], table[f"{side}_text"])
+        return passages, pairs
+
+    def _add_pieces(self, documents: Numbers, starts: pa.ChunkedArray, texts: pa.ChunkedArray) -> None:
+        """Keep the passages' own texts for documents whose texts are not at hand."""
+        rows = np.flatnonzero(~np.array(self.documents.has_text, bool)[documents])
+        lengths = pc.utf8_length(texts).to_numpy()[rows]
+        rows = rows[np.argsort(-lengths, kind="stable")]  # of those that begin at one place, the longest is kept
+        _, kept = np.unique(np.stack([documents[rows], starts.to_numpy()[rows]]), axis=1, return_index=True)
+        for row in rows[kept].tolist():
+            values = (int(documents[row]), starts[row].as_py(), texts[row].as_py())
+            self.connection.execute("INSERT INTO pieces VALUES (?, ?, ?)", values)
+
+    def _duplicates(self, table: pa.Table, n_chars: Numbers, times: Numbers) -> PairColumns:
+        a, b = self.documents.numbers_of(table["a_id"], False), self.documents.numbers_of(table["b_id"], True)
+        similarity, of_a, of_b = (table[c].to_numpy() for c in ("similarity", "containment_a", "containment_b"))
+        shared = np.maximum(of_a * np.maximum(n_chars[a], 0), of_b * np.maximum(n_chars[b], 0)).astype(np.int64)
+        both = (times[a] != NO_TIME) & (times[b] != NO_TIME)
+        direction = np.where(both & (times[a] < times[b]), 1, np.where(both & (times[a] > times[b]), 2, 0))
+        none = np.zeros(len(a) + 1, np.int64)
+        return PairColumns(
+            none, a, b, shared, none[1:], similarity, of_a, of_b, (similarity < 1).astype(np.int64), direction,
+            days_between(times[a], times[b]),
+        )  # fmt: skip
+
+    def _add_pairs(self, pairs: PairColumns) -> None:
+        groups, times = np.array(self.documents.groups, np.int64), np.array(self.documents.times, np.int64)
+        later = np.maximum(times[pairs.a], times[pairs.b])
+        years = later.astype("datetime64[us]").astype("datetime64[Y]").astype(np.int64) + 1970
+        years = _or_none(np.where(later == NO_TIME, NO_TIME, years), NO_TIME)
+        coverage = np.nan_to_num(pairs.coverage, nan=0.0)
+        columns = [
+            np.arange(len(pairs)), pairs.a, pairs.b, np.diff(pairs.first), pairs.shared, pairs.longest, pairs.similarity,
+            pairs.coverage_a, pairs.coverage_b, coverage, pairs.kind, pairs.direction, pairs.days, pairs.interest,
+            _or_none(groups[pairs.a], -1), _or_none(groups[pairs.b], -1), years,
+            self.documents.ranks[pairs.a], self.documents.ranks[pairs.b],
+        ]  # fmt: skip
+        self._insert("pairs", columns)
+        n_pairs = np.bincount(pairs.a, minlength=len(times)) + np.bincount(pairs.b, minlength=len(times))
+        n_pairs -= np.bincount(pairs.a[pairs.a == pairs.b], minlength=len(times))
+        having = np.flatnonzero(n_pairs)
+        rows = zip(n_pairs[having].tolist(), having.tolist(), strict=True)
+        self.connection.executemany("UPDATE documents SET n_pairs = ? WHERE number = ?", rows)
+
+    def _add_families(self, passages: PassageColumns | None, pairs: PairColumns) -> None:
+        if passages is not None:
+            families = find_families(passages)
+            pair = np.repeat(np.arange(len(pairs)), np.diff(pairs.first))
+            number = np.arange(len(passages)) - pairs.first[pair] + 1
+            self._insert(
+                "passages",
+                [
+                    pair, number, passages.a_start, passages.a_end, passages.b_start, passages.b_end, passages.n_sentences,
+                    passages.similarity, passages.kind, passages.direction, families.of_passage,
+                ],
+            )  # fmt: skip
+            family = np.repeat(np.arange(len(families)), np.diff(families.first))
+            self._add_places(family, families.document, families.start, families.end, len(families), 0, is_repeat=False)
+        else:
+            families = ()  # type: ignore[assignment]
+            self._add_clusters()
+        self._add_repeats(len(families))
+
+    def _add_clusters(self) -> None:
+        table = self.material.clusters
+        if table is None or not table.num_rows:
+            return
+        documents = self.documents.numbers_of(table["id"], False)
+        _, family = np.unique(table["cluster"].to_numpy(), return_inverse=True)
+        order = np.lexsort((documents, family))
+        ends = np.maximum(np.array(self.documents.n_chars, np.int64)[documents], 0)[order]
+        n_families = int(family.max()) + 1
+        self._add_places(family[order], documents[order], np.zeros_like(ends), ends, n_families, 0, is_repeat=False)
+
+    def _add_repeats(self, first_number: int) -> None:
+        repeats = self.material.repeats
+        if repeats is None or not repeats.num_rows:
+            return
+        numbers = {
+            side: dict(zip(self.documents.ids[side], self.documents.numbers[side], strict=True)) for side in (True, False)
+        }
+        for row, (text, places) in enumerate(zip(repeats["text"].to_pylist(), repeats["places"].to_pylist(), strict=True)):
+            at = [(numbers[False].get(p["id"], numbers[True].get(p["id"])), p["start"], p["end"]) for p in places]
+            columns = np.array(sorted({place for place in at if place[0] is not None}), np.int64).reshape(-1, 3).T
+            document, start, end = columns
+            self._add_places(np.zeros_like(document), document, start, end, 1, first_number + row, is_repeat=True)
+            self._add_text_of_family(first_number + row, text)
+
+    def _add_places(
+        self,
+        family: Numbers,
+        document: Numbers,
+        start: Numbers,
+        end: Numbers,
+        n_families: int,
+        first_number: int,
+        is_repeat: bool,
+    ) -> None:
+        """Add families, whose places come family by family and document by document, and the places."""
+        times, groups = np.array(self.documents.times, np.int64)[document], np.array(self.documents.groups, np.int64)[document]
+        is_other = np.ones(len(family), bool)
+        is_other[1:] = (np.diff(family) != 0) | (np.diff(document) != 0)
+        n_documents = np.bincount(family[is_other], minlength=n_families)
+        n_places = np.bincount(family, minlength=n_families)
+        n_chars = np.zeros(n_families, np.int64)
+        np.maximum.at(n_chars, family, end - start)
+        known = times != NO_TIME
+        earliest, latest = np.full(n_families, np.iinfo(np.int64).max), np.full(n_families, NO_TIME)
+        np.minimum.at(earliest, family[known], times[known])
+        np.maximum.at(latest, family[known], times[known])
+        grouped = np.unique(np.stack([family[groups >= 0], groups[groups >= 0]]), axis=1)[0]
+        columns = [
+            np.arange(n_families) + first_number, n_documents, n_places, n_chars,
+            _or_none(earliest, np.iinfo(np.int64).max), _or_none(latest, NO_TIME),
+            np.bincount(grouped, minlength=n_families), np.full(n_families, int(is_repeat)), n_documents * n_chars,
+            np.full(n_families, ""),
+        ]  # fmt: skip
+        self._insert("families", columns)
+        self._insert("places", [family + first_number, document, start, end])
+
+    def _add_texts_of_families(self) -> None:
+        """Keep the beginning of each family's longest place, where its text is at hand, to be shown and searched."""
+        order = 'f.number, (d.text IS NULL), p."end" - p.start DESC, p.document, p.start'
+        self.connection.execute("CREATE INDEX temporary_places ON places (family)")
+        shown = f"""
+            SELECT number, document, start, "end" FROM (
+              SELECT f.number, p.document, p.start, p."end", row_number() OVER (PARTITION BY f.number ORDER BY {order}) AS place
+              FROM families f JOIN places p ON p.family = f.number JOIN documents d ON d.number = p.document
+              WHERE f.text = '') WHERE place = 1 ORDER BY document, start"""
+        text, of = "", -1
+        for family, document, start, end in self.connection.execute(shown).fetchall():
+            if document != of:
+                text, of = self._text_of(document), document
+            self._add_text_of_family(family, text[start:end] or self._piece_of(document, start))
+        self.connection.execute("DROP INDEX temporary_places")
+
+    def _add_text_of_family(self, family: int, text: str) -> None:
+        """Keep how a passage begins, to be shown, and its words, to be searched, whatever stands between them."""
+        if text:
+            values = (text[:_MOST_FAMILY_CHARS], family)
+            self.connection.execute("UPDATE families SET text = ? WHERE number = ?", values)
+        if text and self.is_searched:
+            words = " ".join(text[:_MOST_SEARCHED_CHARS].replace("\0", " ").split())
+            self.connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (family, words))
+
+    def _text_of(self, document: int) -> str:
+        (packed,) = self.connection.execute("SELECT text FROM documents WHERE number = ?", (document,)).fetchone()
+        return unpack(packed) if packed else ""
+
+    def _piece_of(self, document: int, start: int) -> str:
+        query = "SELECT text FROM pieces WHERE document = ? AND start = ?"
+        row = self.connection.execute(query, (document, start)).fetchone()
+        return str(row[0]) if row else ""
+
+    def _describe(self, pairs: PairColumns) -> None:
+        material, connection = self.material, self.connection
+        skipped = [
+            (n, r.get("source"), r.get("position"), r.get("reason"), r.get("id")) for n, r in enumerate(material.skipped)
+        ]
+        connection.executemany("INSERT INTO skipped VALUES (?, ?, ?, ?, ?)", skipped)
+        one = connection.execute(
+            "SELECT COUNT(*), SUM(n_chars), SUM(reused_share * n_chars), SUM(reused_share > 0), MAX(time IS NOT NULL), "
+            'MAX("group" IS NOT NULL) FROM documents WHERE NOT is_reference'
+        ).fetchone()
+        n_families, n_repeats = connection.execute("SELECT COUNT(*), SUM(is_repeat) FROM families").fetchone()
+        (has_pieces,) = connection.execute("SELECT EXISTS (SELECT 1 FROM pieces)").fetchone()
+        has_texts = any(self.documents.has_text) or bool(has_pieces)
+        counts = material.run.get("counts", {})
+        reusing = one[3] if material.documents is not None else len(np.unique(np.concatenate([pairs.a, pairs.b])))
+        summary = {
+            "schema": TOLD,
+            "version": material.run.get("version"),
+            "title": material.title,
+            "made": str(material.run.get("finished")).replace("+00:00", "Z"),
+            "verb": material.verb,
+            "settings": settings_told(material.run.get("settings", {}), material.verb),
+            "inputs": inputs_told(material.run.get("inputs", ())),
+            "totals": {
+                "documents": counts.get("documents", one[0]),
+                "sentences": counts.get("sentences") or None,
+                "characters": one[1],
+                "passages": None if material.passages is None else material.passages.num_rows,
+                "pairs": len(pairs),
+                "families": n_families,
+                "repeats": n_repeats or 0,
+                "reusing_documents": reusing or 0,
+                "skipped": len(material.skipped),
+            },
+            "reused_share": one[2] / one[1] if one[1] and one[2] is not None else None,
+            "has_times": any(time != NO_TIME for time in self.documents.times),
+            "has_groups": bool(self.documents.group_numbers),
+            "has_texts": has_texts,
+            "is_against": material.is_against,
+            "left_out": left_out(material, self.documents.why_no_texts, self.documents.n_changed, has_texts),
+        }
+        for name, value in (
+            ("summary", summary),
+            ("distributions", distributions_of(pairs, has_passages=material.passages is not None)),
+        ):
+            connection.execute("INSERT INTO meta VALUES (?, ?)", (name, json.dumps(value)))
+
+    def _insert(self, table: str, columns: Sequence[Any]) -> None:
+        marks = ", ".join("?" * len(columns))
+        for begin, end in pairwise([*range(0, len(columns[0]), _ROWS_AT_ONCE), len(columns[0])]):
+            # NaN becomes NULL, as SQLite has it.
+            rows = zip(*(column[begin:end].tolist() for column in columns), strict=True)
+            self.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+
+
+def _facets(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Return how many pairs there are of each group, kind and year: over all of them, so it is counted once."""
+    groups = (
+        "SELECT g.name, COUNT(*) FROM (SELECT a_group AS n FROM pairs UNION ALL SELECT b_group FROM pairs "
+        f"WHERE b_group IS NOT a_group) JOIN groups g ON g.number = n GROUP BY n ORDER BY 2 DESC, 1 LIMIT {_MOST_FACETS}"
+    )
+    kinds = "SELECT kind, COUNT(*) FROM pairs GROUP BY kind ORDER BY 2 DESC"
+    years = "SELECT year, COUNT(*) FROM pairs WHERE year IS NOT NULL GROUP BY year ORDER BY year"
+    return {
+        "groups": [{"group": name, "n_pairs": n} for name, n in connection.execute(groups)],
+        "kinds": [{"kind": KINDS[kind], "n_pairs": n} for kind, n in connection.execute(kinds)],
+        "years": [{"year": year, "n_pairs": n} for year, n in connection.execute(years)],
+    }
+
+
+def _or_none(values: Numbers, nothing: int) -> Any:
+    told = values.astype(object)
+    told[values == nothing] = None
+    return told

@@ -1,0 +1,123 @@
+"""From a folder of results to its views: `view.sqlite` is made when it is first asked for, and kept."""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ibidem.errors import ResourceError
+from ibidem.execution.durable_files import replace_file
+from ibidem.formats import resolve_inputs
+from ibidem.formats.inputs import FileSource
+from ibidem.results.table_files import VERDICTS_FILE, VIEW_FILES
+from ibidem.viewer.material import Material, material_of_folder, read_run, table_paths
+from ibidem.viewer.schema import SCHEMA
+from ibidem.viewer.store import ViewStore
+from ibidem.viewer.store_build import build_views
+
+
+def open_views(folder: Path, documents: Sequence[str] = (), may_judge: bool = True) -> ViewStore:
+    """Return the views of a folder of results; they are made if they are not there, or if the results have changed.
+
+    `documents` names the documents where `run.json` does not, or where they have moved. InputError if it is no folder of
+    results. In a folder that cannot be written, the views are made elsewhere for the time being, and verdicts are not kept;
+    nor are they without `may_judge`.
+    """
+    path, key = folder / VIEW_FILES[0], _key(folder, documents)
+    if not _is_fresh(path, key):
+        try:
+            _build(material_of_folder(folder, documents), path, key)
+        except PermissionError:
+            path = Path(tempfile.mkdtemp(prefix="ibidem-")) / path.name
+            atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
+            _build(material_of_folder(folder, documents), path, key)
+    verdicts = folder / VERDICTS_FILE
+    may_judge = may_judge and os.access(folder, os.W_OK) and (not verdicts.exists() or os.access(verdicts, os.W_OK))
+    return ViewStore(path, verdicts, may_judge)
+
+
+@contextmanager
+def passing_views(material: Material) -> Iterator[ViewStore]:
+    """Yield views that are gone afterwards, for a report: they know no words to search for."""
+    with tempfile.TemporaryDirectory(prefix="ibidem-") as folder:
+        path = Path(folder) / VIEW_FILES[0]
+        _build(material, path, {}, is_searched=False)
+        store = ViewStore(path, None)
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+def _build(material: Material, path: Path, key: dict[str, Any], is_searched: bool = True) -> None:
+    """Build aside and rename, so that no half file is ever seen."""
+    # A name of its own: several may open a folder at once, and the last one to finish is as good as the first.
+    aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        build_views(material, aside, is_searched)
+        with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
+            connection.execute("INSERT INTO meta VALUES ('key', ?)", (json.dumps(key),))
+        replace_file(aside, path)
+    except (sqlite3.Error, OSError) as error:
+        if isinstance(error, PermissionError) or not os.access(path.parent, os.W_OK):
+            raise PermissionError from error
+        raise ResourceError(f"cannot write {path}: {error}", "Is there room?") from error
+    finally:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+
+
+def _key(folder: Path, documents: Sequence[str]) -> dict[str, Any]:
+    """Return what the views depend on: the results, and the state of every file that texts are read from."""
+    run = read_run(folder)
+    inputs = [os.path.join(str(run.get("folder", "")), str(told["path"])) for told in run.get("inputs", ()) if "path" in told]
+    tables = [[path.name, *_state(path)] for path in table_paths(folder)]
+    named = [os.path.abspath(source.path) for source in resolve_inputs(list(documents)) if isinstance(source, FileSource)]
+    results = hashlib.sha256(json.dumps([SCHEMA, run, tables, named]).encode()).hexdigest()
+    return {"results": results, "texts": [_state(path) for path in (named or inputs)]}
+
+
+def _is_fresh(path: Path, key: dict[str, Any]) -> bool:
+    """Say whether views are those of the results. Texts that are gone by now are no reason to lose what was kept of them."""
+    kept = _key_of(path)
+    if kept is None or kept["results"] != key["results"]:
+        return False
+    return all(now in (_GONE, tuple(then)) for now, then in zip(key["texts"], kept["texts"], strict=True))
+
+
+_GONE = (0, 0)
+
+
+def _state(path: str | Path) -> tuple[int, int]:
+    """Return size and time of change of a file."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return _GONE
+    return state.st_size, state.st_mtime_ns
+
+
+def _key_of(path: Path) -> dict[str, Any] | None:
+    """Return what views were made of; None if there are none, or not whole."""
+    if not path.exists():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            row = connection.execute("SELECT value FROM meta WHERE name = 'key'").fetchone()
+            (n_bytes,) = connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
+    except sqlite3.Error:
+        return None
+    if row is None or n_bytes != path.stat().st_size:
+        return None
+    key = json.loads(row[0])
+    return key if isinstance(key, dict) and key.keys() == {"results", "texts"} else None

@@ -1,0 +1,246 @@
+"""The verbs on Spark itself, on what users give them, against the same verbs on this machine."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ibidem
+from ibidem.errors import InputError, NoDocumentsError, OutputExistsError, ResourceError, SkippedRecordsError
+from tests.cli.test_find import run
+from tests.execution.parity import frame_rows, local_tables, rows_of, written_rows
+from tests.execution.random_collections import odd_records, random_records, skewed_records
+from tests.texts import text
+
+__all__ = ["run"]
+
+
+def write_lines(path: Path, records: list[dict[str, Any]], broken_after: int = -1) -> str:
+    lines = [json.dumps(record, ensure_ascii=False) for record in records]
+    if broken_after >= 0:
+        lines[broken_after:broken_after] = ["", '{"id": "broken"', '{"id": "no text"}']
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def written(folder: Path) -> tuple[Any, Any, Any]:
+    passages, documents, repeats = (written_rows(folder, name) for name in ("passages", "documents", "repeats"))
+    return passages, documents, repeats
+
+
+def test_find_in_lines(spark: Any, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "a b%20ü.jsonl", [*random_records(3, 60), *skewed_records(150)], broken_after=7)
+    chosen = {"signature": "exact", "same_document": True}
+    with ibidem.find(path, engine=ibidem.SparkEngine(spark, partitions=3), **chosen) as result:
+        result.write(tmp_path / "out", keep_text=True)
+        with pytest.raises(OutputExistsError):
+            result.write(tmp_path / "out")
+        counts = result.run()["counts"]
+        assert [record.position for record in result.skipped] == [9, 10]
+    passages, documents, repeats = written(tmp_path / "out")
+    local = ibidem.find(path, **chosen)
+    assert passages == rows_of(local.with_texts())
+    assert documents == rows_of(local.documents)
+    assert repeats == rows_of(local.repeats)
+    assert repeats
+    assert (counts["passages"], counts["skipped"]) == (len(local), 2)
+    skipped = [line for part in (tmp_path / "out" / "skipped.jsonl").glob("part-*") for line in part.read_text().splitlines()]
+    assert [json.loads(line)["position"] for line in skipped] == [9, 10]
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["spark"]["partitions"] == 3
+
+
+def test_find_in_data_frames(spark: Any) -> None:
+    records, against = random_records(4, 40), random_records(4, 20, "e")
+    frames = [spark.createDataFrame(pa.Table.from_pylist(side)).repartition(3) for side in (records, against)]
+    before = spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")
+    with ibidem.find(frames[0], against=frames[1], engine=ibidem.SparkEngine(spark, partitions=2)) as result:
+        found = frame_rows(result.passages, ["a_id", "b_id", "a_start", "b_start"])
+        shares = frame_rows(result.documents, ["id"])
+    assert spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == before
+    # Rows of a frame have no order of their own: theirs are those of the files that it was stored in.
+    expected, documents, _ = local_tables(records, against)
+    assert found == sorted(expected, key=lambda row: (row["a_id"], row["b_id"], row["a_start"], row["b_start"]))
+    assert [row["reused_share"] for row in shares] == [row["reused_share"] for row in sorted(documents, key=lambda r: r["id"])]
+
+
+def test_find_in_files_of_two_kinds(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "texts").mkdir()
+    for record in odd_records():
+        (tmp_path / "texts" / f"{record['id'].replace(':', '-')}.txt").write_text(record["text"], encoding="utf-8")
+    records = odd_records()
+    pq.write_table(
+        pa.Table.from_pylist([{"text": r["text"], "number": i} for i, r in enumerate(records)]), tmp_path / "t.parquet"
+    )
+    given = [str(tmp_path / "texts"), str(tmp_path / "t.parquet")]
+    with ibidem.find(given, engine=ibidem.SparkEngine(spark, partitions=2), signature="exact") as result:
+        result.write(tmp_path / "out")
+    assert written(tmp_path / "out") == local_tables(given, None, signature="exact")
+
+
+def test_files_of_several_blocks_and_none(spark: Any, tmp_path: Path) -> None:
+    """Spark cuts a file of lines into blocks of 4 MB or more; positions count over all of them."""
+    records = [{"text": f"{text(number % 40, number % 30)} " + "x" * 40_000} for number in range(300)]
+    (tmp_path / "in").mkdir()
+    write_lines(tmp_path / "in" / "b.jsonl", records, broken_after=200)
+    (tmp_path / "in" / "a.jsonl").write_text("")
+    (tmp_path / "in" / "z.jsonl").write_text("\ufeff" + json.dumps(records[3]) + "\r\n\r\n" + json.dumps(records[4]))
+    engine, folder = ibidem.SparkEngine(spark), str(tmp_path / "in")
+    with ibidem.dedup(folder, engine=engine, level="sentence", min_quote_words=1) as result:
+        removed = frame_rows(result.removed, ["source", "position", "start"])
+        left = [row["value"] for row in frame_rows(result.remaining())]
+    local = ibidem.dedup(folder, level="sentence", min_quote_words=1)
+    assert removed == sorted(local.removed.to_pylist(), key=lambda row: (row["source"], row["position"], row["start"]))
+    assert len(removed) > 200
+    texts = [json.loads(line)["text"] for line in left if line.startswith("{") and '"text"' in line]
+    assert sorted(texts) == sorted(document.text for document in local.remaining())
+
+
+def test_parquet_files_of_different_columns(spark: Any, tmp_path: Path) -> None:
+    records = random_records(12, 20)
+    pq.write_table(pa.Table.from_pylist([{"text": r["text"]} for r in records[:10]]), tmp_path / "a.parquet", row_group_size=3)
+    pq.write_table(pa.Table.from_pylist([{"id": r["id"], "text": r["text"]} for r in records[10:]]), tmp_path / "b.parquet")
+    given = [str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")]
+    with ibidem.find(given, engine=ibidem.SparkEngine(spark, partitions=2), signature="exact") as result:
+        result.write(tmp_path / "out")
+    assert written(tmp_path / "out") == local_tables(given, None, signature="exact")
+
+
+def test_lines_in_another_encoding(spark: Any, tmp_path: Path) -> None:
+    lines = [json.dumps({"id": str(n), "text": r["text"]}, ensure_ascii=False) for n, r in enumerate(odd_records()[:2])]
+    (tmp_path / "gb.jsonl").write_bytes("\n".join(lines).encode("gb18030"))
+    chosen = {"encoding": "gb18030", "level": "sentence", "min_quote_words": 1}
+    with ibidem.dedup(str(tmp_path / "gb.jsonl"), engine=ibidem.SparkEngine(spark, partitions=2), **chosen) as result:
+        left = sorted(json.loads(row["value"])["text"] for row in frame_rows(result.remaining()))
+    assert left == sorted(d.text for d in ibidem.dedup(str(tmp_path / "gb.jsonl"), **chosen).remaining())
+
+
+def test_cluster(spark: Any, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "in.jsonl", [*random_records(5, 60), *skewed_records(40)])
+    chosen = {"min_similarity": 0.5, "shingle_size": 2, "keep": "longest"}
+    with ibidem.cluster(path, engine=ibidem.SparkEngine(spark, partitions=3), **chosen) as result:
+        result.write(tmp_path / "out")
+        assert result.clusters.count() == result.run()["counts"]["clustered"]
+    local = ibidem.cluster(path, **chosen)
+    assert len(local)
+    assert written_rows(tmp_path / "out", "duplicates") == rows_of(local.duplicates)
+    assert written_rows(tmp_path / "out", "clusters") == rows_of(local.clusters)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"level": "document", "min_similarity": 0.5, "shingle_size": 2},
+        {"level": "passage", "min_sentences": 2},
+        {"level": "sentence", "mark_only": True, "signature": "words"},
+    ],
+)
+def test_dedup_of_lines(spark: Any, tmp_path: Path, chosen: dict[str, Any]) -> None:
+    path = write_lines(tmp_path / "in.jsonl", random_records(6, 50), broken_after=4)
+    with ibidem.dedup(path, engine=ibidem.SparkEngine(spark, partitions=3), **chosen) as result:
+        result.write(tmp_path / "out")
+    local = ibidem.dedup(path, **chosen)
+    local.write(tmp_path / "local")
+    assert len(local)
+    parts = sorted((tmp_path / "out" / "cleaned.jsonl").glob("part-*.jsonl"))
+    assert "".join(part.read_text("utf-8") for part in parts) == (tmp_path / "local" / "in.jsonl").read_text("utf-8")
+    parts = sorted((tmp_path / "out" / "removed.jsonl").glob("part-*"))
+    assert "".join(part.read_text("utf-8") for part in parts).count("\n") == len(local)
+    removed = [json.loads(line) for part in parts for line in part.read_text("utf-8").splitlines()]
+    assert removed == local.removed.to_pylist()
+
+
+@pytest.mark.parametrize("mark_only", [False, True])
+def test_lines_that_changed_after_they_were_read_are_refused(spark: Any, tmp_path: Path, mark_only: bool) -> None:
+    records = random_records(6, 20)
+    path = write_lines(tmp_path / "in.jsonl", [*records, *({**record, "id": f"again {record['id']}"} for record in records)])
+    with ibidem.dedup(path, engine=ibidem.SparkEngine(spark, partitions=2), mark_only=mark_only) as result:
+        result.write(tmp_path / "out", mark_only=not mark_only)
+        earlier = {file.name: file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()}
+        lines = Path(path).read_text("utf-8").splitlines(keepends=True)
+        Path(path).write_text("".join(reversed(lines)), encoding="utf-8")
+        with pytest.raises(ibidem.InputError, match="the input changed after it was read"):
+            result.write(tmp_path / "out", overwrite=True)
+    assert {file.name: file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()} == earlier
+
+
+def test_dedup_of_a_data_frame(spark: Any, tmp_path: Path) -> None:
+    moment = datetime(2026, 1, 2, tzinfo=timezone.utc)
+    more = {"document": "d", "path": "p", "when": moment}
+    records = [{"n": i, "more": [i], **more, **record} for i, record in enumerate(random_records(7, 30))]
+    frame = spark.createDataFrame(pa.Table.from_pylist(records)).coalesce(1)
+    with ibidem.dedup(frame, engine=ibidem.SparkEngine(spark, partitions=2), level="passage", min_sentences=1) as result:
+        left = frame_rows(result.remaining(), ["n"])
+        result.write(tmp_path / "out")
+        result.write(tmp_path / "out", mark_only=True, overwrite=True)
+    texts = {document.id: document.text for document in ibidem.dedup(records, level="passage", min_sentences=1).remaining()}
+    assert texts
+    assert [(row["id"], row["text"]) for row in left] == list(texts.items())
+    assert all(row["more"] == [row["n"]] and row["document"] == "d" for row in left)
+    marked = written_rows(tmp_path / "out", "cleaned")
+    assert len(marked) == len(records)
+    assert any(row["ibidem_cuts"] for row in marked)
+
+
+def test_the_command_line(spark: Any, tmp_path: Path, run: Any) -> None:
+    path = write_lines(tmp_path / "in.jsonl", random_records(8, 12))
+    out = tmp_path / "out"
+    done = run("find", path, "-o", str(out), "--engine", "spark", "--format", "csv", "--signature", "exact")
+    assert done.code == 0, done.err
+    assert f"results: {out}" in done.err
+    rows = [
+        row for part in sorted((out / "passages.csv").glob("part-*")) for row in csv.DictReader(part.read_text().splitlines())
+    ]
+    local = rows_of(ibidem.find(path, signature="exact").passages)
+    assert [(row["a_id"], int(row["b_end"])) for row in rows] == [(row["a_id"], row["b_end"]) for row in local]
+    assert run("find", path, "-o", str(out), "--engine", "spark").code == 2
+    assert run("find", "-", "-o", str(out), "--engine", "spark").code == 2
+    assert run("find", path, "-o", str(out), "--spark-conf", "memory=3").code == 2
+    wrong = run("find", path, "-o", "s3a://bucket/out")
+    assert (wrong.code, "only --engine spark writes there" in wrong.err) == (2, True)
+
+
+def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
+    engine = ibidem.SparkEngine(spark, partitions=2)
+    broken = write_lines(tmp_path / "broken.jsonl", [], broken_after=0)
+    with pytest.raises(NoDocumentsError, match="2 skipped; the first"):
+        ibidem.find(broken, engine=engine)
+    good = write_lines(tmp_path / "good.jsonl", random_records(9, 3), broken_after=1)
+    with pytest.raises(SkippedRecordsError, match=r"good\.jsonl:3"):
+        ibidem.find(good, engine=engine, strict=True, signature="exact")
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(NoDocumentsError, match="the reference holds no documents"):
+        ibidem.find(good, against=str(tmp_path / "empty.jsonl"), engine=engine)
+    (tmp_path / "x.csv").write_text("id,text\n1,One.\n")
+    with pytest.raises(InputError, match=r"Spark cannot read .*x\.csv"):
+        ibidem.find(str(tmp_path / "x.csv"), engine=engine)
+    with pytest.raises(InputError, match="the data frame has no column 'text'"):
+        ibidem.find(spark.range(3), engine=engine)
+    with pytest.raises(InputError, match="is given twice"):
+        ibidem.find([good, good], engine=engine)
+    hidden = write_lines(tmp_path / "_hidden.jsonl", random_records(9, 3))
+    with pytest.raises(InputError, match="Spark passes over"):
+        ibidem.find([good, hidden], engine=engine)
+    with pytest.raises(NoDocumentsError, match="the inputs hold no documents"):
+        ibidem.find([], engine=engine)
+    with pytest.raises(ResourceError, match="No FileSystem for scheme"):
+        ibidem.find("nosuch://bucket/x.jsonl", engine=engine)
+    assert spark.sparkContext.getLocalProperty("spark.job.description") is None
+
+
+def test_stages_that_take_more_than_the_budget_end_the_run(spark: Any, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "news.jsonl", random_records(3, 60))
+    (tmp_path / "work").mkdir()
+    engine = ibidem.SparkEngine(spark, tmp_dir=f"file:{tmp_path / 'work'}", partitions=2)
+    with pytest.raises(ResourceError, match="that --max-disk allows: sentences "):
+        ibidem.find(path, engine=engine, signature="exact", max_disk="5kB")
+    assert list((tmp_path / "work").iterdir()) == []
+    with ibidem.find(path, engine=engine, signature="exact", max_disk="1GB") as result:
+        result.write(tmp_path / "out")
+    assert written(tmp_path / "out")[0] == rows_of(ibidem.find(path, signature="exact").passages)

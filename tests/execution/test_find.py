@@ -1,0 +1,100 @@
+"""`find` over partitions gives what `find` on this machine gives, row for row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ibidem.config import SIGNATURES
+from ibidem.errors import InputError, NoDocumentsError, RepeatedIdError
+from ibidem.matches.exchange import join
+from tests.execution.parity import found_apart, local_tables
+from tests.execution.random_collections import odd_records, random_records, skewed_records
+from tests.texts import text, word
+
+
+@pytest.mark.parametrize("signature", SIGNATURES)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_random_collections(signature: str, data: Any) -> None:
+    seed = data.draw(st.integers(0, 10**6))
+    records = random_records(seed, data.draw(st.integers(2, 14)))
+    against = (
+        random_records(seed, data.draw(st.integers(1, 8)), data.draw(st.sampled_from("de")))
+        if data.draw(st.booleans())
+        else None
+    )
+    chosen = {
+        "signature": signature,
+        "max_places": data.draw(st.sampled_from([2, 3, 5, 100])),
+        "min_sentences": data.draw(st.sampled_from([1, 2, 3])),
+        "same_document": data.draw(st.booleans()),
+        "skip_same_group": data.draw(st.booleans()),
+        "max_gap_sentences": data.draw(st.sampled_from([0, 2, 4])),
+        "min_quote_words": data.draw(st.sampled_from([0, 5, 10])),
+        "min_similarity": data.draw(st.sampled_from(["0.5", "0.8", "1"])),
+    }
+    partitions, rows = data.draw(st.sampled_from([1, 2, 3, 7])), data.draw(st.sampled_from([1, 3, 50]))
+    assert found_apart(records, against, partitions, rows, seed, **chosen) == local_tables(records, against, **chosen)
+
+
+@pytest.mark.parametrize("signature", ["exact", "words"])
+@pytest.mark.parametrize("batch_rows", [7, 1000])
+def test_one_footer_everywhere(signature: str, batch_rows: int) -> None:
+    records = skewed_records(400)
+    expected = local_tables(records, None, signature=signature)
+    assert expected[0]
+    assert len(expected[2]) == 1
+    assert found_apart(records, None, 4, batch_rows, signature=signature) == expected
+
+
+@pytest.mark.parametrize("signature", SIGNATURES)
+def test_unusual_texts(signature: str) -> None:
+    for chosen in ({}, {"same_document": True, "max_places": 2}, {"min_sentences": 1}, {"paper": True}):
+        expected = local_tables(odd_records(), None, signature=signature, **chosen)
+        assert found_apart(odd_records(), None, 3, signature=signature, **chosen) == expected
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"signature": "imatch", "min_idf": 0.3, "max_idf": 0.7},
+        {"signature": "fingerprint", "max_document_share": 0.1, "paper": True},
+        {"signature": "spotsigs", "antecedents": "3"},
+        {"signature": "spotsigs", "antecedents": "badobafi babadoba"},
+        {"signature": "shingles", "shingle_size": 3, "min_similarity": "0.4"},
+        {"signature": "shingles", "shingle_size": 9, "paper": True},
+    ],
+)
+def test_settings_of_signatures(chosen: dict[str, Any]) -> None:
+    records = random_records(5, 60)
+    expected = local_tables(records, None, **chosen)
+    assert found_apart(records, None, 3, **chosen) == expected
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_members_of_many_sets_meet_in_blocks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(join, "_LONG_LIST", 2)
+    monkeypatch.setattr(join, "_LEAST_COUNT", 1)
+    records = random_records(seed, 30)
+    # Sizes far apart: blocks of short and of long sentences do not meet, and each has its own pairs.
+    shared = [
+        f"{word(7)} " * (1 + 40 * (n % 2)) + " ".join(word(8000 + 50 * (n % 2) + k) for k in range(20 * (n % 2) + 5 + n % 3))
+        for n in range(12)
+    ]
+    records += [{"id": f"s{n}", "text": f"{value.capitalize()}. {text(500 + n)}"} for n, value in enumerate(shared)]
+    chosen = {"min_similarity": "0.4" if seed % 2 else "0.8", "signature": "words" if seed % 3 else "shingles"}
+    assert found_apart(records, None, 3, seed=seed, **chosen) == local_tables(records, None, **chosen)
+
+
+def test_what_is_wrong_is_said() -> None:
+    records = random_records(1, 4)
+    with pytest.raises(RepeatedIdError, match="'d1' stands twice"):
+        found_apart([*records, {"id": "d1", "text": "Once more."}], None, 3)
+    with pytest.raises(InputError, match="no record has a field 'when'"):
+        found_apart(records, None, 3, time_field="when")
+    with pytest.raises(NoDocumentsError, match="the inputs hold no documents"):
+        found_apart([{"id": "x", "text": ""}], records, 3)

@@ -1,0 +1,126 @@
+"""Slow and plain twins of what views are made of: they count character by character, and compare everything with everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ibidem.viewer.pairs import NO_TIME, PassageColumns
+
+MICROSECONDS_A_DAY = 86_400_000_000
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A passage: documents, places, and what is said of it."""
+
+    a: int
+    b: int
+    a_start: int
+    a_end: int
+    b_start: int
+    b_end: int
+    n_sentences: int = 1
+    similarity: float = 1.0
+    kind: int = 0
+    direction: int = 0
+
+    @property
+    def length(self) -> int:
+        return max(self.a_end - self.a_start, self.b_end - self.b_start)
+
+    def span(self, side: str) -> tuple[int, int]:
+        return (self.a_start, self.a_end) if side == "a" else (self.b_start, self.b_end)
+
+
+def columns_of(passages: Sequence[Plain]) -> PassageColumns:
+    """Return passages as the columns they are worked with."""
+    values = {name: [getattr(p, name) for p in passages] for name in Plain.__dataclass_fields__}
+    kinds = {name: np.float64 if name == "similarity" else np.int64 for name in values}
+    return PassageColumns(**{name: np.array(column, kinds[name]) for name, column in values.items()})
+
+
+def characters(spans: Sequence[tuple[int, int]]) -> set[int]:
+    """Return the characters that lie in spans."""
+    return {place for start, end in spans for place in range(start, end)}
+
+
+def expected_pairs(passages: Sequence[Plain], n_chars: Sequence[int], times: Sequence[int]) -> list[dict[str, Any]]:
+    """Return every pair of documents, counted character by character, with its passages in the order of a."""
+    found = []
+    for a, b in sorted({(p.a, p.b) for p in passages}):
+        own = sorted((p for p in passages if (p.a, p.b) == (a, b)), key=lambda p: (p.a_start, p.b_start))
+        covered = {side: len(characters([p.span(side) for p in own])) for side in "ab"}
+        shares = {
+            side: min(covered[side] / n_chars[number], 1) if n_chars[number] > 0 else None
+            for side, number in (("a", a), ("b", b))
+        }
+        longest = max(own, key=lambda p: p.length)  # the first of equally long ones
+        known = NO_TIME not in (times[a], times[b])
+        found.append(
+            {
+                "a": a,
+                "b": b,
+                "n_passages": len(own),
+                "shared": max(covered.values()),
+                "longest": longest.length,
+                "kind": longest.kind,
+                "direction": longest.direction,
+                "similarity": sum(p.length * p.similarity for p in own) / sum(p.length for p in own),
+                "coverage_a": shares["a"],
+                "coverage_b": shares["b"],
+                "days": abs(times[a] - times[b]) / MICROSECONDS_A_DAY if known else None,
+                "passages": own,
+            }
+        )
+    return found
+
+
+def expected_families(passages: Sequence[Plain]) -> tuple[list[int], list[set[tuple[int, int, int]]]]:
+    """Return the family of every passage, and the places of every family, by comparing all places with all."""
+    places = [(p.a, *p.span("a")) for p in passages] + [(p.b, *p.span("b")) for p in passages]
+    family = [k % len(passages) for k in range(len(places))]  # a passage leads from one to the other
+
+    def join(x: int, y: int) -> None:
+        small, large = sorted((family[x], family[y]))
+        family[:] = [small if number == large else number for number in family]
+
+    for x, (document, start, end) in enumerate(places):
+        for y, (other_document, other_start, other_end) in enumerate(places):
+            overlap = min(end, other_end) - max(start, other_start)
+            if document == other_document and 4 * overlap >= 3 * max(end - start, other_end - other_start):
+                join(x, y)
+    numbers = {root: number for number, root in enumerate(dict.fromkeys(family[: len(passages)]))}
+    merged: list[set[tuple[int, int, int]]] = [set() for _ in numbers]
+    for root, number in numbers.items():
+        own = [place for place, of in zip(places, family, strict=True) if of == root]
+        for document in {place[0] for place in own}:
+            merged[number] |= {(document, *span) for span in united([place[1:] for place in own if place[0] == document])}
+    return [numbers[root] for root in family[: len(passages)]], merged
+
+
+def united(spans: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
+    """Return spans with those that share a character told as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return found
+
+
+def expected_shades(sentences: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, int]]) -> list[dict[str, int]]:
+    """Return for every sentence in how many other documents at least half of its characters stand."""
+    found = []
+    for start, end in sentences:
+        n_documents = 0
+        for other in {span[2] for span in spans}:
+            covered = characters([span[:2] for span in spans if span[2] == other]) & set(range(start, end))
+            n_documents += 2 * len(covered) >= end - start
+        if n_documents:
+            found.append({"start": start, "end": end, "n_documents": n_documents})
+    return found
