@@ -75,11 +75,12 @@ fuzz: .venv/installed-dev
 		echo "atheris cannot be installed."
 	$(BIN)/python -m fuzz --minutes $(MINUTES) --folder build/fuzz
 
-# What `make test` tries briefly, for hours: environments that change under an open index, power cuts, weak digests, inputs that
+# What `make test` tries briefly, for hours: all examples of every property, environments that change under an open index, power cuts, weak digests, inputs that
 # change, texts made to be slow, kills, and a server and a stream under hostile clients. Each part says what it did and fails on
 # any loss. DATA names a folder of real collections for the kills of stored runs, which are left out without it.
 SOAK_MINUTES ?= 30
 soak: .venv/installed-dev programs
+	HYPOTHESIS_PROFILE=many $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 	$(BIN)/python -m tests.environments.machine --steps 50000
 	$(BIN)/python -m tests.crash --states 20000
 	$(BIN)/python -m tests.weak_digests --runs 500

@@ -1,7 +1,8 @@
 """What holds for all tests.
 
-`HYPOTHESIS_PROFILE=quick` tries few examples of each property: enough to see that ibidem runs on a version of Python or of a
-dependency, where another run has tried them all. `--at-most SECONDS` starts no further test after that time, for a quick look.
+Properties say how many examples show that they hold. `make test` tries at most 200 of them, `HYPOTHESIS_PROFILE=many` (`make
+soak`) all, and `HYPOTHESIS_PROFILE=quick` ten: enough to see that ibidem runs on a version of Python or of a dependency.
+`--at-most SECONDS` starts no further test after that time, for a quick look.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from hypothesis import settings
 
 from ibidem.execution import tasks
 
-QUICK_EXAMPLES = 10
+MOST_EXAMPLES = {"quick": 10, "full": 200, "many": 1_000_000}
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "full")
 _STARTED = time.monotonic()
 
 # How long an example takes says something of the machine, and of what else it has to do.
-settings.register_profile("full", deadline=None)
-settings.register_profile("quick", max_examples=QUICK_EXAMPLES, deadline=None)
+for name, most in MOST_EXAMPLES.items():
+    settings.register_profile(name, max_examples=min(100, most), deadline=None)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -54,10 +55,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Bound the examples of tests that ask for a number of their own, which a profile does not change."""
-    if _PROFILE != "quick":
-        return
-    own = "_hypothesis_internal_use_settings"  # where hypothesis keeps what @settings says
+    own, most = "_hypothesis_internal_use_settings", MOST_EXAMPLES[_PROFILE]  # where hypothesis keeps what @settings says
     for item in items:
         function = getattr(item, "function", None)
-        if hasattr(function, own) and getattr(function, own).max_examples > QUICK_EXAMPLES:
-            setattr(function, own, settings(getattr(function, own), max_examples=QUICK_EXAMPLES))
+        if hasattr(function, own) and getattr(function, own).max_examples > most:
+            setattr(function, own, settings(getattr(function, own), max_examples=most))
