@@ -12,7 +12,7 @@ import pytest
 
 import ibidem
 from ibidem.config import Config
-from ibidem.index import answers, hits, known_passages, watcher
+from ibidem.index import answers, hits, known_passages, search, watcher
 from ibidem.index.answers import QueryResult
 from ibidem.index.index import Index
 from ibidem.index.segment import Segment
@@ -64,13 +64,14 @@ def test_portions_tell_what_the_whole_tells(seed: int, monkeypatch: pytest.Monke
         settings = {
             "max_places": chance.choice([2, 3, 7]), "min_score": chance.choice([0.5, 0.8]), "min_similarity": 0.7,
             "min_sentences": chance.choice([1, 2]), "min_quote_words": 3, "min_contained_words": chance.choice([1, 4]),
-            "min_hit_words": 1, "search_engine": chance.choice(["overlap", "overlap", "inverted", "scan"]),
+            "min_hit_words": 1, "search_engine": chance.choice(["overlap", "overlap", "inverted", "bits", "scan"]),
         }  # fmt: skip
         monkeypatch.setattr(hits, "MANY_HITS", chance.choice([20, 10_000]))
         outcomes = []
         for most in (10**6, *FEW):
             monkeypatch.setattr(answers, "MOST_MATCHES", most)
             monkeypatch.setattr(known_passages, "MOST_SIMILAR", most)
+            monkeypatch.setattr(search, "_MOST_CANDIDATES", most)
             outcomes.append(told(asked(random.Random(1000 * seed + number), settings)))
         assert all(outcome == outcomes[0] for outcome in outcomes)
         n_hits += len(outcomes[0][0])
@@ -121,6 +122,25 @@ def test_documents_of_one_template_take_memory_in_proportion(tmp_path: Path, mon
     assert [(a.verdict.n_known, len(a.verdict.sources)) for a in arrivals if a.verdict] == [(0, 0), (1100, 1)]
     assert found == (1100, 0)  # the oldest 1,001 similar places are all in the first document
     assert peak_bytes < 100e6
+
+
+def test_other_searches_list_few_candidates_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """1,500 such sentences have more than two million candidates; what is kept of them is the same for every search."""
+    monkeypatch.setattr(answers, "MOST_MATCHES", 1 << 14)
+    monkeypatch.setattr(search, "_MOST_CANDIDATES", 1 << 16)
+    peaks = {}
+    with ibidem.Index(tmp_path / "index", workers=1, radius=8) as index:
+        index.add([{"id": "a", "text": template("a", 1500)}])
+        for engine in ("overlap", "inverted", "bits"):
+            for n_sentences in (3, 1500):
+                tracemalloc.start()
+                try:
+                    found = index.query({"id": "b", "text": template("b", n_sentences)}, search_engine=engine)
+                    assert found.hits.num_rows == n_sentences
+                    peaks[engine] = tracemalloc.get_traced_memory()[1]
+                finally:
+                    tracemalloc.stop()
+    assert max(peaks["inverted"], peaks["bits"]) < 1.5 * peaks["overlap"], peaks
 
 
 def test_a_document_without_sentences_is_answered(tmp_path: Path) -> None:

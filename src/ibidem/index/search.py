@@ -28,6 +28,7 @@ from ibidem.index.segment import Segment, SegmentSettings
 _N_PARTS = 8
 _ROOM = 1 << 14
 _BLOCK = 64
+_MOST_CANDIDATES = 1 << 22  # that are listed at once, where fewer queries can be asked about
 _EVERYTHING = np.iinfo(np.int64).max
 _NO_NUMBERS = frozen(np.empty(0, np.int64))
 _NO_TYPES = frozen(np.empty(0, np.uint32))
@@ -136,9 +137,9 @@ def search(
     elif request.engine == "fingerprint":
         hits = _by_fingerprint(segment, queries, comparison, common_hashes)
     elif request.engine == "bits":
-        hits = comparison.run(comparison.compare(*_within_radius(segment, queries, request, settings)), map_parts)
+        hits = comparison.run(comparison.compare(*_within_radius(comparison, settings)), map_parts)
     elif request.engine == "inverted":
-        hits = comparison.run(comparison.compare(*_accumulated(segment, queries, comparison)), map_parts)
+        hits = comparison.run(comparison.compare(*_accumulated(comparison)), map_parts)
     else:
         hits = comparison.run(comparison.compare(_NO_NUMBERS, _NO_TYPES), map_parts)
     return Found(hits, comparison.local, partial(_similar_types, comparison, settings, map_parts))
@@ -215,6 +216,11 @@ class _Comparison:
     def scratch(self) -> list[NDArray[Any]]:
         n = int(self.queries.sizes.max(initial=0)) + 1
         return [np.empty(n, kind) for kind in (np.int64, np.int64, np.uint64)]
+
+    def check_candidates(self, n_candidates: int) -> None:
+        """Raise if so many candidates are better listed for fewer queries."""
+        if self._most_matches is not None and len(self.queries) > 1 and n_candidates > _MOST_CANDIDATES:
+            raise TooManyMatchesError
 
     def compare(self, candidate_first: NDArray[np.int64], candidates: NDArray[np.uint32]) -> Callable[..., tuple[int, int]]:
         """Return the full comparison with these candidates, or with every type if there are none given."""
@@ -349,17 +355,22 @@ def radius_by_query(queries: QueryTypes, request: Request, settings: SegmentSett
 
 
 def _within_radius(
-    segment: Segment, queries: QueryTypes, request: Request, settings: SegmentSettings
+    comparison: _Comparison, settings: SegmentSettings
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    segment, queries = comparison.segment, comparison.queries
     tables = bits.BitTables(segment.bit_rows, segment.bit_starts, settings.signature_bits)
-    radius = radius_by_query(queries, request, settings)
+    radius = radius_by_query(queries, comparison.request, settings)
     counts = np.zeros(len(queries), np.int64)
     parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]] = []
+    at_once = max(1, _MOST_CANDIDATES // max(1, segment.n_types))
     for one in np.unique(radius):
-        rows = np.flatnonzero(radius == one)
-        first, types = bits.search(tables, segment.signatures, frozen(queries.signatures[rows]), int(one))
-        counts[rows] = np.diff(first)
-        parts.append((rows, first, types))
+        of_radius = np.flatnonzero(radius == one)
+        for begin in range(0, len(of_radius), at_once):
+            rows = of_radius[begin : begin + at_once]
+            first, types = bits.search(tables, segment.signatures, frozen(queries.signatures[rows]), int(one))
+            counts[rows] = np.diff(first)
+            parts.append((rows, first, types))
+            comparison.check_candidates(int(counts.sum()))
     starts = np.concatenate([[0], np.cumsum(counts)])
     candidates = np.empty(int(starts[-1]), np.uint32)
     for rows, first, types in parts:
@@ -367,9 +378,8 @@ def _within_radius(
     return frozen(starts), frozen(candidates)
 
 
-def _accumulated(
-    segment: Segment, queries: QueryTypes, comparison: _Comparison
-) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+def _accumulated(comparison: _Comparison) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    segment, queries = comparison.segment, comparison.queries
     limit = comparison.request.min_score
     score, touched = np.zeros(segment.n_types, np.int64), np.empty(segment.n_types, np.uint32)
     first = np.zeros(len(queries) + 1, np.int64)
@@ -384,6 +394,7 @@ def _accumulated(
         first[at + 1 : reached + 1] += done
         pieces.append(room[:n].copy())
         done += n
+        comparison.check_candidates(done)
         if reached == at:
             room = np.empty(4 * len(room), np.uint32)
         at = reached
