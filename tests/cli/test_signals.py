@@ -86,7 +86,8 @@ def interrupted(patience_seconds: float) -> Iterator[subprocess.Popen[str]]:
 def test_a_run_that_takes_longer_to_end_says_that_it_waits() -> None:
     with interrupted(0.1) as started:
         assert started.stderr is not None
-        assert started.stderr.readline() == "ibidem: interrupted; waiting for the work at hand (once more: end at once)\n"
+        waiting = "ibidem: interrupted; waiting for the current step (press Ctrl-C again to quit at once)\n"
+        assert started.stderr.readline() == waiting
         assert started.communicate(timeout=LIMIT_SECONDS) == ("", "")  # it closes standard input
         assert started.returncode == 143
 

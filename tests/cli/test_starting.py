@@ -157,6 +157,7 @@ def test_a_signal_at_any_import_of_a_run_leaves_nothing_behind(folder: Path) -> 
 SWALLOWING = {
     "an import": "import greedy",
     "a callback": "import ctypes; ctypes.CFUNCTYPE(None)(end)()",
+    "the loading of a kernel": "from numba.like import load; load()",
     "a finalizer": "class Last:\n        def __del__(self): end()\n    Last()",
 }
 PROGRAM = """
@@ -180,6 +181,13 @@ def test_what_swallows_an_interruption_does_not_keep_the_run_from_its_end(what: 
         "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGTERM)\n    for _ in range(1000): pass\n"
         "except BaseException: pass\n"
     )
+    if what == "the loading of a kernel":
+        (tmp_path / "numba").mkdir()
+        (tmp_path / "numba" / "__init__.py").touch()
+        (tmp_path / "numba" / "like.py").write_text(
+            "import os, signal\ndef load():\n    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n"
+            "        for _ in range(1000): pass\n    except BaseException as error:\n        raise SystemError from error\n"
+        )
     program = PROGRAM.format(statement=SWALLOWING[what])
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False

@@ -19,10 +19,11 @@ from typing import Any, NoReturn
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE_SECONDS = 1.0
-_LOOK_SECONDS = 0.02  # between looks whether an import has ended
+_LOOK_SECONDS = 0.02  # between looks whether code is still being loaded
 _IMPORTING = "<frozen importlib._bootstrap>"
+_NUMBA = f"{os.sep}numba{os.sep}"
 _INTERRUPTED = "ibidem: interrupted\n"
-_WAITING = "ibidem: interrupted; waiting for the work at hand (once more: end at once)\n"
+_WAITING = "ibidem: interrupted; waiting for the current step (press Ctrl-C again to quit at once)\n"
 _received: list[int] = []
 _postponed: list[int] = []  # signals whose KeyboardInterrupt is still to be raised
 _left_alone = threading.Event()
@@ -61,9 +62,9 @@ def loading() -> Iterator[None]:
 def interruptible() -> Iterator[None]:
     """Let the first SIGINT, SIGTERM or SIGHUP raise KeyboardInterrupt in the main thread; a second one ends the process.
 
-    An import is not interrupted, outside of `loading` either: KeyboardInterrupt is raised when it has ended. Nor is a kernel:
-    where the run has not ended after PATIENCE_SECONDS, a line on standard error says that it waits. Off the main thread
-    signals are left as they are.
+    Imports, and the loading of kernels, are not interrupted, outside of `loading` either: KeyboardInterrupt is raised when
+    they have ended. Nor is a kernel that runs: where the run has not ended after PATIENCE_SECONDS, a line on standard error
+    says that it waits. Off the main thread signals are left as they are.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -75,7 +76,7 @@ def interruptible() -> Iterator[None]:
             if os.name == "posix":  # the thread that watches is about to end the process
                 threading.Event().wait(PATIENCE_SECONDS)
             _leave(number)
-        if _is_importing(frame):
+        if _is_loading_code(frame):
             _postponed.append(number)
         else:
             raise KeyboardInterrupt
@@ -95,8 +96,9 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if _received else handler)
 
 
-def _is_importing(frame: FrameType | None) -> bool:
-    while frame is not None and frame.f_code.co_filename != _IMPORTING:
+def _is_loading_code(frame: FrameType | None) -> bool:
+    """Say whether modules are imported, or kernels compiled or loaded: numba makes other errors of what is raised meanwhile."""
+    while frame is not None and frame.f_code.co_filename != _IMPORTING and _NUMBA not in frame.f_code.co_filename:
         frame = frame.f_back
     return frame is not None
 
@@ -135,7 +137,7 @@ def _watch_signals() -> Callable[[], None]:
         while True:
             if not select.select([reader], [], [], _LOOK_SECONDS if n_received else None)[0]:
                 frame = sys._current_frames().get(main_thread)
-                if _postponed and not done.is_set() and not _is_importing(frame):
+                if _postponed and not done.is_set() and not _is_loading_code(frame):
                     n_raised_here += 1
                     _thread.interrupt_main(signal.Signals(_postponed.pop()))
                 del frame
