@@ -61,6 +61,15 @@ def test_what_is_equal_is_removed_beside_a_forged_text(level: str, seed: dict[st
     assert [(row["id"], row["matched_id"]) for row in found] == [("d2", "d1")]
 
 
+@SEEDS
+def test_a_forged_sentence_does_not_make_up_a_passage(seed: dict[str, int]) -> None:
+    """The forged sentence goes nowhere: only its neighbour, which is equal, would be removed."""
+    opening, (first, _, last) = "A sentence of the forger's own opens both of these pages, and is of no interest.", LONG
+    made = f"{opening} {forged(BAIT, first)}."
+    found = removed(ibidem.dedup(records(made, f"{made} {last}", f"{first} {last}"), level="passage", min_sentences=2, **seed))
+    assert [(row["id"], row["matched_id"]) for row in found] == [("d1", "d0")]
+
+
 @LEVELS
 @SEEDS
 @pytest.mark.parametrize("signature", ["exact", "words"])

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ibidem.errors import IndexChangedError, IndexDamagedError, IndexStoreError, IndexWriteError
 from ibidem.index import array_files
+from ibidem.index import sweep as sweep_module
 from ibidem.index.array_files import check_arrays, give_name, is_written, map_arrays, new_name, read_about, write_arrays
 from ibidem.index.folder import OpenFolder, Place
 from ibidem.index.sweep import later_files, sweep
@@ -345,14 +346,19 @@ def test_sweeping_deletes_what_no_commit_needs_and_nothing_else(tmp_path: Path) 
         sweep(folder, MINE, {named}, dropped)
 
 
-def test_sweeping_names_files_whose_writer_was_killed_after_its_commit(tmp_path: Path) -> None:
+def test_sweeping_names_files_whose_writer_was_killed_after_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = {f"segment-{1:016x}.ibi", f"words-{2:016x}.ibi", f"segment-{3:016x}.ibi"}  # the last one is missing
     for name in sorted(names)[:2]:
         array_file(tmp_path, name, MINE, is_committed=False)
     assert later_files(OpenFolder(tmp_path), MINE, names, ()) == []
     there = {name.removesuffix(".new") for name in os.listdir(tmp_path)}
+    synced: list[set[str]] = []
+    monkeypatch.setattr(sweep_module, "sync_folder", lambda folder: synced.append(set(os.listdir(folder))))
     assert sweep(OpenFolder(tmp_path), MINE, names, ()) == []
     assert set(os.listdir(tmp_path)) == there
+    assert synced == [there]  # or a power cut could take the names away again
 
 
 def test_in_an_index_without_identity_only_temporary_files_are_swept(tmp_path: Path) -> None:

@@ -130,9 +130,10 @@ def clean_collection(run: Run) -> CleaningResult:
         documents = shingled = run.read_shingles(fields, unique_ids=False, removing=True)
         removals = duplicate_removals(documents, clusters_of(shingled, None, run))
     else:
-        # Equal sentences are compared when it is known which ones go: that is less than all of one digest.
+        # Under a secret seed, equal sentences are compared when it is known which ones go: that is less than all of one digest.
+        # Under one that others may know, a forged sentence that stays could make up a passage, and its neighbour would go.
         exact = config.signatures.signature == "exact"
-        documents = collection = run.read_sentences(fields, unique_ids=False, settle=not exact)
+        documents = collection = run.read_sentences(fields, unique_ids=False, settle=None if exact else True)
         check_keeping(documents, config)
         rows, cuts = decide_cuts(collection, run)
         with run.progress.stage("cuts"):

@@ -18,6 +18,7 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from ibidem.errors import IndexChangedError, IndexStoreError
+from ibidem.execution.durable_files import sync_folder
 from ibidem.index.array_files import KINDS, NEW, give_name, read_about, write_problem
 from ibidem.index.folder import OpenFolder, Place
 
@@ -39,9 +40,12 @@ def sweep(folder: OpenFolder, identity: str | None, named: Collection[str], drop
         for name in swept:
             with suppress(FileNotFoundError):  # a creator that lost its race removes its own file
                 (folder / name).unlink()
-        for name in set(named).difference(folder.names()):
+        unnamed = set(named).difference(folder.names())
+        for name in unnamed:
             with suppress(OSError):  # readers find it as it is; if it is missing, that is damage, and told of elsewhere
                 give_name(folder / name)
+        if unnamed:
+            sync_folder(folder.descriptor)  # as after a commit: a name that is given shows what was committed
     except OSError as error:
         raise write_problem(folder.path, error) from error
     return swept

@@ -78,6 +78,16 @@ def test_threads_of_one_process(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("way", [(), ("--partitions", "3")], ids=["memory", "disk"])
+def test_files_of_others_in_the_work_folder_stay(run: Run, tmp_path: Path, way: tuple[str, ...]) -> None:
+    note = tmp_path / "out" / ".work" / "stages" / "note.txt"
+    note.parent.mkdir(parents=True)
+    note.write_text("mine")
+    said(run("find", "news.jsonl", "-o", "out", *way), 2 if way else 0)
+    assert note.read_text() == "mine"
+    assert [path.name for path in (tmp_path / "out" / ".work").iterdir()] == ["stages"]
+
+
 def test_folders_that_were_made_go_and_others_stay(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     with occupied(tmp_path / "old" / "new" / "out"):
@@ -109,7 +119,7 @@ def test_a_lock_whose_file_was_removed_meanwhile_is_not_taken_for_one(tmp_path: 
     assert path.read_text() == ""
 
 
-@pytest.mark.parametrize("moment", ["make_folder", "FileLock", "_held", "rmtree"])
+@pytest.mark.parametrize("moment", ["make_folder", "FileLock", "_held", "unlink"])
 def test_an_interruption_at_any_moment_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     """Whatever was just done is done, and then the signal comes; it comes once."""
     signals = iter([KeyboardInterrupt])
@@ -133,15 +143,12 @@ def test_an_interruption_at_any_moment_leaves_no_folder(tmp_path: Path, monkeypa
         folder.mkdir(parents=True)
         interrupt()
 
-    remove = shutil.rmtree
-
-    def remove_some(folder: Path, ignore_errors: bool) -> None:
-        (folder / "lock").unlink()
+    def unlink(path: Path) -> None:
+        os.unlink(path)
         interrupt()
-        remove(folder, ignore_errors)
 
-    if moment == "rmtree":
-        monkeypatch.setattr(work_folder.shutil, "rmtree", remove_some)
+    if moment == "unlink":
+        monkeypatch.setattr(Path, "unlink", unlink)
     else:
         changed = {"make_folder": make, "FileLock": InterruptedLock, "_held": InterruptedSet()}
         monkeypatch.setattr(work_folder, moment, changed[moment])

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 from anyio._backends import _asyncio
@@ -17,6 +18,7 @@ from ibidem.errors import IndexDamagedError, InputError, ResourceError, UsageErr
 from ibidem.viewer.server.api_errors import as_api_error
 from ibidem.viewer.server.page_routes import page_files
 from ibidem.viewer.server.served import Served
+from ibidem.viewer.server.threads import start_threads
 from ibidem.viewer.store import ViewStore
 from tests.viewer.server.expected import expect_error, expect_safe
 
@@ -72,6 +74,12 @@ def test_no_thread_is_started_for_a_request(
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(client.get, [f"{API}/distributions"] * 8))
     assert [answer.status_code for answer in answers] == [200] * 8
+
+
+def test_a_server_that_gets_no_threads_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_asyncio.WorkerThread, "start", refuse_to_start)
+    with pytest.raises(ResourceError, match="does not let this server start 3 threads"):
+        anyio.run(start_threads, 3)
 
 
 def test_work_that_gets_no_thread_is_refused_for_a_while(

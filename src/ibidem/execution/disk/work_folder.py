@@ -28,6 +28,7 @@ from ibidem.results.table_files import WORK_FOLDER, check_is_folder
 from ibidem.version import __version__
 
 _TOLD, _STAGES = "work.json", "stages"
+_LEFTOVERS = (f"{_STAGES}.part", f"{_STAGES}.gone")  # without `work.json` there are no other stages
 _OWNER = "owner"  # in the folder of stages: the run that they are of, so that nobody else's folder is taken for it
 _TRIES = 5
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
@@ -76,7 +77,10 @@ def occupied(output: Path) -> Iterator[Occupied]:
 
 
 def _tidy(lock: FileLock, made: Sequence[Path]) -> None:
-    """Remove the work folder, unless a run is to be resumed from it or another has it; and folders that were made in vain."""
+    """Remove the work folder, unless a run is to be resumed from it or another has it; and folders that were made in vain.
+
+    Only what runs make is deleted: files that somebody has put there stay, and the folder with them.
+    """
     work = lock.path.parent
     with ExitStack() as stack:
         is_held = lock.is_held()
@@ -85,7 +89,13 @@ def _tidy(lock: FileLock, made: Sequence[Path]) -> None:
                 stack.enter_context(FileLock(lock.path))
                 is_held = True
         if is_held and not (work / _TOLD).exists():
-            shutil.rmtree(work, ignore_errors=True)
+            for name in _LEFTOVERS:
+                shutil.rmtree(work / name, ignore_errors=True)
+            for name in (f"{_TOLD}.part", lock.path.name):
+                with suppress(OSError):
+                    (work / name).unlink()
+            with suppress(OSError):  # something else is in it
+                work.rmdir()
         for folder in made:
             with suppress(OSError):  # something is in it
                 folder.rmdir()

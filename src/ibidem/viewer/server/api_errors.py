@@ -84,7 +84,7 @@ def as_api_error(problem: BaseException) -> ApiError:
                 status, code = _OF_OURS[kind]
                 return ApiError(status, code, problem.message, problem.next_step or None)
     if isinstance(problem, RuntimeError) and str(problem) == _NO_THREAD:
-        return ApiError(503, "busy", "the system gives this server no more threads", "Send it again in a while.")
+        return ApiError(503, "busy", "the server could not start another thread", "Try again later.")
     LOG.error("a request failed", exc_info=problem)
     return ApiError(500, "internal", "something went wrong in ibidem itself", "The log of ibidem serve says what it was.")
 

@@ -16,16 +16,15 @@ from ibidem.viewer.server.api_errors import handle_errors
 from ibidem.viewer.server.event_stream import Streams
 from ibidem.viewer.server.export_routes import export_routes
 from ibidem.viewer.server.gzip_answers import Packing
-from ibidem.viewer.server.index_routes import CHECKS_AT_ONCE, index_routes
+from ibidem.viewer.server.index_routes import index_routes
 from ibidem.viewer.server.page_routes import page_routes
 from ibidem.viewer.server.result_routes import result_routes
 from ibidem.viewer.server.security import Access, Guard
 from ibidem.viewer.server.served import Served
-from ibidem.viewer.server.threads import start_threads
 
 API = "/api/v1"
 # Enough for short requests not to wait behind a few long ones, and few enough not to fight for Python's lock.
-_THREADS = 8
+THREADS = 8
 _DESCRIPTION = """What `ibidem serve` answers: the passages that documents share, and what a new text shares with an index.
 
 Times are ISO 8601 in UTC, offsets count characters (code points) of a text, half open, shares lie between 0 and 1, and what is
@@ -45,8 +44,7 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
-        await start_threads(_THREADS + CHECKS_AT_ONCE)
+        anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         yield
         streams.stop()
 

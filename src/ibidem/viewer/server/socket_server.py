@@ -13,12 +13,14 @@ from fastapi import FastAPI
 
 from ibidem.errors import ResourceError
 from ibidem.viewer.server.admission import Admission, limits_of_process
-from ibidem.viewer.server.app import make_app
+from ibidem.viewer.server.app import THREADS, make_app
 from ibidem.viewer.server.event_stream import Streams
+from ibidem.viewer.server.index_routes import CHECKS_AT_ONCE
 from ibidem.viewer.server.page_routes import page_files
 from ibidem.viewer.server.protocol import LimitedProtocol
 from ibidem.viewer.server.security import Access
 from ibidem.viewer.server.served import Served
+from ibidem.viewer.server.threads import start_threads
 
 _LONGEST_FAREWELL_SECONDS = 3
 _MOST_WAITING = 2048  # connections that are not yet accepted
@@ -48,7 +50,8 @@ class Server(uvicorn.Server):
         self._streams = streams
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept. asyncio takes one number for how many are accepted at once and for how many may wait."""
+        """Start the threads and begin to accept. For asyncio, as many connections are accepted at once as may wait."""
+        await start_threads(THREADS + CHECKS_AT_ONCE)
         await super().startup(sockets)
         for listening in sockets or ():
             listening.listen(_MOST_WAITING)

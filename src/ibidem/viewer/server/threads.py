@@ -13,6 +13,8 @@ import anyio
 import anyio.to_thread
 from anyio._backends import _asyncio
 
+from ibidem.errors import ResourceError
+
 
 async def start_threads(count: int) -> None:
     """Start so many threads of the event loop, and keep them; anyio itself ends those that were idle for ten seconds."""
@@ -24,8 +26,10 @@ async def start_threads(count: int) -> None:
             await anyio.to_thread.run_sync(all_there.wait, limiter=limiter)
         except RuntimeError:  # of this thread, or of another, for which the rest would wait
             all_there.abort()
-            raise
 
     async with anyio.create_task_group() as tasks:
         for _ in range(count):
             tasks.start_soon(start)
+    if all_there.broken:
+        message = f"the system does not let this server start {count} threads"
+        raise ResourceError(message, "Free memory, or raise the limit on processes (ulimit -u), and start it again.")
