@@ -286,8 +286,9 @@ class Environment(RuleBasedStateMachine):
                 (catalog.parent / f"{name}.new").rename(catalog.parent / name)
         newer = self.world.new_name()
         shutil.copy2(catalog, newer)
-        if newer.read_bytes() == (path / CATALOG).read_bytes():
-            return  # a stream has the lock
+        if newer.read_bytes() == (path / CATALOG).read_bytes():  # a stream has the lock
+            self.world.check({folder})
+            return
         self.count("restore catalog, all writable" if writable else "restore catalog")
         if writable:
             for file in catalog.parent.iterdir():

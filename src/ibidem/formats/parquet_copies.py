@@ -11,14 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ibidem.errors import InputError
 from ibidem.formats.byte_streams import READ_ERRORS
 from ibidem.formats.copy_files import InputFile, OutputFile
 from ibidem.formats.edits import Edits
-from ibidem.formats.parquet_files import n_bytes_of, rows_without_excess, stored_bytes
+from ibidem.formats.expansion_limit import MOST_TIMES, most_unfolded
+from ibidem.formats.parquet_files import dictionary_bytes, n_bytes_of, rows_without_excess, stored_bytes
 
 MAX_ROWS = 1 << 16
 # A larger row group is read and written in parts of about this size, so that memory does not grow with it.
 MAX_GROUP_BYTES = 128 << 20
+_DICTIONARY_BYTES = 1 << 20  # Arrow's default: a column with more different values than fit is written out
 
 
 def column_names(file: InputFile) -> list[str]:
@@ -43,7 +46,8 @@ def rewrite_parquet(file: InputFile, output: OutputFile, edits: Edits) -> None:
             for field in edits.marks.fields:
                 schema = schema.append(field)
         position = 1
-        with pq.ParquetWriter(_Sink(output), schema, **_settings(table)) as writer:
+        sink, most_bytes = _Sink(output), most_unfolded(file.n_stored_bytes)
+        with pq.ParquetWriter(sink, schema, **_settings(table, stored)) as writer:
             for batches in _groups(table, stored, file):
                 changed = []
                 for batch in batches:
@@ -52,6 +56,9 @@ def rewrite_parquet(file: InputFile, output: OutputFile, edits: Edits) -> None:
                 group = pa.Table.from_batches([part for parts in changed for part in parts], schema)
                 if group.num_rows:
                     writer.write_table(group, row_group_size=group.num_rows)
+                if sink.n_bytes > most_bytes:
+                    message = f"the copy of {file.name} would be more than {MOST_TIMES:,} times as large as the file"
+                    raise InputError(message, "Leave the file out, or give it as JSON lines.")
     file.take_all()
     file.report()
 
@@ -62,7 +69,13 @@ class _Sink:
     closed = False
 
     def __init__(self, output: OutputFile) -> None:
-        self.write = output.write_raw
+        self.n_bytes = 0
+        self._write = output.write_raw
+
+    def write(self, data: Any) -> None:
+        """Write bytes, and count them."""
+        self.n_bytes += len(data)
+        self._write(data)
 
     def flush(self) -> None:
         """Leave it to the owner."""
@@ -105,7 +118,7 @@ def _batches(table: Any, number: int, n_rows: int, file: InputFile) -> Iterator[
         yield from islice(_batches(table, number, 1, file), n_read, None)
 
 
-def _settings(table: Any) -> dict[str, Any]:
+def _settings(table: Any, stored: Any) -> dict[str, Any]:
     """Return how to write as the input was written, as far as its metadata tell."""
     metadata = table.metadata
     settings: dict[str, Any] = {"store_schema": b"ARROW:schema" in (metadata.metadata or {})}
@@ -118,6 +131,8 @@ def _settings(table: Any) -> dict[str, Any]:
     # One name instead of one for each column is good for columns that are added, too.
     settings["compression"] = codecs if len(set(codecs.values())) > 1 else codecs[columns[0].path_in_schema]
     settings["use_dictionary"] = [column.path_in_schema for column in columns if column.has_dictionary_page]
+    # A value that is stored once in the input is stored once in each row group of the copy, however long it is.
+    settings["dictionary_pagesize_limit"] = max(_DICTIONARY_BYTES, *(dictionary_bytes(column, stored) for column in columns))
     settings["write_statistics"] = [column.path_in_schema for column in columns if column.is_stats_set]
     settings["use_deprecated_int96_timestamps"] = any(column.physical_type == "INT96" for column in columns)
     return settings

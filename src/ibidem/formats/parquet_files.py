@@ -113,11 +113,11 @@ def rows_without_excess(file: Any, number: int, stored: Any, columns: list[str] 
     longest = 1
     for place in range(min(group.num_columns, len(schema))):
         if columns is None or schema.column(place).path.partition(".")[0] in columns:
-            longest = max(longest, _dictionary_bytes(group.column(place), stored))
+            longest = max(longest, dictionary_bytes(group.column(place), stored))
     return max(1, _MOST_REPEATED_BYTES // longest)
 
 
-def _dictionary_bytes(chunk: Any, stored: Any) -> int:
+def dictionary_bytes(chunk: Any, stored: Any) -> int:
     """Return the size of the dictionary of a column chunk, which no repeated text is longer than; 0 without one."""
     begin = chunk.data_page_offset
     if chunk.dictionary_page_offset is not None and 0 < chunk.dictionary_page_offset < begin:
