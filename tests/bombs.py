@@ -32,7 +32,12 @@ def long_lines(n_lines: int, n_chars: int, name: str = "") -> bytes:
 
 
 def write_repeating_parquet(
-    path: Path, n_rows: int, n_chars: int, column: str = "text", is_stored_as_dictionary: bool = False
+    path: Path,
+    n_rows: int,
+    n_chars: int,
+    column: str = "text",
+    is_stored_as_dictionary: bool = False,
+    compression: str = "zstd",
 ) -> int:
     """Write a file whose rows have one of four long texts each, which are stored once; return its size."""
     words = [f"Paragraph {letter} of the long page says the same as all others. " for letter in "abcd"]
@@ -41,6 +46,6 @@ def write_repeating_parquet(
     columns = {"id": pa.array([str(row) for row in range(n_rows)]), "text": pa.array(["A short text."] * n_rows)}
     table = pa.table(columns | {column: repeated})
     pq.write_table(
-        table, path, compression="zstd", dictionary_pagesize_limit=1 << 30, store_schema=is_stored_as_dictionary
+        table, path, compression=compression, dictionary_pagesize_limit=1 << 30, store_schema=is_stored_as_dictionary
     )
     return path.stat().st_size

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.config import Config
-from ibidem.formats import expansion_limit, parquet_files, read_batches
+from ibidem.formats import expansion_limit, parquet_copies, parquet_files, read_batches
 from ibidem.formats.byte_streams import ByteStream
 from ibidem.formats.expansion_limit import UnfoldedError
 from ibidem.formats.http_bodies import BodyError, decode_body
@@ -133,11 +133,11 @@ def test_the_size_of_a_dictionary_is_read_from_its_page(tmp_path: Path) -> None:
         write_repeating_parquet(path, 8, n_chars)
         with pa.OSFile(str(path)) as stored, pq.ParquetFile(stored) as file:
             chunk = file.metadata.row_group(0).column(1)
-            n_bytes = parquet_files._dictionary_bytes(chunk, stored)
+            n_bytes = parquet_files.dictionary_bytes(chunk, stored)
             assert 4 * n_chars <= n_bytes <= 4 * (n_chars + 100)
     pq.write_table(pa.table({"text": ["one", "two"]}), path, use_dictionary=False)
     with pa.OSFile(str(path)) as stored, pq.ParquetFile(stored) as file:
-        assert parquet_files._dictionary_bytes(file.metadata.row_group(0).column(0), stored) == 0
+        assert parquet_files.dictionary_bytes(file.metadata.row_group(0).column(0), stored) == 0
 
 
 def test_pages_that_were_packed_twice(tmp_path: Path) -> None:
@@ -174,6 +174,24 @@ def test_a_column_that_nobody_reads_may_unfold_as_far_as_it_likes(run: Run, tmp_
     said(run("dedup", "notes.parquet", "-o", "clean", "--mark-only"), 0)
     copy, original = (pq.read_table(tmp_path / name) for name in ("clean/notes.parquet", "notes.parquet"))
     assert copy.select(original.column_names).to_pylist() == original.to_pylist()
+
+
+@pytest.mark.parametrize("is_stored_as_dictionary", [False, True])
+def test_long_values_are_stored_once_in_a_copy_too(run: Run, tmp_path: Path, is_stored_as_dictionary: bool) -> None:
+    """Arrow would write each of them out as soon as a dictionary has more than a megabyte."""
+    source = tmp_path / "notes.parquet"
+    n_bytes = write_repeating_parquet(source, 400, 500_000, "notes", is_stored_as_dictionary, compression="none")
+    assert n_bytes < 3_000_000
+    said(run("dedup", "notes.parquet", "-o", "clean", "--mark-only"), 0)
+    assert (tmp_path / "clean" / "notes.parquet").stat().st_size < 4 * n_bytes  # 200 MB are two row groups
+
+
+def test_a_copy_that_would_fill_the_disk_is_refused(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_repeating_parquet(tmp_path / "notes.parquet", 400, 50_000, "notes", compression="none")
+    monkeypatch.setattr(expansion_limit, "MOST_TIMES", 2)
+    monkeypatch.setattr(parquet_copies, "MAX_GROUP_BYTES", 100_000)
+    said(run("dedup", "notes.parquet", "-o", "clean", "--mark-only"), 3, "the copy of notes.parquet would be more than")
+    assert not (tmp_path / "clean").exists()
 
 
 def test_strict_stops_at_it(run: Run, tmp_path: Path) -> None:

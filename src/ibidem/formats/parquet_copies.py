@@ -131,8 +131,12 @@ def _settings(table: Any, stored: Any) -> dict[str, Any]:
     # One name instead of one for each column is good for columns that are added, too.
     settings["compression"] = codecs if len(set(codecs.values())) > 1 else codecs[columns[0].path_in_schema]
     settings["use_dictionary"] = [column.path_in_schema for column in columns if column.has_dictionary_page]
-    # A value that is stored once in the input is stored once in each row group of the copy, however long it is.
-    settings["dictionary_pagesize_limit"] = max(_DICTIONARY_BYTES, *(dictionary_bytes(column, stored) for column in columns))
+    # A value that is stored once in the input is stored once in each row group of the copy, however long it is. A dictionary
+    # that only reaches the limit is given up.
+    largest = 0
+    with suppress(*READ_ERRORS):  # then reading the rows fails too, where it is told of
+        largest = max(dictionary_bytes(column, stored) for column in columns)
+    settings["dictionary_pagesize_limit"] = max(_DICTIONARY_BYTES, largest + 1)
     settings["write_statistics"] = [column.path_in_schema for column in columns if column.is_stats_set]
     settings["use_deprecated_int96_timestamps"] = any(column.physical_type == "INT96" for column in columns)
     return settings
