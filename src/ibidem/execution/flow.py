@@ -41,6 +41,9 @@ class Blocks:
 Mapper = Callable[[Iterator[Any]], Iterable[Emitted]]
 Reducer = Callable[[int, Mapping[str, pa.Table]], Iterable[Emitted]]
 Inputs = Mapping[str, Blocks | Sequence[Blocks]]
+Answer = Callable[[pa.Table, Mapping[str, pa.Table]], pa.Table | tuple[pa.Table, NDArray[np.int64]]]
+
+ASKER = pa.field("asker", pa.int32())  # of a question: the partition that wants the answer
 
 
 class Flow(Protocol):
@@ -67,6 +70,32 @@ class Flow(Protocol):
     def collect(self, blocks: Blocks) -> pa.Table:
         """Return all rows, for counts and other small things, in any order."""
         ...
+
+
+def lookup(
+    flow: Flow, stage: str, asked: Blocks | Sequence[Blocks], known: Inputs, answer: Answer, schema: pa.Schema
+) -> Blocks:
+    """Answer questions at the homes of their keys; each answer, a row of `schema`, goes to the partition that asked.
+
+    `asked` was sent to the homes of the keys; its columns are up to the caller, but for `ASKER`. At every home with questions
+    `answer` gets them and what is `known` there, and returns a row for each of them, in their order; or rows, and which
+    question each of them answers: some questions may have no answer. With nothing known, the questions answer one another.
+
+    An answer says which question it belongs to, by its key or a row number: askers get their answers in any order.
+    """
+
+    def reply(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+        questions = tables["asked"]
+        if questions.num_rows == 0:
+            return
+        found = answer(questions, {name: table for name, table in tables.items() if name != "asked"})
+        askers = questions["asker"].to_numpy().astype(np.int64)
+        if isinstance(found, tuple):
+            found, of_question = found
+            askers = askers[of_question]
+        yield Emitted("answers", found, askers)
+
+    return flow.reduce(stage, {"asked": asked, **known}, reply, {"answers": schema})["answers"]
 
 
 def record_batches(given: Iterator[pa.Table | pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
