@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import text_key
 from ibidem.columns.parted_tables import CHECK_NAMES, NAMED, in_order, table_of
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, Mapper
+from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, Mapper, lookup
 from ibidem.execution.layout import Layout
 from ibidem.formats.decisions import Decision, SourceDecisions
 from ibidem.formats.edits import Edits
@@ -26,7 +26,7 @@ from ibidem.sentences import CheckKey
 
 # A row of `removed.jsonl`, the number of its document and the checks of its text; at home, in order.
 GONE = pa.schema([("document", pa.int64()), *REMOVED, *((name, pa.uint64()) for name in CHECK_NAMES)])
-_ASKED = pa.schema([("matched", pa.int64()), ("home", pa.int64())])
+_ASKED = pa.schema([("matched", pa.int64()), ASKER])
 NUMBER = "ibidem:document"  # no column of a user has this name
 LINES = pa.schema([(NUMBER, pa.int64()), ("line", pa.large_binary())])
 
@@ -61,9 +61,8 @@ def removed_passages(flow: Flow, spans: Blocks, named: Blocks, layout: Layout) -
         table = table_of([matched, np.full(len(matched), partition)], _ASKED)
         yield Emitted("asked", table, layout.home(matched))
 
-    def tell(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        asked = tables["asked"]
-        yield Emitted("told", _named(tables["named"], asked["matched"].to_numpy()), asked["home"].to_numpy())
+    def tell(asked: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:
+        return _named(known["named"], asked["matched"].to_numpy())
 
     def name(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["spans"]
@@ -83,7 +82,7 @@ def removed_passages(flow: Flow, spans: Blocks, named: Blocks, layout: Layout) -
         yield Emitted("gone", table_of(columns, GONE), partition)
 
     asked = flow.reduce("removed-asked", {"spans": spans}, ask, {"asked": _ASKED})["asked"]
-    told = flow.reduce("removed-told", {"asked": asked, "named": named}, tell, {"told": NAMED})["told"]
+    told = lookup(flow, "removed-told", asked, {"named": named}, tell, NAMED)
     return flow.reduce("removed", {"spans": spans, "named": named, "told": told}, name, {"gone": GONE})["gone"]
 
 
