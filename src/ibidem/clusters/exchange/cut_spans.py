@@ -11,7 +11,7 @@ import pyarrow as pa
 from ibidem.clusters.exchange.cut_order import STEP, Names, Numbers, Truths, find, numbered
 from ibidem.columns.hashes import mix
 from ibidem.columns.parted_tables import stretches, table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, lookup
 from ibidem.execution.layout import Layout
 
 # What is removed, at home and in reading order. A document that `is_dropped` goes as a whole.
@@ -32,7 +32,7 @@ _OPEN = pa.schema(
     + [("first_row", pa.int64()), ("last_row", pa.int64()), ("check", pa.uint64())]  # rows of the matched document
 )
 _RANGE: list[tuple[str, pa.DataType]] = [("matched", pa.int64()), ("first_row", pa.int64()), ("last_row", pa.int64())]
-_ASKED = pa.schema([*_RANGE, ("partition", pa.int32())])
+_ASKED = pa.schema([*_RANGE, ASKER])
 _TOLD = pa.schema([*_RANGE, ("matched_start", pa.int64()), ("matched_end", pa.int64()), ("check", pa.uint64())])
 
 
@@ -51,15 +51,15 @@ def spans_of(flow: Flow, rows: Blocks, cuts: list[Blocks], layout: Layout) -> Bl
         table = table_of([*asked, np.full(len(example), partition)], _ASKED)
         yield Emitted("asked", table, layout.home(asked[0]))
 
-    def tell(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        asked = tables["asked"]
-        matched, first_row, last_row, partition = (column.to_numpy() for column in asked.columns)
+    def tell(asked: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:
+        rows = known["rows"]
+        matched, first_row, last_row = (asked[name].to_numpy() for name, _ in _RANGE)
         counts = last_row - first_row + 1
-        at = _row_index(tables["rows"], np.repeat(matched, counts), stretches(first_row, counts))
+        at = _row_index(rows, np.repeat(matched, counts), stretches(first_row, counts))
         heads = np.cumsum(counts) - counts
-        start, end = tables["rows"]["start"].to_numpy()[at[heads]], tables["rows"]["end"].to_numpy()[at[heads + counts - 1]]
-        check = _checks_of(tables["rows"]["check"].to_numpy()[at], heads)
-        yield Emitted("told", table_of([matched, first_row, last_row, start, end, check], _TOLD), partition.astype(np.int64))
+        start, end = rows["start"].to_numpy()[at[heads]], rows["end"].to_numpy()[at[heads + counts - 1]]
+        check = _checks_of(rows["check"].to_numpy()[at], heads)
+        return table_of([matched, first_row, last_row, start, end, check], _TOLD)
 
     def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         spans, told = tables["spans"], tables["told"]
@@ -74,8 +74,8 @@ def spans_of(flow: Flow, rows: Blocks, cuts: list[Blocks], layout: Layout) -> Bl
         yield Emitted("spans", in_reading_order(_equal(spans.select(SPANS.names), is_equal)), partition)
 
     made = flow.reduce("cuts-spans", {"rows": rows, "cuts": cuts}, make, {"spans": _OPEN, "asked": _ASKED})
-    told = flow.reduce("cuts-sources", {"rows": rows, "asked": made["asked"]}, tell, {"told": _TOLD})
-    return flow.reduce("cuts", {"spans": made["spans"], **told}, finish, {"spans": SPANS})["spans"]
+    told = lookup(flow, "cuts-sources", made.pop("asked"), {"rows": rows}, tell, _TOLD)
+    return flow.reduce("cuts", {"spans": made["spans"], "told": told}, finish, {"spans": SPANS})["spans"]
 
 
 def _equal(spans: pa.Table, is_equal: Truths) -> pa.Table:
