@@ -14,18 +14,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters.exchange.cut_order import PLACE, Names, Places, find, first_of_each, firsts
+from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, find, first_of_each, firsts
 from ibidem.clusters.kernels.cuts import drop_short_windows
 from ibidem.columns.collection import Collection
 from ibidem.columns.parted_tables import collection_of, flat, in_order, starts_of, table_of
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.matches.core import rows_of
 from ibidem.passages import Rows
 from ibidem.passages.kernels.windows import window_keys
 
-_KEYS = pa.schema([("key", pa.uint64()), ("standing", pa.int8()), ("first", pa.int64()), ("partition", pa.int32())])
+_KEYS = pa.schema([("key", pa.uint64()), ("standing", pa.int8()), ("first", pa.int64()), ASKER])
 # Keys of windows that may let one another go, where they stand; `first` is the first document of each, by number (where only
 # equal rows match: 0).
 REPEATED = pa.schema([("key", pa.uint64()), ("first", pa.int64())])
@@ -118,22 +118,20 @@ def repeated_windows(flow: Flow, documents: Blocks, layout: Layout, rule: Rule) 
         table = table_of([keys[first], standing, lowest, np.full(len(first), partition)], _KEYS)
         yield Emitted("keys", table, route_by_hash(keys[first], flow_partitions))
 
-    def answer(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        keys, standing = tables["keys"]["key"].to_numpy(), tables["keys"]["standing"].to_numpy()
+    def answer(asked: pa.Table, _: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
+        keys, standing, first = (asked[name].to_numpy() for name in ("key", "standing", "first"))
         order = np.argsort(keys, kind="stable")
         heads = firsts(keys[order])
-        both = np.bitwise_or.reduceat(standing[order], heads) == _TWICE if len(order) else np.empty(0, np.bool_)
         counts = np.diff(np.append(heads, len(order)))
+        both = np.bitwise_or.reduceat(standing[order], heads) == _TWICE
         useful = np.repeat(both if has_reference else both | (counts > 1), counts)
-        first = tables["keys"]["first"].to_numpy()[order]
-        lowest = np.repeat(np.minimum.reduceat(first, heads), counts) if len(order) else first
+        lowest = np.repeat(np.minimum.reduceat(first[order], heads), counts)
         chosen = order[useful]
-        routes = tables["keys"]["partition"].to_numpy()[chosen].astype(np.int64)
-        yield Emitted("repeated", table_of([keys[chosen], lowest[useful]], REPEATED), routes)
+        return table_of([keys[chosen], lowest[useful]], REPEATED), chosen
 
     flow_partitions, has_reference = flow.n_partitions, layout.has_reference
-    sent = flow.reduce("cuts-keys", {"documents": documents}, send, {"keys": _KEYS})
-    return flow.reduce("cuts-repeated", sent, answer, {"repeated": REPEATED})["repeated"]
+    keys = flow.reduce("cuts-keys", {"documents": documents}, send, {"keys": _KEYS})["keys"]
+    return lookup(flow, "cuts-repeated", keys, {}, answer, REPEATED)
 
 
 def repeated_rows(
