@@ -18,7 +18,7 @@ import pyarrow as pa
 from ibidem.clusters.exchange.cut_order import PLACE, STEP, Names, Numbers, Places, Truths, find, first_of_each, numbered
 from ibidem.clusters.exchange.cut_windows import ROWS, WINDOWS, Rule, merged_windows
 from ibidem.columns.parted_tables import table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs, route_by_hash
+from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, Inputs, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 
 # Rows that wait, with each of their slots.
@@ -27,7 +27,7 @@ PAIRS = pa.schema([*PLACE, ("slot", pa.uint64())])
 STAYING = pa.schema([("slot", pa.uint64()), *PLACE])
 # Rows that go, beside the row that each is cut for.
 CUTS = pa.schema([("document", pa.int64()), ("row", pa.int64()), ("matched", pa.int64()), ("matched_row", pa.int64())])
-_KNOWN_WINDOWS = pa.schema([field for field in WINDOWS if field.name != "partition"])
+_KNOWN_WINDOWS = pa.schema([field for field in WINDOWS if field.name != ASKER.name])
 _WAITING = pa.schema([*STAYING, ("partition", pa.int32())])
 _ANSWERS = pa.schema([*STAYING, *((f"staying_{name}", kind) for name, kind in PLACE)])
 _LEFT = pa.schema([("n_pairs", pa.int64())])
@@ -46,12 +46,10 @@ class Undecided:
 def first_round(flow: Flow, rows: Blocks, windows: Blocks, layout: Layout, rule: Rule) -> dict[str, Blocks]:
     """Decide what the first place of each window settles. With a reference that is everything."""
 
-    def merge(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        table = tables["windows"]
-        keys = table["key"].to_numpy()
-        merged = merged_windows(keys, table["following"].to_numpy(), Places.of(table))
-        answers = table_of([*merged], _KNOWN_WINDOWS).take(pa.array(np.searchsorted(merged[0], keys)))
-        yield Emitted("windows", answers, table["partition"].to_numpy().astype(np.int64))
+    def merge(asked: pa.Table, _: Mapping[str, pa.Table]) -> pa.Table:
+        keys = asked["key"].to_numpy()
+        merged = merged_windows(keys, asked["following"].to_numpy(), Places.of(asked))
+        return table_of([*merged], _KNOWN_WINDOWS).take(pa.array(np.searchsorted(merged[0], keys)))
 
     def decide(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         places, slots, first = _slots_of(tables["rows"], tables["windows"], rule.size)
@@ -62,8 +60,8 @@ def first_round(flow: Flow, rows: Blocks, windows: Blocks, layout: Layout, rule:
         yield from _decided(places, slots, first, staying, partition, n_partitions, rule, layout.has_reference)
 
     n_partitions = flow.n_partitions
-    merged = flow.reduce("cuts-windows", {"windows": windows}, merge, {"windows": _KNOWN_WINDOWS})
-    return flow.reduce("cuts-round-1", {"rows": rows, **merged}, decide, _DECIDED)
+    merged = lookup(flow, "cuts-windows", windows, {}, merge, _KNOWN_WINDOWS)
+    return flow.reduce("cuts-round-1", {"rows": rows, "windows": merged}, decide, _DECIDED)
 
 
 def more_rounds(

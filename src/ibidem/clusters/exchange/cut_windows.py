@@ -46,7 +46,7 @@ ROWS = pa.schema(
 )
 # What a partition knows of a key: the one that follows it wherever it stands (0: this and that, or none), and the first place
 # that may be a source.
-WINDOWS = pa.schema([("key", pa.uint64()), ("following", pa.uint64()), *PLACE, ("partition", pa.int32())])
+WINDOWS = pa.schema([("key", pa.uint64()), ("following", pa.uint64()), *PLACE, ASKER])
 _ONCE, _TWICE = 1, 3
 
 
@@ -186,7 +186,7 @@ def repeated_rows(
 
 
 def _known(keys: Names, places: Places, layout: Layout) -> tuple[NDArray[Any], ...]:
-    """Return the columns of `WINDOWS` but for the partition."""
+    """Return the columns of `WINDOWS` but for the asker."""
     at = np.flatnonzero(keys)
     beside = (np.diff(places.document) == 0) & (np.diff(places.row) == 1)
     following = np.zeros(len(keys), np.uint64)
