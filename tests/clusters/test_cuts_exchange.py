@@ -269,7 +269,7 @@ def test_one_text_in_all_documents_is_sent_once_a_partition(monkeypatch: pytest.
     monkeypatch.setattr(MemoryFlow, "_store", counting)
     check(items, level="passage", partitions=(5,))
     at_home = {"cuts-rows/rows", "cuts-round-1/pairs", "cuts-round-2/cuts", "cuts-spans/spans", "cuts/spans", "cuts-keys/keys"}
-    assert sent["cuts-repeated/repeated"] == 2 * 5
+    assert sent["cuts-repeated/answers"] == 2 * 5
     assert {name for name, n_rows in sent.items() if n_rows > 4 * 5} == at_home
     assert max(check(items, level="passage", same_document=True)) == 2
 
