@@ -13,13 +13,13 @@ from ibidem.clusters.keep_rules import value_places
 from ibidem.columns.collection import NO_TIME
 from ibidem.columns.parted_tables import table_of
 from ibidem.execution.checks import nothing_to_keep_by
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, lookup
 from ibidem.execution.layout import Layout
 
 # Documents are in the order of (rank_key, document), which is that of `clusters.keep_order`.
 RANKS = pa.schema([("document", pa.int64()), ("rank_key", pa.int64())])
 
-_VALUES = pa.schema([("value", pa.large_string()), ("count", pa.int64()), ("partition", pa.int32())])
+_VALUES = pa.schema([("value", pa.large_string()), ("count", pa.int64()), ASKER])
 _PLACES = pa.schema([("value", pa.large_string()), ("rank_key", pa.int64())])
 _KNOWN = pa.schema([("n_known", pa.int64())])
 
@@ -91,15 +91,14 @@ def _rank_by_values(flow: Flow, name: str, documents: Blocks, layout: Layout, ru
         yield Emitted("values", table_of(values, _VALUES), 0)
         yield Emitted("known", table_of([[counts.sum()]], _KNOWN), 0)
 
-    def place(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        different = tables["values"]["value"].combine_chunks().dictionary_encode()
+    def place(asked: pa.Table, _: Mapping[str, pa.Table]) -> pa.Table:
+        different = asked["value"].combine_chunks().dictionary_encode()
         codes = different.indices.to_numpy()
         texts = different.dictionary.to_pylist()
-        counts = np.bincount(codes, tables["values"]["count"].to_numpy(), minlength=len(texts))
+        counts = np.bincount(codes, asked["count"].to_numpy(), minlength=len(texts))
         is_known, places = value_places(texts, counts)
         keys = np.where(is_known, -places if rule.endswith(":max") else places, _UNKNOWN)
-        rows = table_of([tables["values"]["value"], keys[codes]], _PLACES)
-        yield Emitted("places", rows, tables["values"]["partition"].to_numpy().astype(np.int64))
+        return table_of([asked["value"], keys[codes]], _PLACES)
 
     def rank(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         numbers = tables["documents"]["document"].to_numpy()
@@ -109,6 +108,6 @@ def _rank_by_values(flow: Flow, name: str, documents: Blocks, layout: Layout, ru
         yield Emitted("ranks", table_of([numbers, _with_side(keys, numbers, layout)], RANKS), partition)
 
     counted = flow.reduce(f"{name}-values", {"documents": documents}, count, {"values": _VALUES, "known": _KNOWN})
-    placed = flow.reduce(f"{name}-places", {"values": counted["values"]}, place, {"places": _PLACES})
-    inputs = {"documents": documents, "places": placed["places"]}
+    places = lookup(flow, f"{name}-places", counted.pop("values"), {}, place, _PLACES)
+    inputs = {"documents": documents, "places": places}
     return {**flow.reduce(f"{name}-ranks", inputs, rank, {"ranks": RANKS}), "known": counted["known"]}
