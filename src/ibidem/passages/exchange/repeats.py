@@ -28,7 +28,7 @@ from ibidem.columns.parted_tables import (
     table_of,
 )
 from ibidem.config import Config, passage_limits
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.passages.coverage import Marks
 from ibidem.passages.diagonals import HOT_TEXT, HOT_WINDOW
@@ -40,7 +40,8 @@ from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS, PLACES, VARIA
 from ibidem.passages.repeats import apart
 from ibidem.sentences import hash_strings
 
-_LINKS = pa.schema([("key", pa.uint64()), ("following", pa.uint64()), ("preceding", pa.uint64()), ("home", pa.int32())])
+_LINKS = pa.schema([(name, pa.uint64()) for name in ("key", "following", "preceding")])
+_BESIDE = _LINKS.append(ASKER)
 
 
 def find_repeats(
@@ -62,18 +63,15 @@ def _link(flow: Flow, hot: Blocks, layout: Layout) -> Blocks:
     def summarise(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         table = tables["hot"].filter(pc.equal(tables["hot"]["bit"], HOT_WINDOW))
         columns = _agreed(*(table[name].to_numpy() for name in ("key", "following", "preceding")))
-        home = np.full(len(columns[0]), partition, np.int32)
-        yield Emitted("links", table_of([*columns, home], _LINKS), route_by_hash(columns[0], layout.n_partitions))
+        table = table_of([*columns, np.full(len(columns[0]), partition)], _BESIDE)
+        yield Emitted("beside", table, route_by_hash(columns[0], layout.n_partitions))
 
-    def agree(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        keys, following, preceding, homes = (tables["links"][name].to_numpy() for name in _LINKS.names)
-        known, all_following, all_preceding = _agreed(keys, following, preceding)
-        at = np.searchsorted(known, keys)
-        columns = [keys, all_following[at], all_preceding[at], homes]
-        yield Emitted("links", table_of(columns, _LINKS), homes.astype(np.int64))
+    def agree(asked: pa.Table, _: Mapping[str, pa.Table]) -> pa.Table:
+        agreed = _agreed(*(asked[name].to_numpy() for name in _LINKS.names))
+        return table_of([*agreed], _LINKS).take(pa.array(np.searchsorted(agreed[0], asked["key"].to_numpy())))
 
-    links = flow.reduce("repeats-beside", {"hot": hot}, summarise, {"links": _LINKS})
-    return flow.reduce("repeats-links", links, agree, {"links": _LINKS})["links"]
+    beside = flow.reduce("repeats-beside", {"hot": hot}, summarise, {"beside": _BESIDE})["beside"]
+    return lookup(flow, "repeats-links", beside, {}, agree, _LINKS)
 
 
 def _agreed(keys: NDArray[np.uint64], *beside: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], ...]:
