@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.parted_tables import flat, lengths, starts_of, table_of
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import SamplingPlan
 from ibidem.resemblance.exchange.shingles import documents_with_sets, every_of, listed_by_route, sets_of, taken
@@ -28,7 +28,7 @@ LEVELS = pa.schema([("sender", pa.int32()), ("keys", pa.list_(pa.uint32())), ("l
 COMMON = pa.schema([("round", pa.int8()), ("hash", pa.uint64())])
 
 _N_HOT = pa.schema([("n_hot", pa.int64())])
-_COUNTED = pa.schema([("round", pa.int8()), ("hash", pa.uint64()), ("count", pa.int64()), ("home", pa.int32())])
+_COUNTED = pa.schema([("round", pa.int8()), ("hash", pa.uint64()), ("count", pa.int64()), ASKER])
 
 _HOT = 255  # the level of shingles that may be common
 
@@ -135,12 +135,14 @@ def find_common(flow: Flow, at_home: Mapping[str, Blocks], rounds: Rounds, layou
             columns = [np.full(len(hashes), number), hashes, counts, np.full(len(hashes), partition)]
             yield Emitted("counted", table_of(columns, _COUNTED), route_by_hash(hashes, layout.n_partitions))
 
-    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        number, hashes, counts, homes = (tables["counted"][name].to_numpy() for name in _COUNTED.names)
+    def choose(asked: pa.Table, _: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
+        number, hashes, counts = (asked[name].to_numpy() for name in ("round", "hash", "count"))
+        is_common = np.zeros(len(number), np.bool_)
         for this in np.unique(number):
             rows = np.flatnonzero(number == this)
-            rows = rows[np.isin(hashes[rows], common_of(hashes[rows], counts[rows], most))]
-            yield Emitted("common", table_of([number[rows], hashes[rows]], COMMON), homes[rows].astype(np.int64))
+            is_common[rows] = np.isin(hashes[rows], common_of(hashes[rows], counts[rows], most))
+        chosen = np.flatnonzero(is_common)
+        return asked.select(COMMON.names).take(pa.array(chosen)), chosen
 
-    counted = flow.reduce("shingle-counts", at_home, count, {"counted": _COUNTED})
-    return flow.reduce("common-shingles", counted, choose, {"common": COMMON})["common"]
+    counted = flow.reduce("shingle-counts", at_home, count, {"counted": _COUNTED})["counted"]
+    return lookup(flow, "common-shingles", counted, {}, choose, COMMON)
