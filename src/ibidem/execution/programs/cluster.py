@@ -58,7 +58,7 @@ def cluster_flow(
 
     at_home = {"sets": shingled["sets"], "copies": identical["copies"]}
     paired = _pair(flow, shingled["keys"], at_home, rounds, layout)
-    sent = send_documents(flow, shingled["sets"], [part["sending"] for part in paired], layout)
+    sent = send_documents(flow, shingled["sets"], [part["sending"] for part in paired])
     compared = compare_documents(flow, [part["candidates"] for part in paired], sent, rounds, layout)
     # A sketch does not find all pairs, common shingles do not lead to all of them.
     in_part = [compared] if config.resemblance.method not in EXACT_METHODS else paired[1:]

@@ -9,9 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
-from ibidem.columns.parted_tables import as_lists, table_of
+from ibidem.columns.parted_tables import as_lists, distinct_pairs, table_of
 from ibidem.config import is_compared_in_full
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs
+from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs, lookup
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.resemblance import Comparer, Corpus, Duplicates, Found
@@ -24,21 +24,18 @@ from ibidem.resemblance.minhash import agreement, minhash
 from ibidem.signatures import HashSets
 
 
-def send_documents(flow: Flow, sets: Blocks, sending: Sequence[Blocks], layout: Layout) -> Blocks:
+def send_documents(flow: Flow, sets: Blocks, sending: Sequence[Blocks]) -> Blocks:
     """Return what documents are known by, each at all homes that want it."""
 
-    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        asked, destinations = (tables["sending"][name].to_numpy() for name in ("document", "destination"))
-        rows = np.flatnonzero(np.isin(tables["sets"]["document"].to_numpy(), asked))
-        documents, known_by = documents_with_sets(tables["sets"].take(pa.array(rows)))
-        packed = np.unique(np.searchsorted(documents, asked) * layout.n_partitions + destinations)
-        rows = packed // layout.n_partitions
-        chosen = taken(known_by, rows)
-        columns = [documents[rows], as_lists(chosen.hashes, np.diff(chosen.first), pa.uint64())]
-        yield Emitted("sent", table_of(columns, SETS), packed % layout.n_partitions)
+    def send(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, NDArray[np.int64]]:
+        chosen = distinct_pairs(asked["document"].to_numpy(), asked["asker"].to_numpy())
+        wanted = asked["document"].to_numpy()[chosen]
+        rows = np.flatnonzero(np.isin(known["sets"]["document"].to_numpy(), wanted))
+        documents, known_by = documents_with_sets(known["sets"].take(pa.array(rows)))
+        sent = taken(known_by, np.searchsorted(documents, wanted))
+        return table_of([wanted, as_lists(sent.hashes, np.diff(sent.first), pa.uint64())], SETS), chosen
 
-    inputs: Inputs = {"sets": sets, "sending": sending}
-    return flow.reduce("sent-documents", inputs, send, {"sent": SETS})["sent"]
+    return lookup(flow, "sent-documents", sending, {"sets": sets}, send, SETS)
 
 
 def compare_documents(

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.parted_tables import table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow
 from ibidem.execution.layout import Layout
 from ibidem.resemblance.candidates import shingle_limits
 from ibidem.resemblance.exchange.identical import BY_COMMON, node_homes
@@ -20,7 +20,7 @@ from ibidem.resemblance.leaders import SizedDocuments, pairs_with_leaders
 
 # Pairs to be compared, at b's home, and in which round; what is sent there for it.
 CANDIDATES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("round", pa.int8())])
-SENDING = pa.schema([("document", pa.int64()), ("destination", pa.int32())])
+SENDING = pa.schema([("document", pa.int64()), ASKER])
 
 _ROOM = 1 << 22  # pairs at a time, before those that are the same are taken together
 
