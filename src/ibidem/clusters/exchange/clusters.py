@@ -13,7 +13,7 @@ from ibidem.clusters.removals import similarity_to_kept
 from ibidem.clusters.tables import listed_pairs
 from ibidem.columns.components_exchange import connect
 from ibidem.columns.parted_tables import as_lists, starts_of, table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs
+from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, Inputs, lookup
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import Duplicates, Found
 from ibidem.resemblance.comparison import joined
@@ -35,7 +35,7 @@ _ROOT = pa.field("root", pa.int64())
 _ROOTED_NODES = NODES.append(_ROOT).append(pa.field("by_common", pa.bool_()))
 _ROOTED_MEMBERS = MEMBERS.append(_ROOT)
 _ROOTED_FOUND = FOUND.append(_ROOT)
-_ASKED = pa.schema([("document", pa.int64()), _ROOT])
+_ASKED = pa.schema([("document", pa.int64()), ASKER])
 
 Numbers = NDArray[np.int64]
 
@@ -102,20 +102,19 @@ def _fetch_documents(flow: Flow, rooted: Inputs, sent: Blocks, layout: Layout) -
 
     def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
         document, root, by_common = (tables["nodes"][name].to_numpy() for name in ("document", "root", "by_common"))
-        chosen = np.isin(root, root[by_common])
-        yield Emitted("asked", table_of([document[chosen], root[chosen]], _ASKED), layout.home(document[chosen]))
+        wanted = document[np.isin(root, root[by_common])]
+        yield Emitted("asked", table_of([wanted, np.full(len(wanted), partition)], _ASKED), layout.home(wanted))
 
-    def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        documents, known_by = documents_with_sets(tables["sent"])
-        asked, root = (tables["asked"][name].to_numpy() for name in ("document", "root"))
-        at = np.minimum(np.searchsorted(documents, asked), max(len(documents) - 1, 0))
-        there = np.flatnonzero(documents[at] == asked) if len(documents) else at[:0]  # others stand for identical ones only
-        known = taken(known_by, at[there])
-        columns = [asked[there], as_lists(known.hashes, np.diff(known.first), pa.uint64())]
-        yield Emitted("sent", table_of(columns, SETS), node_homes(root[there], layout))
+    def answer(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
+        documents, known_by = documents_with_sets(known["sent"])
+        wanted = asked["document"].to_numpy()
+        at = np.minimum(np.searchsorted(documents, wanted), max(len(documents) - 1, 0))
+        there = np.flatnonzero(documents[at] == wanted) if len(documents) else at[:0]  # others stand for identical ones only
+        sets = taken(known_by, at[there])
+        return table_of([wanted[there], as_lists(sets.hashes, np.diff(sets.first), pa.uint64())], SETS), there
 
-    asked = flow.reduce("crowds", {"nodes": rooted["nodes"]}, ask, {"asked": _ASKED})
-    return flow.reduce("crowd-documents", {**asked, "sent": sent}, answer, {"sent": SETS})["sent"]
+    asked = flow.reduce("crowds", {"nodes": rooted["nodes"]}, ask, {"asked": _ASKED})["asked"]
+    return lookup(flow, "crowd-documents", asked, {"sent": sent}, answer, SETS)
 
 
 def _cluster(tables: Mapping[str, pa.Table], rounds: Rounds, layout: Layout) -> Iterator[Emitted]:
