@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import text_buffers
 from ibidem.columns.parted_tables import as_lists, flat, lengths, starts_of, table_of
 from ibidem.config import Config, SignaturesConfig
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.sentences import tokenise_spans
@@ -27,7 +27,7 @@ from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS
 
 # The tokens of each type, in order, at the partition of its digest; and the partitions that hold such sentences.
 TYPES = pa.schema([("digest", pa.uint64()), ("set", pa.list_(pa.uint64()))])
-ASKERS = pa.schema([("digest", pa.uint64()), ("home", pa.int32())])
+ASKERS = pa.schema([("digest", pa.uint64()), ASKER])
 # Digests that different sentences share, at the homes of these: such sentences are known by `names_of` digest and check.
 SHARED = pa.schema([("digest", pa.uint64())])
 # The class of a type, at the same partition; 0: it is known by nothing, and matches nothing.
