@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ibidem.execution.disk.disk_flow import StoredFlow
 from ibidem.execution.disk.stage_store import StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
-from ibidem.execution.flow import ASKER, Answer, Blocks, Emitted, Flow, Inputs, Reducer, lookup
+from ibidem.execution.flow import ASKER, Answer, Flow, Inputs, PartedTable, Reducer, Sent, lookup
 from ibidem.execution.progress import Progress
 from tests.memory_flow import MemoryFlow
 
@@ -32,7 +32,7 @@ Questions = Sequence[Sequence[int]]  # the keys that each partition asks for
 class SentFlow(MemoryFlow):
     """Sends what answers as Spark does: by pickling it, with all that it captures."""
 
-    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         if stage == "answers":
             cloudpickle = pytest.importorskip("pyspark.cloudpickle")
             reducer = cloudpickle.loads(cloudpickle.dumps(reducer))
@@ -59,22 +59,22 @@ def votes(questions: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:
     return pa.table([questions["place"], counts[which]], schema=ANSWERS)
 
 
-def asked_of(flow: Flow, questions: Questions) -> Blocks:
+def asked_of(flow: Flow, questions: Questions) -> PartedTable:
     """Send the keys that each partition asks for to their homes."""
     rows = [(key, place, asker) for asker, keys in enumerate(questions) for place, key in enumerate(keys)]
     columns = zip(*rows, strict=True) if rows else ([], [], [])
     return sent_home(flow, "asked", pa.table([*columns], schema=ASKED))
 
 
-def sent_home(flow: Flow, stage: str, table: pa.Table) -> Blocks:
+def sent_home(flow: Flow, stage: str, table: pa.Table) -> PartedTable:
     if isinstance(flow, StoredFlow):
         begun = flow.store.begin(stage, {stage: table.schema})
         assert isinstance(begun, StageWriter)
-        begun.add(Emitted(stage, table, table["key"].to_numpy() % flow.n_partitions))
+        begun.add(Sent(stage, table, table["key"].to_numpy() % flow.n_partitions))
         return begun.finish().blocks[stage]
 
-    def send(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
-        yield from (Emitted(stage, one, one["key"].to_numpy() % flow.n_partitions) for one in tables)
+    def send(tables: Iterator[pa.Table]) -> Iterator[Sent]:
+        yield from (Sent(stage, one, one["key"].to_numpy() % flow.n_partitions) for one in tables)
 
     return flow.map(stage, [table], send, {stage: table.schema})[stage]
 
@@ -86,7 +86,7 @@ def looked_up(flow: Flow, questions: Questions, known: Mapping[int, int] | None,
     answers = lookup(flow, "answers", asked, inputs, answer, ANSWERS)
     found: list[dict[int, list[int]]] = [{} for _ in questions]
 
-    def gather(partition: int, tables: Mapping[str, pa.Table]) -> list[Emitted]:
+    def gather(partition: int, tables: Mapping[str, pa.Table]) -> list[Sent]:
         for place, value in zip(*(tables["answers"][name].to_pylist() for name in ANSWERS.names), strict=True):
             found[partition].setdefault(place, []).append(value)
         return []
@@ -95,7 +95,7 @@ def looked_up(flow: Flow, questions: Questions, known: Mapping[int, int] | None,
     return found
 
 
-def known_of(flow: Flow, known: Mapping[int, int]) -> Blocks:
+def known_of(flow: Flow, known: Mapping[int, int]) -> PartedTable:
     return sent_home(flow, "known", pa.table([list(known), list(known.values())], schema=KNOWN))
 
 

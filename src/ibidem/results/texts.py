@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.columns.parted_tables import cut_texts, in_order, table_of
-from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, lookup
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.passages.exchange.pairs import FOUND
 
@@ -18,15 +18,15 @@ _SPANS = pa.schema([*((name, pa.int64()) for name in ("place", "document", "star
 _TEXTS = pa.schema([("place", pa.int64()), ("text", pa.large_string())])
 
 
-def with_texts(flow: Flow, passages: Blocks, texts: Blocks, layout: Layout) -> Blocks:
+def with_texts(flow: Flow, passages: PartedTable, texts: PartedTable, layout: Layout) -> PartedTable:
     """Return the passages, `pairing.FOUND`, with the texts of both sides, `a_text` and `b_text`, in their order."""
 
-    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["passages"]
         for number, side in enumerate("ab"):
             place, document = 2 * table["number"].to_numpy() + number, table[f"{side}_document"].to_numpy()
             columns = [place, document, table[f"{side}_start"], table[f"{side}_end"], np.full(len(place), partition)]
-            yield Emitted("asked", table_of(columns, _SPANS), layout.home(document))
+            yield Sent("asked", table_of(columns, _SPANS), layout.home(document))
 
     def cut(asked: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:
         documents = in_order(known["texts"])
@@ -34,12 +34,12 @@ def with_texts(flow: Flow, passages: Blocks, texts: Blocks, layout: Layout) -> B
         cuts = cut_texts(documents["text"], at, asked["start"].to_pylist(), asked["end"].to_pylist())
         return table_of([asked["place"], cuts], _TEXTS)
 
-    def join(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def join(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         order, by_place = (
             np.argsort(tables[table][column].to_numpy()) for table, column in (("passages", "number"), ("cuts", "place"))
         )
         texts = [tables["cuts"]["text"].take(pa.array(by_place[side::2])) for side in (0, 1)]
-        yield Emitted(
+        yield Sent(
             "passages", table_of([*tables["passages"].take(pa.array(order)).columns, *texts], _WITH_TEXTS), partition
         )
 

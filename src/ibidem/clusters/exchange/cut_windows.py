@@ -19,7 +19,7 @@ from ibidem.clusters.kernels.cuts import drop_short_windows
 from ibidem.columns.collection import Collection
 from ibidem.columns.parted_tables import collection_of, flat, in_order, starts_of, table_of
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
-from ibidem.execution.flow import ASKER, Blocks, Emitted, Flow, lookup, route_by_hash
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.matches.core import rows_of
 from ibidem.passages import Rows
@@ -98,10 +98,10 @@ def windows_of(documents: pa.Table, layout: Layout, rule: Rule) -> tuple[Collect
     return collection, rows, keys
 
 
-def repeated_windows(flow: Flow, documents: Blocks, layout: Layout, rule: Rule) -> Blocks:
+def repeated_windows(flow: Flow, documents: PartedTable, layout: Layout, rule: Rule) -> PartedTable:
     """Return the keys of windows of which one may let another go, `REPEATED`, in every partition where they stand."""
 
-    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given = in_order(tables["documents"])
         _, rows, keys = windows_of(given, layout, rule)
         numbers = given["document"].to_numpy()[rows.document]
@@ -116,7 +116,7 @@ def repeated_windows(flow: Flow, documents: Blocks, layout: Layout, rule: Rule) 
             standing = np.where(twice | (rule.same_document & (first != last)), _TWICE, _ONCE)
         lowest = numbers[first] if rule.similar else np.zeros(len(first), np.int64)  # zeros cost next to nothing
         table = table_of([keys[first], standing, lowest, np.full(len(first), partition)], _KEYS)
-        yield Emitted("keys", table, route_by_hash(keys[first], flow_partitions))
+        yield Sent("keys", table, route_by_hash(keys[first], flow_partitions))
 
     def answer(asked: pa.Table, _: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
         keys, standing, first = (asked[name].to_numpy() for name in ("key", "standing", "first"))
@@ -135,11 +135,11 @@ def repeated_windows(flow: Flow, documents: Blocks, layout: Layout, rule: Rule) 
 
 
 def repeated_rows(
-    flow: Flow, documents: Blocks, ranks: Blocks, repeated: Blocks, layout: Layout, rule: Rule
-) -> tuple[Blocks, Blocks]:
+    flow: Flow, documents: PartedTable, ranks: PartedTable, repeated: PartedTable, layout: Layout, rule: Rule
+) -> tuple[PartedTable, PartedTable]:
     """Return the rows of repeated windows, `ROWS`, at home; and by key what each partition knows of them, `WINDOWS`."""
 
-    def look(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def look(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given = in_order(tables["documents"])
         collection, rows, keys = windows_of(given, layout, rule)
         keys[~find(keys, np.sort(tables["repeated"]["key"].to_numpy()))[1]] = 0
@@ -174,10 +174,10 @@ def repeated_rows(
             ],
             ROWS,
         )
-        yield Emitted("rows", found, partition)
+        yield Sent("rows", found, partition)
         known = _known(keys[chosen], places, layout)
         table = table_of([*known, np.full(len(known[0]), partition)], WINDOWS)
-        yield Emitted("windows", table, route_by_hash(known[0], n_partitions))
+        yield Sent("windows", table, route_by_hash(known[0], n_partitions))
 
     n_partitions = flow.n_partitions
     inputs = {"documents": documents, "ranks": ranks, "repeated": repeated}

@@ -25,7 +25,7 @@ from ibidem.columns.parted_tables import (
     table_of,
 )
 from ibidem.config import SET_SIGNATURES, Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs, lookup, route_by_hash
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.matches.exchange.join import join_sets, sorted_sets
@@ -38,8 +38,8 @@ _ANSWERS = pa.schema([("digest", pa.uint64()), ("class", pa.uint64()), ("set", p
 
 
 def classify_documents(
-    flow: Flow, split: dict[str, Blocks], config: Config, layout: Layout, progress: Progress, with_grams: bool = True
-) -> tuple[Blocks, dict[str, Blocks]]:
+    flow: Flow, split: dict[str, PartedTable], config: Config, layout: Layout, progress: Progress, with_grams: bool = True
+) -> tuple[PartedTable, dict[str, PartedTable]]:
     """Return the documents with the classes of their sentences, and, `with_grams`, their grams.
 
     What was split off for this, `seen` and `words`, is taken out of `split`.
@@ -58,18 +58,18 @@ def classify_documents(
     return _tell_documents(flow, {"documents": split["documents"], **told}, config, layout, with_grams)
 
 
-def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> list[Blocks]:
+def _classes_of_keys(flow: Flow, types: PartedTable, make: Maker, layout: Layout) -> list[PartedTable]:
     """Return the classes of types whose key others have too, and of those that have none."""
 
-    def find_keys(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    def find_keys(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         for table in tables:
             digests, keys = table["digest"].to_numpy(), make(tokens_of(table))
             known = keys != 0
             routes = route_by_hash(keys[known], layout.n_partitions)
-            yield Emitted("keys", table_of([keys[known], digests[known]], _KEYS), routes)
+            yield Sent("keys", table_of([keys[known], digests[known]], _KEYS), routes)
             yield emit_classes(digests[~known], np.zeros(int((~known).sum()), np.uint64), layout)
 
-    def share(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def share(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         keys, digests = (tables["keys"][name].to_numpy() for name in _KEYS.names)
         _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
         shared = counts[which] > 1
@@ -79,7 +79,7 @@ def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> 
     return [found["classes"], flow.reduce("keys-shared", {"keys": found["keys"]}, share, {"classes": CLASSES})["classes"]]
 
 
-def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, are_sorted: bool) -> Blocks:
+def _answer(flow: Flow, classes: list[PartedTable], sets: PartedTable, askers: PartedTable, are_sorted: bool) -> PartedTable:
     """Return the types that have a class of others too, with their sets, in every partition that has such sentences."""
 
     def answer(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, NDArray[np.int64]]:
@@ -107,10 +107,10 @@ def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, are
 
 def _tell_documents(
     flow: Flow, told: Inputs, config: Config, layout: Layout, with_grams: bool
-) -> tuple[Blocks, dict[str, Blocks]]:
+) -> tuple[PartedTable, dict[str, PartedTable]]:
     outputs = {"documents": CLASSED} | (GRAM_OUTPUTS if with_grams else {})
 
-    def tell(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def tell(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = in_order(tables["documents"])
         answers = tables["answers"].take(pa.array(np.argsort(tables["answers"]["digest"].to_numpy()))).combine_chunks()
         known, names = answers["digest"].to_numpy(), answers["class"].to_numpy()
@@ -140,7 +140,7 @@ def _tell_documents(
             as_lists(sets, of_sets, pa.uint64()),
         ]
         table = table_of([*table.drop_columns(["digest", "check"]).columns, *lists], CLASSED)
-        yield Emitted("documents", table, partition)
+        yield Sent("documents", table, partition)
         if with_grams:
             yield from emit_grams(placed_documents(table, config, layout), config, layout)
 

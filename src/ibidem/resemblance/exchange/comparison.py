@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.parted_tables import as_lists, distinct_pairs, table_of
 from ibidem.config import is_compared_in_full
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs, lookup
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.resemblance import Comparer, Corpus, Duplicates, Found
@@ -24,7 +24,7 @@ from ibidem.resemblance.minhash import agreement, minhash
 from ibidem.signatures import HashSets
 
 
-def send_documents(flow: Flow, sets: Blocks, sending: Sequence[Blocks]) -> Blocks:
+def send_documents(flow: Flow, sets: PartedTable, sending: Sequence[PartedTable]) -> PartedTable:
     """Return what documents are known by, each at all homes that want it."""
 
     def send(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, NDArray[np.int64]]:
@@ -39,14 +39,14 @@ def send_documents(flow: Flow, sets: Blocks, sending: Sequence[Blocks]) -> Block
 
 
 def compare_documents(
-    flow: Flow, candidates: Sequence[Blocks], sent: Blocks, rounds: Rounds, layout: Layout
-) -> dict[str, Blocks]:
+    flow: Flow, candidates: Sequence[PartedTable], sent: PartedTable, rounds: Rounds, layout: Layout
+) -> dict[str, PartedTable]:
     """Return the pairs that are duplicates, `found`, and as `edges`; see `resemblance.find_duplicates`.
 
     `by_common` are documents that a sketch paired: it does not find all pairs.
     """
 
-    def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         documents, known_by = documents_with_sets(tables["sent"])
         if tables["candidates"].num_rows == 0:
             return
@@ -59,7 +59,7 @@ def compare_documents(
         if rounds.config.resemblance.method == "minhash":
             guessed = _by_minhash(a, b, documents, comparer, rounds, layout)
             found, paired = guessed.duplicates, documents[guessed.by_common]
-            yield Emitted("by_common", table_of([paired], BY_COMMON), node_homes(paired, layout))
+            yield Sent("by_common", table_of([paired], BY_COMMON), node_homes(paired, layout))
         else:
             found = joined(
                 [_by_shingles(n, a[numbers == n], b[numbers == n], comparer, rounds) for n in np.unique(numbers).tolist()]
