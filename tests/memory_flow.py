@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ibidem.execution.flow import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
+from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, pieces
 
 
 class MemoryFlow:
@@ -21,23 +21,23 @@ class MemoryFlow:
         self.stages: list[str] = []
         self._random = np.random.default_rng(seed)
 
-    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         tables = source
-        if isinstance(source, Blocks) or all(isinstance(part, Blocks) for part in source):
-            several = [source] if isinstance(source, Blocks) else source
+        if isinstance(source, PartedTable) or all(isinstance(part, PartedTable) for part in source):
+            several = [source] if isinstance(source, PartedTable) else source
             tables = [table for blocks in several for _, table in (blocks.handle or [])]
         return self._store(stage, mapper(iter(tables)), outputs)
 
-    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         found: dict[int, dict[str, list[pa.Table]]] = {}
         schemas: dict[str, pa.Schema] = {}
         for name, given in inputs.items():
-            for blocks in [given] if isinstance(given, Blocks) else given:
+            for blocks in [given] if isinstance(given, PartedTable) else given:
                 schemas[name] = blocks.schema
                 for partition, table in blocks.handle or []:
                     found.setdefault(partition, {}).setdefault(name, []).append(table)
 
-        def run() -> Iterator[Emitted]:
+        def run() -> Iterator[Sent]:
             for partition, tables in found.items():
                 whole = {}
                 for name, schema in schemas.items():
@@ -47,20 +47,20 @@ class MemoryFlow:
 
         return self._store(stage, run(), outputs)
 
-    def count(self, blocks: Blocks) -> int:
+    def count(self, blocks: PartedTable) -> int:
         return sum(table.num_rows for _, table in (blocks.handle or []))
 
-    def collect(self, blocks: Blocks) -> pa.Table:
+    def collect(self, blocks: PartedTable) -> pa.Table:
         tables = [table for _, table in sorted((blocks.handle or []), key=lambda item: item[0])]
         return pa.concat_tables([blocks.schema.empty_table(), *tables])
 
-    def _store(self, stage: str, emitted: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def _store(self, stage: str, emitted: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         assert stage not in self.stages, f"{stage} is the name of two stages"
         self.stages.append(stage)
         stored: dict[str, list[tuple[int, pa.Table]]] = {tag: [] for tag in outputs}
         for one in emitted:
-            assert one.table.schema.equals(outputs[one.tag]), f"{stage}/{one.tag}: {one.table.schema} != {outputs[one.tag]}"
+            assert one.rows.schema.equals(outputs[one.table]), f"{stage}/{one.table}: {one.rows.schema} != {outputs[one.table]}"
             for partition, table in pieces(one):
                 assert 0 <= partition < self._n_buckets
-                stored[one.tag].append((partition, table))
-        return {tag: Blocks(tag, schema, stored[tag]) for tag, schema in outputs.items()}
+                stored[one.table].append((partition, table))
+        return {tag: PartedTable(tag, schema, stored[tag]) for tag, schema in outputs.items()}

@@ -19,7 +19,7 @@ from ibidem.clusters.removals import Removals
 from ibidem.columns.collection import Collection
 from ibidem.columns.parted_tables import CLASSED, as_lists
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks
+from ibidem.execution.flow import PartedTable
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.matches import join_types, sort_sets
@@ -84,10 +84,10 @@ def document_table(collection: Collection, numbers: np.ndarray, config: Config) 
     return pa.Table.from_arrays(columns, schema=CLASSED)
 
 
-def in_blocks(table: pa.Table, layout: Layout, tag: str) -> Blocks:
+def in_blocks(table: pa.Table, layout: Layout, tag: str) -> PartedTable:
     homes = layout.home(table["document"].to_numpy())
     parts = [(p, table.filter(pa.array(homes == p))) for p in range(layout.n_partitions)]
-    return Blocks(tag, table.schema, [(p, part) for p, part in parts if part.num_rows])
+    return PartedTable(tag, table.schema, [(p, part) for p, part in parts if part.num_rows])
 
 
 def rank_keys(rule: str, collection: Collection) -> np.ndarray:
@@ -269,7 +269,7 @@ def test_one_text_in_all_documents_is_sent_once_a_partition(monkeypatch: pytest.
     monkeypatch.setattr(MemoryFlow, "_store", counting)
     check(items, level="passage", partitions=(5,))
     at_home = {"cuts-rows/rows", "cuts-round-1/pairs", "cuts-round-2/cuts", "cuts-spans/spans", "cuts/spans", "cuts-keys/keys"}
-    assert sent["cuts-repeated/repeated"] == 2 * 5
+    assert sent["cuts-repeated/answers"] == 2 * 5
     assert {name for name, n_rows in sent.items() if n_rows > 4 * 5} == at_home
     assert max(check(items, level="passage", same_document=True)) == 2
 

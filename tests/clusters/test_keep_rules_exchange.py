@@ -14,7 +14,7 @@ from ibidem.clusters import keep_order
 from ibidem.clusters.exchange.keep_rules import rank_keys
 from ibidem.columns.collection import NO_TIME
 from ibidem.errors import InputError
-from ibidem.execution.flow import Blocks, Emitted
+from ibidem.execution.flow import PartedTable, Sent
 from ibidem.execution.layout import Layout
 from tests.memory_flow import MemoryFlow
 
@@ -32,10 +32,10 @@ values = st.sampled_from([None, "1", "1.0", "01e1", "-3", "9", "10", "9.50", "pe
 rows = st.tuples(st.integers(0, 3), st.one_of(st.none(), st.integers(-5, 5)), values)
 
 
-def placed(flow: MemoryFlow, documents: pa.Table, layout: Layout) -> Blocks:
+def placed(flow: MemoryFlow, documents: pa.Table, layout: Layout) -> PartedTable:
     routes = layout.home(documents["document"].to_numpy())
     return flow.map(
-        "documents", [documents], lambda tables: [Emitted("documents", next(tables), routes)], {"documents": DOCUMENTS}
+        "documents", [documents], lambda tables: [Sent("documents", next(tables), routes)], {"documents": DOCUMENTS}
     )["documents"]
 
 

@@ -18,7 +18,7 @@ from ibidem.columns.components_exchange import EDGES, ROOTS, connect, home_of_no
 from ibidem.execution.disk.disk_flow import StoredFlow
 from ibidem.execution.disk.stage_store import StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
-from ibidem.execution.flow import Blocks, Emitted, Mapper
+from ibidem.execution.flow import Mapper, PartedTable, Sent
 from ibidem.execution.progress import Progress
 from ibidem.execution.spark.spark_flow import SparkFlow
 from tests.memory_flow import MemoryFlow
@@ -32,16 +32,16 @@ class ScatteredFlow(MemoryFlow):
 
     def __init__(self, n_partitions: int, seed: int = 0, most_closed: int = -1) -> None:
         super().__init__(n_partitions, seed, n_task_bytes=BYTES_A_LINK * most_closed)
-        self.stored: dict[str, dict[str, Blocks]] = {}
+        self.stored: dict[str, dict[str, PartedTable]] = {}
 
-    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
-        def run() -> Iterator[Emitted]:
+    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
+        def run() -> Iterator[Sent]:
             for _, table in source.handle or []:
                 yield from mapper(iter([table]))
 
         return self._store(stage, run(), outputs)
 
-    def _store(self, stage: str, emitted: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def _store(self, stage: str, emitted: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         self.stored[stage] = super()._store(stage, emitted, outputs)
         return self.stored[stage]
 
@@ -50,10 +50,10 @@ class ScatteredFlow(MemoryFlow):
         return sum("-round-" in stage for stage in self.stages)
 
 
-def blocks_of(edges: Edges, n_pieces: int, n_partitions: int) -> Blocks:
+def blocks_of(edges: Edges, n_pieces: int, n_partitions: int) -> PartedTable:
     columns = np.asarray(edges, np.uint64).reshape(-1, 2)
     pieces = np.array_split(columns, n_pieces)
-    return Blocks("edges", EDGES, [(number % n_partitions, table_of(piece)) for number, piece in enumerate(pieces)])
+    return PartedTable("edges", EDGES, [(number % n_partitions, table_of(piece)) for number, piece in enumerate(pieces)])
 
 
 def table_of(rows: NDArray[np.uint64]) -> pa.Table:
@@ -76,7 +76,7 @@ def union_find(edges: Edges) -> dict[int, int]:
     return {node: root(node) for node in parent}
 
 
-def found(flow: MemoryFlow, blocks: Blocks) -> dict[int, int]:
+def found(flow: MemoryFlow, blocks: PartedTable) -> dict[int, int]:
     assert blocks.schema.equals(ROOTS)
     for partition, table in blocks.handle:
         assert (home_of_nodes(table["node"].to_numpy(), flow.n_partitions) == partition).all()
@@ -184,7 +184,7 @@ def test_a_run_that_goes_on_with_other_memory_asks_for_the_same_stages(tmp_path:
         store = StageStore(tmp_path, 1 << 16)
         begun = store.begin("edges", {"edges": EDGES})
         if isinstance(begun, StageWriter):
-            begun.add(Emitted("edges", table_of(edges), 0))
+            begun.add(Sent("edges", table_of(edges), 0))
             begun = begun.finish()
         flow = StoredFlow(store, 3, 2, n_task_bytes, Progress())
         roots = flow.collect(connect(flow, "c", begun.blocks.pop("edges")))
@@ -218,10 +218,10 @@ def test_spark_gives_the_components_of_union_find(spark: Any, work: str, n_parti
     flow = SparkFlow(spark, work, n_partitions)
     flow.n_task_bytes = n_task_bytes
 
-    def send(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
+    def send(batches: Iterator[pa.RecordBatch]) -> Iterator[Sent]:
         for batch in batches:
             rows = edges[batch["id"].to_numpy()]
-            yield Emitted("edges", table_of(rows), np.arange(len(rows)) % n_partitions)
+            yield Sent("edges", table_of(rows), np.arange(len(rows)) % n_partitions)
 
     blocks = flow.map("edges", Numbers(spark.range(0, len(edges), 1, 3)), send, {"edges": EDGES, "none": EDGES})
     table = flow.collect(connect(flow, "some", [blocks["edges"], blocks["none"]]))

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.hashes import FACTOR, SEED, mix
 from ibidem.columns.kernels import components as kernels
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 
 EDGES = pa.schema([("a", pa.uint64()), ("b", pa.uint64())])
 ROOTS = pa.schema([("node", pa.uint64()), ("root", pa.uint64())])
@@ -47,7 +47,7 @@ Labels = NDArray[np.uint64]
 _UNMIX = np.uint64(pow(FACTOR, -1, 1 << 64))
 
 
-def connect(flow: Flow, name: str, edges: Blocks | Sequence[Blocks]) -> Blocks:
+def connect(flow: Flow, name: str, edges: PartedTable | Sequence[PartedTable]) -> PartedTable:
     """Return the component of every node that has an edge to another node: rows of ROOTS, at `home_of_nodes`.
 
     The root is the smallest node of the component, and is a row too. Edges may lie anywhere, in any order, often, and lead
@@ -71,7 +71,7 @@ def connect(flow: Flow, name: str, edges: Blocks | Sequence[Blocks]) -> Blocks:
             links = flow.map(f"{name}-gather", contracted["links"], _gather, {"links": _LINKS})["links"]
         return flow.reduce(f"{name}-close", {"links": links}, partial(_close, n_partitions), {"roots": ROOTS})["roots"]
 
-    state: dict[str, Blocks | Sequence[Blocks]] = {"links": contracted["links"]}
+    state: dict[str, PartedTable | Sequence[PartedTable]] = {"links": contracted["links"]}
     outputs = {"links": _LINKS, "questions": _QUESTIONS, "answers": _ANSWERS, "few": _LINKS, "counts": _COUNTS}
     all_at_home = False
     next_close = _FIRST_CLOSE
@@ -100,9 +100,9 @@ def home_of_nodes(nodes: NDArray[np.uint64], n_partitions: int) -> NDArray[np.in
     return route_by_hash(_label(nodes), n_partitions)
 
 
-def _contract(n_partitions: int, most_closed: int, tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+def _contract(n_partitions: int, most_closed: int, tables: Iterator[pa.Table]) -> Iterator[Sent]:
     """Send the fewest links that connect what edges connect, of as many edges at a time as memory allows."""
-    yield Emitted("limits", pa.table([[most_closed]], schema=_LIMITS), 0)
+    yield Sent("limits", pa.table([[most_closed]], schema=_LIMITS), 0)
     links = (np.empty(0, np.uint64), np.empty(0, np.uint64))
     waiting: list[tuple[Labels, Labels]] = []
     n_waiting = 0
@@ -118,22 +118,22 @@ def _contract(n_partitions: int, most_closed: int, tables: Iterator[pa.Table]) -
     yield from _send_contracted(*_spanning([links, *waiting]), n_partitions)
 
 
-def _send_contracted(labels: Labels, smaller: Labels, n_partitions: int) -> Iterator[Emitted]:
+def _send_contracted(labels: Labels, smaller: Labels, n_partitions: int) -> Iterator[Sent]:
     links = pa.table([labels, smaller], schema=_LINKS)
-    yield Emitted("links", links, route_by_hash(labels, n_partitions))
+    yield Sent("links", links, route_by_hash(labels, n_partitions))
     yield from _send_counts(0, 0, links, _FEW)
 
 
-def _gather(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+def _gather(tables: Iterator[pa.Table]) -> Iterator[Sent]:
     """Send all links to one partition."""
-    yield from (Emitted("links", table, 0) for table in tables)
+    yield from (Sent("links", table, 0) for table in tables)
 
 
-def _send_counts(n_sent: int, n_changed: int, links: pa.Table, most_few: int) -> Iterator[Emitted]:
+def _send_counts(n_sent: int, n_changed: int, links: pa.Table, most_few: int) -> Iterator[Sent]:
     """Send what the driver counts, and the open links, if they are few: whether all of them together are is not known yet."""
     n_few = links.num_rows if links.num_rows <= most_few else 0
-    yield Emitted("few", links.slice(0, n_few), 0)
-    yield Emitted("counts", pa.table([[n] for n in (n_sent, n_changed, links.num_rows, n_few)], schema=_COUNTS), 0)
+    yield Sent("few", links.slice(0, n_few), 0)
+    yield Sent("counts", pa.table([[n] for n in (n_sent, n_changed, links.num_rows, n_few)], schema=_COUNTS), 0)
 
 
 def _can_be_closed(counts: NDArray[np.int64], most_closed: int) -> bool:
@@ -141,24 +141,24 @@ def _can_be_closed(counts: NDArray[np.int64], most_closed: int) -> bool:
     return bool(n_open == n_few <= most_closed)
 
 
-def _close(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+def _close(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
     """Say the component of every node, where all links are."""
     links = tables["links"]
     ends = ((_node(_numbers(batch, "label")), _node(_numbers(batch, "smaller"))) for batch in links.to_batches())
     for nodes, roots in _components(ends, links.num_rows):
-        yield Emitted("roots", pa.table([nodes, roots], schema=ROOTS), home_of_nodes(nodes, n_partitions))
+        yield Sent("roots", pa.table([nodes, roots], schema=ROOTS), home_of_nodes(nodes, n_partitions))
 
 
-def _join_open(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+def _join_open(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
     """Let the nodes of open links lead to the smallest label that these connect them with."""
     links = tables["links"]
     for labels, smaller in _components(map(_links, links.to_batches()), links.num_rows):
         leads = labels != smaller
         table = pa.table([labels[leads], smaller[leads]], schema=_LINKS)
-        yield Emitted("links", table, route_by_hash(labels[leads], n_partitions))
+        yield Sent("links", table, route_by_hash(labels[leads], n_partitions))
 
 
-def _shorten(n_partitions: int, most_few: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+def _shorten(n_partitions: int, most_few: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
     """Let the nodes of a partition lead to smaller labels: one round, see above.
 
     Counted are links that leave the partition, and links and answers that say something new.
@@ -174,18 +174,18 @@ def _shorten(n_partitions: int, most_few: int, partition: int, tables: Mapping[s
     # What an answer said is known where it came from.
     known = ~at_home & _stand_in(linked, smaller, answered)
     linked, smaller, routes, at_home = linked[~known], smaller[~known], routes[~known], at_home[~known]
-    yield Emitted("links", pa.table([linked, smaller], schema=_LINKS), routes)
+    yield Sent("links", pa.table([linked, smaller], schema=_LINKS), routes)
 
     asked, least, _ = _least_by(smaller[at_home], _node(linked[at_home]))
     to_ask = pa.table([asked, np.full(len(asked), partition, np.int32), least], schema=_QUESTIONS)
-    yield Emitted("questions", to_ask, route_by_hash(asked, n_partitions))
+    yield Sent("questions", to_ask, route_by_hash(asked, n_partitions))
 
     n_news = 0
     questions = tables["questions"] if "questions" in tables else _QUESTIONS.empty_table()
     if questions.num_rows:
         answers, askers = _answer(partition, questions, linked, smaller)
         n_news = int(pc.sum(pc.not_equal(answers["label"], answers["smaller"])).as_py())
-        yield Emitted("answers", answers, askers)
+        yield Sent("answers", answers, askers)
     n_kept = int((at_home & _stand_in(linked, smaller, before)).sum())
     n_changed = max(int(at_home.sum()), len(before[0])) - n_kept + n_news
     yield from _send_counts(int((~at_home).sum()), n_changed, _open_links(*before, _numbers(questions, "label")), most_few)
@@ -216,7 +216,7 @@ def _answer(partition: int, questions: pa.Table, linked: Labels, smaller: Labels
     return pa.table([asked[rows], lead_to[rows], least[rows]], schema=_ANSWERS), askers
 
 
-def _name_roots(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+def _name_roots(n_partitions: int, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
     """Say the component of every node by what the answers say of its root."""
     labels, smaller = _links(tables["links"])
     roots, first = np.unique(_numbers(tables["answers"], "label"), return_index=True)
@@ -224,7 +224,7 @@ def _name_roots(n_partitions: int, partition: int, tables: Mapping[str, pa.Table
     own = np.flatnonzero(route_by_hash(roots, n_partitions) == partition)
     labels = np.concatenate([labels, roots[own]])
     rows = np.concatenate([np.searchsorted(roots, smaller), own])
-    yield Emitted("roots", pa.table([_node(labels), least[rows]], schema=ROOTS), partition)
+    yield Sent("roots", pa.table([_node(labels), least[rows]], schema=ROOTS), partition)
 
 
 def _join(links: Sequence[tuple[Labels, Labels]]) -> tuple[Labels, Labels]:
@@ -286,7 +286,7 @@ def _stand_in(labels: Labels, smaller: Labels, links: tuple[Labels, Labels]) -> 
     return stands
 
 
-def _sums(flow: Flow, counts: Blocks) -> NDArray[np.int64]:
+def _sums(flow: Flow, counts: PartedTable) -> NDArray[np.int64]:
     table = flow.collect(counts)
     return np.array([table[name].to_numpy().sum() for name in counts.schema.names], np.int64)
 

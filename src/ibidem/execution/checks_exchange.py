@@ -10,7 +10,7 @@ import pyarrow as pa
 from ibidem.config import DocumentsConfig
 from ibidem.errors import NoDocumentsError
 from ibidem.execution.checks import check_known_fields
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.execution.unique_ids import repeated_id_error
@@ -36,10 +36,10 @@ def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: D
         check_known_fields(n_times > 0, n_groups > 0, fields)
 
 
-def check_ids(flow: Flow, ids: Blocks) -> None:
+def check_ids(flow: Flow, ids: PartedTable) -> None:
     """Raise where two documents of one side carry the same id."""
 
-    def find_repeated(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def find_repeated(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["ids"]
         keys = table["key"].to_numpy()
         documents = table["document"].to_numpy()
@@ -48,7 +48,7 @@ def check_ids(flow: Flow, ids: Blocks) -> None:
         repeated = np.flatnonzero(counts[which] > 1)
         # Ids in the order in which they are first seen, so that the same are told whatever the partitions.
         repeated = repeated[np.lexsort((documents[order][repeated], documents[order][first[which[repeated]]]))]
-        yield Emitted("repeated", table.take(pa.array(order[repeated[:_MOST_TOLD]])), 0)
+        yield Sent("repeated", table.take(pa.array(order[repeated[:_MOST_TOLD]])), 0)
 
     found = flow.collect(flow.reduce("ids", {"ids": ids}, find_repeated, {"repeated": IDS})["repeated"])
     if found.num_rows:

@@ -21,26 +21,29 @@ _MOST_ORDERED_BYTES = 32 << 20  # what is put in order is there twice meanwhile
 
 
 @dataclass(frozen=True)
-class Emitted:
-    """Rows under a tag, and the partition that each row (or all of them) is sent to."""
+class Sent:
+    """Rows of a table, and the partition that each row (or all of them) is sent to."""
 
-    tag: str
-    table: pa.Table
-    routes: NDArray[np.int64] | int
+    table: str
+    rows: pa.Table
+    to: NDArray[np.int64] | int
 
 
 @dataclass(frozen=True)
-class Blocks:
-    """The rows that a stage gave under one tag, wherever they lie. `handle` is the engine's own; None: there are none."""
+class PartedTable:
+    """A table that a stage gave, wherever its rows lie. `handle` is the engine's own; None: there are none."""
 
-    tag: str
+    name: str
     schema: pa.Schema
     handle: Any = None
 
 
-Mapper = Callable[[Iterator[Any]], Iterable[Emitted]]
-Reducer = Callable[[int, Mapping[str, pa.Table]], Iterable[Emitted]]
-Inputs = Mapping[str, Blocks | Sequence[Blocks]]
+Mapper = Callable[[Iterator[Any]], Iterable[Sent]]
+Reducer = Callable[[int, Mapping[str, pa.Table]], Iterable[Sent]]
+Inputs = Mapping[str, PartedTable | Sequence[PartedTable]]
+Answer = Callable[[pa.Table, Mapping[str, pa.Table]], pa.Table | tuple[pa.Table, NDArray[np.int64]]]
+
+ASKER = pa.field("asker", pa.int32())  # of a question: the partition that wants the answer
 
 
 class Flow(Protocol):
@@ -52,21 +55,47 @@ class Flow(Protocol):
     n_partitions: int
     n_task_bytes: int
 
-    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
-        """Run a mapper over the batches of the engine's own source, or over the tables of `Blocks`, or of several."""
+    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
+        """Run a mapper over the batches of the engine's own source, or over the rows of a `PartedTable`, or of several."""
         ...
 
-    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a reducer over every partition that rows were sent to; a name without rows there is an empty table."""
         ...
 
-    def count(self, blocks: Blocks) -> int:
+    def count(self, blocks: PartedTable) -> int:
         """Return the number of rows."""
         ...
 
-    def collect(self, blocks: Blocks) -> pa.Table:
+    def collect(self, blocks: PartedTable) -> pa.Table:
         """Return all rows, for counts and other small things, in any order."""
         ...
+
+
+def lookup(
+    flow: Flow, stage: str, asked: PartedTable | Sequence[PartedTable], known: Inputs, answer: Answer, schema: pa.Schema
+) -> PartedTable:
+    """Answer questions at the homes of their keys; each answer, a row of `schema`, goes to the partition that asked.
+
+    `asked` was sent to the homes of the keys; its columns are up to the caller, but for `ASKER`. At every home with questions
+    `answer` gets them and what is `known` there, and returns a row for each of them, in their order; or rows, and which
+    question each of them answers: some questions may have no answer. With nothing known, the questions answer one another.
+
+    An answer says which question it belongs to, by its key or a row number: askers get their answers in any order.
+    """
+
+    def reply(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        questions = tables["asked"]
+        if questions.num_rows == 0:
+            return
+        found = answer(questions, {name: table for name, table in tables.items() if name != "asked"})
+        askers = questions["asker"].to_numpy().astype(np.int64)
+        if isinstance(found, tuple):
+            found, of_question = found
+            askers = askers[of_question]
+        yield Sent("answers", found, askers)
+
+    return flow.reduce(stage, {"asked": asked, **known}, reply, {"answers": schema})["answers"]
 
 
 def record_batches(given: Iterator[pa.Table | pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -87,15 +116,15 @@ class Routed:
     bounds: NDArray[np.int64]
 
 
-def routed(emitted: Emitted) -> Iterator[Routed]:
+def routed(sent: Sent) -> Iterator[Routed]:
     """Yield rows put in order by their partitions, as many at a time as may be there twice meanwhile."""
-    if emitted.table.num_rows == 0:
+    if sent.rows.num_rows == 0:
         return
-    if isinstance(emitted.routes, (int, np.integer)):
-        yield Routed(emitted.table, np.array([emitted.routes]), np.array([0, emitted.table.num_rows]))
+    if isinstance(sent.to, (int, np.integer)):
+        yield Routed(sent.rows, np.array([sent.to]), np.array([0, sent.rows.num_rows]))
         return
-    routes, n_before = np.asarray(emitted.routes), 0
-    for part in small(emitted.table, _MOST_ORDERED_BYTES):
+    routes, n_before = np.asarray(sent.to), 0
+    for part in small(sent.rows, _MOST_ORDERED_BYTES):
         of_part = routes[n_before : n_before + part.num_rows]
         n_before += part.num_rows
         if (of_part[1:] < of_part[:-1]).any():
@@ -105,9 +134,9 @@ def routed(emitted: Emitted) -> Iterator[Routed]:
         yield Routed(part, of_part[bounds[:-1]], bounds)
 
 
-def pieces(emitted: Emitted) -> Iterator[tuple[int, pa.Table]]:
+def pieces(sent: Sent) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows of each partition, in pieces that are small enough to be sent."""
-    for part in routed(emitted):
+    for part in routed(sent):
         for partition, (begin, end) in zip(part.partitions.tolist(), pairwise(part.bounds.tolist()), strict=True):
             yield from ((partition, piece) for piece in small(part.table.slice(begin, end - begin), MOST_BLOCK_BYTES))
 

@@ -21,7 +21,7 @@ from ibidem.columns.parted_tables import CHECK_NAMES
 from ibidem.config import Config
 from ibidem.errors import UsageError
 from ibidem.execution.disk.run import StoredRun
-from ibidem.execution.flow import Blocks
+from ibidem.execution.flow import PartedTable
 from ibidem.formats.decisions import Decisions
 from ibidem.model import CLUSTERS, CUT_MARKS, DOCUMENTS, DUPLICATE_MARKS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Passage, Span
 from ibidem.resemblance import SamplingPlan
@@ -165,7 +165,7 @@ class StoredResult(StoredResultBase):
         return {"passages": len(self), "repeats": self._table("repeats").num_rows}
 
 
-def found_tables(passages: Blocks, documents: Blocks, repeats: Blocks) -> dict[str, StoredTable]:
+def found_tables(passages: PartedTable, documents: PartedTable, repeats: PartedTable) -> dict[str, StoredTable]:
     """Return the tables of `find`."""
     return {
         "passages": StoredTable(passages, PASSAGES),
@@ -225,7 +225,7 @@ class StoredClusterResult(StoredResultBase):
         return {"duplicates": len(self), "clusters": self._n_clusters, "clustered": self._table("clusters").num_rows}
 
 
-def cluster_tables(duplicates: Blocks, clusters: Blocks) -> dict[str, StoredTable]:
+def cluster_tables(duplicates: PartedTable, clusters: PartedTable) -> dict[str, StoredTable]:
     """Return the tables of `cluster`."""
     return {"duplicates": StoredTable(duplicates, DUPLICATES), "clusters": StoredTable(clusters, CLUSTERS)}
 
@@ -298,7 +298,7 @@ class StoredCleaningResult(AnyCleaningResult, StoredResultBase):
         return CleaningOverview(run.layout.n_input, run.n_input_chars, *removed_of(self._table("removed").raw_batches()))
 
 
-def cleaning_tables(gone: Blocks, members: Blocks | None) -> dict[str, StoredTable]:
+def cleaning_tables(gone: PartedTable, members: PartedTable | None) -> dict[str, StoredTable]:
     """Return the tables of `dedup`; members of clusters are not written, but marked."""
     tables = {"removed": StoredTable(gone, REMOVED)}
     return tables if members is None else tables | {"members": StoredTable(members, members.schema)}

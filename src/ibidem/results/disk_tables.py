@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
-from ibidem.execution.flow import Blocks, Emitted
+from ibidem.execution.flow import PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS
 
@@ -25,7 +25,7 @@ _REPEATS_ORDER = [
 class StoredTable:
     """The rows of blocks, partition after partition, as a table of the given schema. `sort_by`: the order in a partition."""
 
-    def __init__(self, blocks: Blocks, schema: pa.Schema, sort_by: str | None = None) -> None:
+    def __init__(self, blocks: PartedTable, schema: pa.Schema, sort_by: str | None = None) -> None:
         self.schema = schema
         self.blocks = blocks
         self._sort_by = sort_by
@@ -78,7 +78,7 @@ def _as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
 class StoredTexts:
     """Texts of documents by their numbers, read from disk one after the other."""
 
-    def __init__(self, documents: Blocks, layout: Layout) -> None:
+    def __init__(self, documents: PartedTable, layout: Layout) -> None:
         self._file = documents.handle
         self._layout = layout
         self._chunk = lru_cache(maxsize=4)(lambda chunk: self._file.read_table([chunk])["text"])
@@ -95,7 +95,7 @@ class StoredTexts:
         return text
 
 
-def order_repeats(store: StageStore, repeats: Blocks) -> Blocks:
+def order_repeats(store: StageStore, repeats: PartedTable) -> PartedTable:
     """Return the groups of repeats in the order of their table, over all partitions.
 
     What decides is read first, without the places of the groups; then every group goes to the partition of its rank.
@@ -115,7 +115,7 @@ def order_repeats(store: StageStore, repeats: Blocks) -> Blocks:
         for batch in unordered.raw_batches():
             part = slice(n_before, n_before + batch.num_rows)
             table = pa.Table.from_arrays([pa.array(rank[part]), *batch.columns], schema=_RANKED)
-            begun.add(Emitted("repeats", table, route[part]))
+            begun.add(Sent("repeats", table, route[part]))
             n_before += batch.num_rows
         return begun.finish().blocks["repeats"]
     finally:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks
+from ibidem.execution.flow import PartedTable
 from ibidem.execution.programs.cluster import ClusterBlocks
 from ibidem.execution.programs.find import FoundBlocks
 from ibidem.execution.progress import Progress
@@ -28,7 +28,7 @@ from ibidem.results.texts import with_texts
 class RunFrames:
     """Tables of a run on Spark. They lie in the run's folder, which goes with `close`, or at the end of a with block."""
 
-    _tables: Mapping[str, tuple[Blocks, Sequence[str]]]
+    _tables: Mapping[str, tuple[PartedTable, Sequence[str]]]
 
     def __init__(self, run: SparkRun, config: Config, progress: Progress) -> None:
         self.skipped = run.scans.first_skipped(run.flow, strict=False).records
@@ -134,7 +134,7 @@ class SparkResult(RunFrames):
 
     def __init__(self, run: SparkRun, config: Config, progress: Progress, found: FoundBlocks) -> None:
         super().__init__(run, config, progress)
-        self._texts: Blocks = found.texts
+        self._texts: PartedTable = found.texts
         self._tables = {
             "passages": (found.passages, PASSAGES.names),
             "documents": (found.documents, DOCUMENTS.names),
@@ -169,7 +169,7 @@ class SparkResult(RunFrames):
         self._write(os.fspath(folder), frames, output.format, output.overwrite, {})
 
     @cached_property
-    def _with_texts(self) -> Blocks:
+    def _with_texts(self) -> PartedTable:
         with spark_errors(), SessionSettings(self._run.spark):
             return with_texts(self._run.flow, self._tables["passages"][0], self._texts, self._run.layout)
 
@@ -221,7 +221,13 @@ class SparkCleaningResult(RunFrames):
     """What was decided about a collection. `removed` says what goes; `remaining` and `write` give what is left."""
 
     def __init__(
-        self, run: SparkRun, config: Config, progress: Progress, gone: Blocks, clean: Callable[[bool], Blocks], kind: str
+        self,
+        run: SparkRun,
+        config: Config,
+        progress: Progress,
+        gone: PartedTable,
+        clean: Callable[[bool], PartedTable],
+        kind: str,
     ) -> None:
         super().__init__(run, config, progress)
         self._tables = {"removed": (gone, REMOVED.names)}

@@ -8,49 +8,41 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.columns.parted_tables import cut_texts, in_order, table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.passages.exchange.pairs import FOUND
 
-_SIDE_TEXT = pa.schema([("number", pa.int64()), ("home", pa.int64()), ("text", pa.large_string())])
 _WITH_TEXTS = pa.schema([*FOUND, ("a_text", pa.large_string()), ("b_text", pa.large_string())])
-_SPAN = pa.schema(
-    [("number", pa.int64()), ("home", pa.int64()), ("document", pa.int64()), ("start", pa.int64()), ("end", pa.int64())]
-)
+# `place` is twice the number of the passage, and one more for side b.
+_SPANS = pa.schema([*((name, pa.int64()) for name in ("place", "document", "start", "end")), ASKER])
+_TEXTS = pa.schema([("place", pa.int64()), ("text", pa.large_string())])
 
 
-def with_texts(flow: Flow, passages: Blocks, texts: Blocks, layout: Layout) -> Blocks:
+def with_texts(flow: Flow, passages: PartedTable, texts: PartedTable, layout: Layout) -> PartedTable:
     """Return the passages, `pairing.FOUND`, with the texts of both sides, `a_text` and `b_text`, in their order."""
 
-    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["passages"]
-        for side in "ab":
-            document = table[f"{side}_document"].to_numpy()
-            columns = [
-                table["number"],
-                np.full(len(document), partition),
-                document,
-                table[f"{side}_start"],
-                table[f"{side}_end"],
-            ]
-            yield Emitted(side, table_of(columns, _SPAN), layout.home(document))
+        for number, side in enumerate("ab"):
+            place, document = 2 * table["number"].to_numpy() + number, table[f"{side}_document"].to_numpy()
+            columns = [place, document, table[f"{side}_start"], table[f"{side}_end"], np.full(len(place), partition)]
+            yield Sent("asked", table_of(columns, _SPANS), layout.home(document))
 
-    def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        documents = in_order(tables["texts"])
-        numbers = documents["document"].to_numpy()
-        for side in "ab":
-            spans = tables[side]
-            at = np.searchsorted(numbers, spans["document"].to_numpy())
-            cuts = cut_texts(documents["text"], at, spans["start"].to_pylist(), spans["end"].to_pylist())
-            yield Emitted(side, table_of([spans["number"], spans["home"], cuts], _SIDE_TEXT), spans["home"].to_numpy())
+    def cut(asked: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:
+        documents = in_order(known["texts"])
+        at = np.searchsorted(documents["document"].to_numpy(), asked["document"].to_numpy())
+        cuts = cut_texts(documents["text"], at, asked["start"].to_pylist(), asked["end"].to_pylist())
+        return table_of([asked["place"], cuts], _TEXTS)
 
-    def join(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        def ordered(table: pa.Table) -> pa.Table:
-            return table.take(pa.array(np.argsort(table["number"].to_numpy())))
+    def join(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        order, by_place = (
+            np.argsort(tables[table][column].to_numpy()) for table, column in (("passages", "number"), ("cuts", "place"))
+        )
+        texts = [tables["cuts"]["text"].take(pa.array(by_place[side::2])) for side in (0, 1)]
+        yield Sent(
+            "passages", table_of([*tables["passages"].take(pa.array(order)).columns, *texts], _WITH_TEXTS), partition
+        )
 
-        texts = [ordered(tables[side])["text"] for side in "ab"]
-        yield Emitted("passages", table_of([*ordered(tables["passages"]).columns, *texts], _WITH_TEXTS), partition)
-
-    spans = flow.reduce("passages-spans", {"passages": passages}, ask, {"a": _SPAN, "b": _SPAN})
-    cuts = flow.reduce("passages-cut", {"texts": texts, **spans}, cut, {"a": _SIDE_TEXT, "b": _SIDE_TEXT})
-    return flow.reduce("passages-texts", {"passages": passages, **cuts}, join, {"passages": _WITH_TEXTS})["passages"]
+    asked = flow.reduce("passages-spans", {"passages": passages}, ask, {"asked": _SPANS})["asked"]
+    cuts = lookup(flow, "passages-cut", asked, {"texts": texts}, cut, _TEXTS)
+    return flow.reduce("passages-texts", {"passages": passages, "cuts": cuts}, join, {"passages": _WITH_TEXTS})["passages"]

@@ -25,7 +25,7 @@ from ibidem.columns.parted_tables import (
     table_of,
 )
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, record_batches, route_by_hash
+from ibidem.execution.flow import Flow, PartedTable, Sent, record_batches, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.passages.exchange.grams import GRAM_OUTPUTS, emit_grams
@@ -49,14 +49,14 @@ COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference"
 Numbers = NDArray[np.int64]
 
 
-def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_cut: bool = False) -> dict[str, Blocks]:
+def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_cut: bool = False) -> dict[str, PartedTable]:
     """Return the documents in sentences (`documents`), their `counts`, and what the signature asks for.
 
     For passages also their `texts` and `ids`; `to_cut`, where they stand (`named`) instead. Documents that are stored already,
     at home, are their texts. Digests and checks have secrets that are drawn here and known to nobody else: a stage runs once,
     and later ones only ask whether they are equal.
     """
-    is_stored = isinstance(source, Blocks)
+    is_stored = isinstance(source, PartedTable)
     exact = config.signatures.signature == "exact"
     by_words = needs_vocabulary(config)
     sentences = replace(config.sentences, hash_seed=draw_seed())
@@ -67,23 +67,23 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
     outputs |= {"seen": SEEN} if not exact else {} if to_cut else GRAM_OUTPUTS
     outputs |= {"words": WORDS} if by_words else {}
 
-    def split(batches: Iterator[Any]) -> Iterator[Emitted]:
+    def split(batches: Iterator[Any]) -> Iterator[Sent]:
         for batch in record_batches(batches):
             if batch.num_rows == 0:
                 continue
             documents = batch.column("document").to_numpy()
             home = layout.home(documents)
             collection = gather([batch], [], sentences, in_turn, lambda n_documents, n_sentences: None, key)
-            yield Emitted("counts", _counts(collection, documents, layout), 0)
-            yield Emitted("documents", _documents(collection, documents, outputs["documents"]), home)
+            yield Sent("counts", _counts(collection, documents, layout), 0)
+            yield Sent("documents", _documents(collection, documents, outputs["documents"]), home)
             if to_cut:
                 columns = [batch.column(name) for name in ("document", "id", "source", "position")]
                 checks = key_of_texts.of_texts(batch.column("text")).T
-                yield Emitted("named", table_of([*columns, collection.n_chars, *checks], NAMED), home)
+                yield Sent("named", table_of([*columns, collection.n_chars, *checks], NAMED), home)
             else:
                 if not is_stored:
                     columns = [batch.column(name) for name in TEXTS.names]
-                    yield Emitted("texts", table_of(columns, TEXTS), home)
+                    yield Sent("texts", table_of(columns, TEXTS), home)
                 yield emit_ids(batch, documents, layout)
             if not exact:
                 yield from _seen(collection, batch, documents, layout)
@@ -133,15 +133,15 @@ def names_of(digests: NDArray[np.uint64], checks: NDArray[np.uint64]) -> NDArray
     return names
 
 
-def emit_ids(batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Emitted:
+def emit_ids(batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Sent:
     """Send ids to where equal ones of one side meet."""
     fold: Any = mix.py_func  # over a whole array at once
     keys = fold(hash_strings(batch.column("id")), (documents >= layout.n_input).astype(np.uint64))
     columns = [keys, documents, *(batch.column(name) for name in ("id", "source", "position"))]
-    return Emitted("ids", table_of(columns, IDS), route_by_hash(keys, layout.n_partitions))
+    return Sent("ids", table_of(columns, IDS), route_by_hash(keys, layout.n_partitions))
 
 
-def _seen(collection: Collection, batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Iterator[Emitted]:
+def _seen(collection: Collection, batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Iterator[Sent]:
     """Yield the types of a batch with their texts, once for every partition that their documents live in."""
     data, offsets = text_buffers(batch.column("text"))
     checks = collection.checks[:, 0]
@@ -156,7 +156,7 @@ def _seen(collection: Collection, batch: pa.RecordBatch, documents: Numbers, lay
         texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(chosen), buffers)
         digests = collection.digest[chosen]
         columns = [digests, checks[chosen], np.full(len(chosen), home), texts]
-        yield Emitted("seen", table_of(columns, SEEN), route_by_hash(digests, layout.n_partitions))
+        yield Sent("seen", table_of(columns, SEEN), route_by_hash(digests, layout.n_partitions))
 
 
 def _different(digests: NDArray[np.uint64], checks: NDArray[np.uint64]) -> Numbers:

@@ -19,7 +19,7 @@ from ibidem.errors import ResourceError
 from ibidem.execution.disk import disk_flow
 from ibidem.execution.disk.disk_flow import StoredFlow
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
-from ibidem.execution.flow import Blocks, Emitted
+from ibidem.execution.flow import PartedTable, Sent
 from ibidem.execution.progress import Progress, Step
 from tests.waiting import LIMIT_SECONDS, wait_until
 
@@ -46,17 +46,17 @@ def new_flow(folder: Path, workers: int = 2, n_task_bytes: int = LARGE, progress
     return StoredFlow(StageStore(folder, 1 << 20), 4, workers, n_task_bytes, progress or Progress())
 
 
-def given(flow: StoredFlow, sizes: Mapping[int, int], stage: str = "given") -> Blocks:
+def given(flow: StoredFlow, sizes: Mapping[int, int], stage: str = "given") -> PartedTable:
     """Store rows: so many in each partition."""
     begun = flow.store.begin(stage, {"numbers": NUMBERS})
     if isinstance(begun, FinishedStage):
         return begun.blocks["numbers"]
     for partition, size in sizes.items():
-        begun.add(Emitted("numbers", table(np.arange(size)), partition))
+        begun.add(Sent("numbers", table(np.arange(size)), partition))
     return begun.finish().blocks["numbers"]
 
 
-def collected(flow: StoredFlow, blocks: Blocks) -> list[int]:
+def collected(flow: StoredFlow, blocks: PartedTable) -> list[int]:
     found: list[int] = flow.collect(blocks)["number"].to_pylist()
     return found
 
@@ -65,23 +65,23 @@ def collected(flow: StoredFlow, blocks: Blocks) -> list[int]:
 def test_mappers_and_reducers_see_everything_once(tmp_path: Path, workers: int) -> None:
     progress = Steps()
     flow = new_flow(tmp_path, workers, progress=progress)
-    sources = [given(flow, {0: 5, 3: 4}, "one"), given(flow, {1: 3}, "two"), Blocks("none", NUMBERS)]
+    sources = [given(flow, {0: 5, 3: 4}, "one"), given(flow, {1: 3}, "two"), PartedTable("none", NUMBERS)]
 
-    def spread(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    def spread(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         for part in tables:
             numbers = part["number"].to_numpy()
-            yield Emitted("numbers", table(10 * numbers), numbers % 3)
+            yield Sent("numbers", table(10 * numbers), numbers % 3)
 
     mapped = flow.map("spread", sources, spread, {"numbers": NUMBERS})["numbers"]
     assert sorted(collected(flow, mapped)) == sorted([0, 10, 20, 30, 40, 0, 10, 20, 30, 0, 10, 20])
     assert flow.count(mapped) == 12
     seen: dict[int, list[int]] = {}
 
-    def total(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def total(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         assert set(tables) == {"mapped", "none"}
         assert tables["none"].equals(NUMBERS.empty_table())
         seen[partition] = sorted(tables["mapped"]["number"].to_pylist())
-        yield Emitted("sums", table([sum(seen[partition])]), partition)
+        yield Sent("sums", table([sum(seen[partition])]), partition)
 
     inputs = {"mapped": mapped, "none": sources[2]}
     sums = flow.reduce("total", inputs, total, {"sums": NUMBERS})["sums"]
@@ -95,11 +95,11 @@ def test_mappers_and_reducers_see_everything_once(tmp_path: Path, workers: int) 
 def test_a_stage_that_was_finished_is_not_run_again(tmp_path: Path) -> None:
     n_calls = 0
 
-    def keep(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    def keep(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         nonlocal n_calls
         n_calls += 1
         for part in tables:
-            yield Emitted("numbers", part, 1)
+            yield Sent("numbers", part, 1)
 
     for _ in range(2):
         flow = new_flow(tmp_path)
@@ -126,7 +126,7 @@ class Watched:
         self._lock = threading.Lock()
         self._wanted_together = wanted_together
 
-    def __call__(self, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def __call__(self, partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         n_bytes = tables["given"].nbytes
         with self._lock:
             self._held.append(n_bytes)
@@ -135,7 +135,7 @@ class Watched:
                 self.most_bytes_together = max(self.most_bytes_together, sum(self._held))
         wait_until(lambda: self.most_together >= self._wanted_together, "a second task beside the first")
         time.sleep(0.002)  # for others to begin that should not
-        yield Emitted("numbers", tables["given"].slice(0, 1), partition)
+        yield Sent("numbers", tables["given"].slice(0, 1), partition)
         with self._lock:
             self._held.remove(n_bytes)
             self.n_done += 1
@@ -199,12 +199,12 @@ def test_a_task_begins_as_soon_as_memory_is_given_back(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(disk_flow, "used_memory", used_memory)
 
-    def reducer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def reducer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         begun.append(partition)
         if len(begun) == 1:
             assert second_begun.wait(LIMIT_SECONDS), "the second one waits for the first"
         second_begun.set()
-        yield Emitted("numbers", tables["given"], partition)
+        yield Sent("numbers", tables["given"], partition)
 
     blocks = given(flow, {0: 8, 1: 8})
     flow.reduce("given back", {"given": blocks}, reducer, {"numbers": NUMBERS})
@@ -215,9 +215,9 @@ def test_an_error_ends_the_stage_and_leaves_it_unfinished(tmp_path: Path) -> Non
     flow = new_flow(tmp_path, workers=2)
     begun: list[int] = []
 
-    def fail(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def fail(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         begun.append(partition)
-        yield Emitted("numbers", tables["given"], partition)
+        yield Sent("numbers", tables["given"], partition)
         if partition == 3:
             raise ValueError("the third")
         time.sleep(0.01)
@@ -229,7 +229,7 @@ def test_an_error_ends_the_stage_and_leaves_it_unfinished(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.glob("*.stage")] == ["001-given.stage"]
     again = new_flow(tmp_path, workers=2)
     source = given(again, {})
-    found = again.reduce("failing", {"given": source}, lambda p, t: [Emitted("numbers", t["given"], p)], {"numbers": NUMBERS})
+    found = again.reduce("failing", {"given": source}, lambda p, t: [Sent("numbers", t["given"], p)], {"numbers": NUMBERS})
     assert again.count(found["numbers"]) == 500
 
 
@@ -243,7 +243,7 @@ def test_a_full_disk_ends_the_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
         with pytest.raises(ResourceError, match=f"into {tmp_path}: {os.strerror(errno.ENOSPC)}"):
-            flow.reduce("full", {"given": source}, lambda p, t: [Emitted("numbers", t["given"], p)], {"numbers": NUMBERS})
+            flow.reduce("full", {"given": source}, lambda p, t: [Sent("numbers", t["given"], p)], {"numbers": NUMBERS})
     assert [path.name for path in tmp_path.glob("*.stage")] == ["001-given.stage"]
 
 
@@ -254,11 +254,11 @@ def test_an_interruption_ends_it_soon(tmp_path: Path, n_tasks: int) -> None:
     begun: list[int] = []
     n_ended: list[int] = []
 
-    def go_on(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def go_on(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         begun.append(partition)
         try:
             for _ in range(round(LIMIT_SECONDS / 0.01)):
-                yield Emitted("numbers", tables["given"], partition)
+                yield Sent("numbers", tables["given"], partition)
                 time.sleep(0.01)
             pytest.fail("nobody has stopped it")
         finally:

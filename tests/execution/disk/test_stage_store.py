@@ -16,7 +16,7 @@ import pytest
 from ibidem.errors import ResourceError
 from ibidem.execution.disk import stage_writer
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
-from ibidem.execution.flow import Blocks, Emitted
+from ibidem.execution.flow import PartedTable, Sent
 
 ROWS = pa.schema([("writer", pa.int64()), ("number", pa.int64())])
 TEXTS = pa.schema([("text", pa.large_string())])
@@ -27,14 +27,14 @@ def rows(numbers: Any, writer: int = 0) -> pa.Table:
     return pa.Table.from_arrays([pa.array(np.full(len(numbers), writer)), pa.array(numbers)], schema=ROWS)
 
 
-def stored(store: StageStore, stage: str, numbers: Any = range(10), partition: Any = 0) -> Blocks:
+def stored(store: StageStore, stage: str, numbers: Any = range(10), partition: Any = 0) -> PartedTable:
     begun = store.begin(stage, {"rows": ROWS})
     assert not isinstance(begun, FinishedStage)
-    begun.add(Emitted("rows", rows(numbers), partition))
+    begun.add(Sent("rows", rows(numbers), partition))
     return begun.finish().blocks["rows"]
 
 
-def numbers_of(blocks: Blocks, partition: int | None = None) -> list[int]:
+def numbers_of(blocks: PartedTable, partition: int | None = None) -> list[int]:
     file = blocks.handle
     chunks = file.in_order() if partition is None else file.by_partition.get(partition, ())
     found: list[int] = file.read_table(chunks)["number"].to_pylist()
@@ -56,7 +56,7 @@ def test_what_each_thread_puts_in_comes_out_in_order(tmp_path: Path, n_buffer_by
         chance = np.random.default_rng(writer)
         for turn in range(n_times):
             routes = chance.integers(0, n_partitions, 5)
-            begun.add(Emitted("rows", rows(np.arange(5 * turn, 5 * turn + 5), writer), routes))
+            begun.add(Sent("rows", rows(np.arange(5 * turn, 5 * turn + 5), writer), routes))
 
     threads = [threading.Thread(target=put, args=(writer,)) for writer in range(n_writers)]
     for thread in threads:
@@ -112,7 +112,7 @@ def test_columns_of_every_kind_come_back(
         table = pa.Table.from_arrays(columns, schema=schema).slice(int(chance.integers(0, len(numbers))))
         table = pa.concat_tables([table.slice(0, 7), table.slice(7)])
         routes: Any = 2 if turn % 4 == 0 else chance.integers(0, 5, table.num_rows)
-        begun.add(Emitted("rows", table, routes))
+        begun.add(Sent("rows", table, routes))
         for partition in range(5):
             kept = np.broadcast_to(np.asarray(routes) == partition, table.num_rows)
             expected.setdefault(partition, []).append(table.filter(pa.array(kept)))
@@ -133,7 +133,7 @@ def test_rows_go_to_their_partitions_and_texts_come_back(tmp_path: Path) -> None
     assert not isinstance(begun, FinishedStage)
     values = ["", "Ünïcödé 𝔸", "x" * 3_000_000, None]
     for value in values:
-        begun.add(Emitted("texts", pa.table({"text": pa.array([value], pa.large_string())}), 2))
+        begun.add(Sent("texts", pa.table({"text": pa.array([value], pa.large_string())}), 2))
     finished = begun.finish({"said": "ü"})
     assert finished.told == {"said": "ü"}
     file = finished.blocks["texts"].handle
@@ -147,7 +147,7 @@ def test_rows_of_another_schema_are_refused(tmp_path: Path) -> None:
     begun = StageStore(tmp_path, 1 << 20).begin("first", {"rows": ROWS})
     assert not isinstance(begun, FinishedStage)
     with pytest.raises(TypeError, match="001-first/rows"):
-        begun.add(Emitted("rows", pa.table({"number": [1]}), 0))
+        begun.add(Sent("rows", pa.table({"number": [1]}), 0))
 
 
 def test_data_go_when_nobody_can_ask_for_them_and_the_next_stage_is_finished(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_data_go_when_nobody_can_ask_for_them_and_the_next_stage_is_finished(tmp
     assert first_name in data_bytes(tmp_path)  # a run killed now needs them to go on
     begun = store.begin("third", {"rows": ROWS})
     assert not isinstance(begun, FinishedStage)
-    begun.add(Emitted("rows", rows(range(7)), 0))
+    begun.add(Sent("rows", rows(range(7)), 0))
     assert first_name in data_bytes(tmp_path)
     third = begun.finish().blocks["rows"]
     assert first_name not in data_bytes(tmp_path)
@@ -191,7 +191,7 @@ def test_the_next_run_finds_finished_stages_and_only_those(tmp_path: Path) -> No
     stored(store, "first", range(30), np.arange(30) % 2)
     begun = store.begin("second", {"rows": ROWS})
     assert not isinstance(begun, FinishedStage)
-    begun.add(Emitted("rows", rows(range(5)), 0))
+    begun.add(Sent("rows", rows(range(5)), 0))
     begun.close()  # as a kill leaves it: data, and no word of them
     again = StageStore(tmp_path, 1 << 20)
     first = again.begin("first", {"rows": ROWS})
@@ -260,7 +260,7 @@ def test_a_full_disk_names_the_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
         with pytest.raises(ResourceError) as caught:
-            begun.add(Emitted("rows", rows(range(1000)), 0))
+            begun.add(Sent("rows", rows(range(1000)), 0))
     assert caught.value.message == f"cannot write temporary files into {tmp_path}: {os.strerror(errno.ENOSPC)}"
     assert "--tmp-dir" in caught.value.next_step
     begun.close()

@@ -13,7 +13,7 @@ from ibidem.clusters.removals import similarity_to_kept
 from ibidem.clusters.tables import listed_pairs
 from ibidem.columns.components_exchange import connect
 from ibidem.columns.parted_tables import as_lists, starts_of, table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs
+from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import Duplicates, Found
 from ibidem.resemblance.comparison import joined
@@ -35,18 +35,18 @@ _ROOT = pa.field("root", pa.int64())
 _ROOTED_NODES = NODES.append(_ROOT).append(pa.field("by_common", pa.bool_()))
 _ROOTED_MEMBERS = MEMBERS.append(_ROOT)
 _ROOTED_FOUND = FOUND.append(_ROOT)
-_ASKED = pa.schema([("document", pa.int64()), _ROOT])
+_ASKED = pa.schema([("document", pa.int64()), ASKER])
 
 Numbers = NDArray[np.int64]
 
 
 def cluster_documents(
     flow: Flow,
-    found: Mapping[str, Sequence[Blocks]],
-    sent: Blocks,
+    found: Mapping[str, Sequence[PartedTable]],
+    sent: PartedTable,
     rounds: Rounds,
     layout: Layout,
-) -> dict[str, Blocks]:
+) -> dict[str, PartedTable]:
     """Return pairs as LISTED (`listed`), members of clusters as CLUSTERED (`clustered`), and rows of BEGINNING (`beginning`).
 
     `found` holds blocks of `found`, `edges`, `nodes`, `members` and `by_common`. All that hangs together comes together: that
@@ -54,10 +54,12 @@ def cluster_documents(
     """
     config, has_reference = rounds.config, layout.has_reference
     components = connect(flow, "duplicates", found["edges"])
-    inputs: dict[str, Blocks | Sequence[Blocks]] = {name: found[name] for name in ("found", "nodes", "members") if found[name]}
+    inputs: dict[str, PartedTable | Sequence[PartedTable]] = {
+        name: found[name] for name in ("found", "nodes", "members") if found[name]
+    }
     inputs |= {"roots": components, **({"by_common": found["by_common"]} if found["by_common"] else {})}
 
-    def gather(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def gather(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         yield from _gather(tables, layout)
 
     outputs = {"nodes": _ROOTED_NODES, "members": _ROOTED_MEMBERS, "found": _ROOTED_FOUND}
@@ -65,13 +67,13 @@ def cluster_documents(
     if found["by_common"] and config.resemblance.verify and not config.clusters.chains and not has_reference:
         rooted = {**rooted, "sent": _fetch_documents(flow, rooted, sent, layout)}
 
-    def cluster(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def cluster(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         yield from _cluster(tables, rounds, layout)
 
     return flow.reduce("clusters", rooted, cluster, {"listed": LISTED, "clustered": CLUSTERED, "beginning": BEGINNING})
 
 
-def _gather(tables: Mapping[str, pa.Table], layout: Layout) -> Iterator[Emitted]:
+def _gather(tables: Mapping[str, pa.Table], layout: Layout) -> Iterator[Sent]:
     """Send what is known of documents that are in pairs, or stand for others, to the partition of their component's root."""
     nodes, roots = (tables["roots"][name].to_numpy().astype(np.int64) for name in ("node", "root"))
     order = np.argsort(nodes)
@@ -82,9 +84,9 @@ def _gather(tables: Mapping[str, pa.Table], layout: Layout) -> Iterator[Emitted]
         at = np.minimum(np.searchsorted(nodes, documents), max(len(nodes) - 1, 0))
         return np.where(nodes[at] == documents, roots[at], documents) if len(nodes) else documents
 
-    def sent(tag: str, table: pa.Table, root: Numbers, *more: NDArray[np.bool_]) -> Emitted:
+    def sent(tag: str, table: pa.Table, root: Numbers, *more: NDArray[np.bool_]) -> Sent:
         schema = {"nodes": _ROOTED_NODES, "members": _ROOTED_MEMBERS, "found": _ROOTED_FOUND}[tag]
-        return Emitted(tag, table_of([*table.columns, root, *more], schema), node_homes(root, layout))
+        return Sent(tag, table_of([*table.columns, root, *more], schema), node_homes(root, layout))
 
     members = tables["members"]
     standing = members["representative"].to_numpy()
@@ -97,28 +99,27 @@ def _gather(tables: Mapping[str, pa.Table], layout: Layout) -> Iterator[Emitted]
     yield sent("found", tables["found"], root_of(tables["found"]["a"].to_numpy()))
 
 
-def _fetch_documents(flow: Flow, rooted: Inputs, sent: Blocks, layout: Layout) -> Blocks:
+def _fetch_documents(flow: Flow, rooted: Inputs, sent: PartedTable, layout: Layout) -> PartedTable:
     """Return what the documents are known by of components that have documents paired through common shingles."""
 
-    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         document, root, by_common = (tables["nodes"][name].to_numpy() for name in ("document", "root", "by_common"))
-        chosen = np.isin(root, root[by_common])
-        yield Emitted("asked", table_of([document[chosen], root[chosen]], _ASKED), layout.home(document[chosen]))
+        wanted = document[np.isin(root, root[by_common])]
+        yield Sent("asked", table_of([wanted, np.full(len(wanted), partition)], _ASKED), layout.home(wanted))
 
-    def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        documents, known_by = documents_with_sets(tables["sent"])
-        asked, root = (tables["asked"][name].to_numpy() for name in ("document", "root"))
-        at = np.minimum(np.searchsorted(documents, asked), max(len(documents) - 1, 0))
-        there = np.flatnonzero(documents[at] == asked) if len(documents) else at[:0]  # others stand for identical ones only
-        known = taken(known_by, at[there])
-        columns = [asked[there], as_lists(known.hashes, np.diff(known.first), pa.uint64())]
-        yield Emitted("sent", table_of(columns, SETS), node_homes(root[there], layout))
+    def answer(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
+        documents, known_by = documents_with_sets(known["sent"])
+        wanted = asked["document"].to_numpy()
+        at = np.minimum(np.searchsorted(documents, wanted), max(len(documents) - 1, 0))
+        there = np.flatnonzero(documents[at] == wanted) if len(documents) else at[:0]  # others stand for identical ones only
+        sets = taken(known_by, at[there])
+        return table_of([wanted[there], as_lists(sets.hashes, np.diff(sets.first), pa.uint64())], SETS), there
 
-    asked = flow.reduce("crowds", {"nodes": rooted["nodes"]}, ask, {"asked": _ASKED})
-    return flow.reduce("crowd-documents", {**asked, "sent": sent}, answer, {"sent": SETS})["sent"]
+    asked = flow.reduce("crowds", {"nodes": rooted["nodes"]}, ask, {"asked": _ASKED})["asked"]
+    return lookup(flow, "crowd-documents", asked, {"sent": sent}, answer, SETS)
 
 
-def _cluster(tables: Mapping[str, pa.Table], rounds: Rounds, layout: Layout) -> Iterator[Emitted]:
+def _cluster(tables: Mapping[str, pa.Table], rounds: Rounds, layout: Layout) -> Iterator[Sent]:
     """Choose the canonical documents of components, as `pipeline.clusters_of` does with all documents."""
     config, nodes, members = rounds.config, tables["nodes"], tables["members"]
     documents = np.unique(np.concatenate([nodes["document"].to_numpy(), members["document"].to_numpy()]))
@@ -147,7 +148,7 @@ def _cluster(tables: Mapping[str, pa.Table], rounds: Rounds, layout: Layout) -> 
     most = config.resemblance.max_shingle_documents
     listed = listed_pairs(duplicates, representative, most, layout.has_reference)
     columns = [documents[listed.a], documents[listed.b], listed.similarity, listed.containment_a, listed.containment_b]
-    yield Emitted("listed", table_of(columns, LISTED), layout.home(documents[listed.b]))
+    yield Sent("listed", table_of(columns, LISTED), layout.home(documents[listed.b]))
 
     first = np.full(n, n, np.int64)
     np.minimum.at(first, canonical, np.arange(n))
@@ -155,9 +156,9 @@ def _cluster(tables: Mapping[str, pa.Table], rounds: Rounds, layout: Layout) -> 
     similarity = similarity_to_kept(clustered, canonical[clustered].astype(np.int64), representative, duplicates)
     firsts = documents[first[canonical[clustered]]]
     columns = [firsts, documents[clustered], documents[canonical[clustered]], similarity]
-    yield Emitted("clustered", table_of(columns, CLUSTERED), layout.home(firsts))
+    yield Sent("clustered", table_of(columns, CLUSTERED), layout.home(firsts))
     partitions, counts = np.unique(layout.home(np.unique(firsts)), return_counts=True)
-    yield Emitted("beginning", table_of([partitions, counts], BEGINNING), 0)
+    yield Sent("beginning", table_of([partitions, counts], BEGINNING), 0)
 
 
 def _all_sets(tables: Mapping[str, pa.Table], documents: Numbers) -> HashSets:

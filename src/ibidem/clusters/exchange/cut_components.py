@@ -24,7 +24,7 @@ from ibidem.clusters.removals import passage_removals
 from ibidem.columns.collection import Collection
 from ibidem.columns.components_exchange import EDGES, home_of_nodes
 from ibidem.columns.parted_tables import CLASSED, collection_of, flat, in_order, lengths, starts_of, stretches, table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.matches import TypeSets, sort_sets
 from ibidem.matches.core import rows_of
@@ -34,10 +34,12 @@ from ibidem.signatures import HashSets, SentenceTypes, collapse_sentences
 _RANKED = pa.schema([*CLASSED, ("rank_key", pa.int64())])
 
 
-def similar_spans(flow: Flow, documents: Blocks, ranks: Blocks, repeated: Blocks, layout: Layout, rule: Rule) -> Blocks:
+def similar_spans(
+    flow: Flow, documents: PartedTable, ranks: PartedTable, repeated: PartedTable, layout: Layout, rule: Rule
+) -> PartedTable:
     """Return what goes where similar rows match, `SPANS`."""
 
-    def link(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def link(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given, repeated = in_order(tables["documents"]), tables["repeated"].sort_by("key")
         _, rows, keys = windows_of(given, layout, rule)
         at, known = find(keys, repeated["key"].to_numpy())
@@ -47,9 +49,9 @@ def similar_spans(flow: Flow, documents: Blocks, ranks: Blocks, repeated: Blocks
         first, other = first[apart].astype(np.uint64), other[apart].astype(np.uint64)
         _, example = numbered(first, other)
         edges = table_of([first[example], other[example]], EDGES)
-        yield Emitted("edges", edges, home_of_nodes(first[example], n_partitions))
+        yield Sent("edges", edges, home_of_nodes(first[example], n_partitions))
 
-    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given, ranked = in_order(tables["documents"]), in_order(tables["ranks"])
         numbers = given["document"].to_numpy()
         order = find(numbers, ranked["document"].to_numpy())[0]
@@ -58,17 +60,17 @@ def similar_spans(flow: Flow, documents: Blocks, ranks: Blocks, repeated: Blocks
         by_node = np.argsort(nodes)
         at, linked = find(numbers, nodes[by_node])
         roots = tables["roots"]["root"].to_numpy()[by_node[at[linked]]]
-        yield Emitted("documents", given.filter(pa.array(linked)), home_of_nodes(roots, n_partitions))
+        yield Sent("documents", given.filter(pa.array(linked)), home_of_nodes(roots, n_partitions))
         if rule.same_document and not layout.has_reference:
             # Those that share nothing with others are decided where they are.
-            yield Emitted("spans", _spans(given.filter(pa.array(~linked)), layout, rule), partition)
+            yield Sent("spans", _spans(given.filter(pa.array(~linked)), layout, rule), partition)
 
-    def decide(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def decide(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         spans = _spans(in_order(tables["documents"]), layout, rule)
-        yield Emitted("spans", spans, layout.home(spans["document"].to_numpy()))
+        yield Sent("spans", spans, layout.home(spans["document"].to_numpy()))
 
-    def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        yield Emitted("spans", in_reading_order(tables["spans"]), partition)
+    def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        yield Sent("spans", in_reading_order(tables["spans"]), partition)
 
     n_partitions = flow.n_partitions
     edges = flow.reduce("cuts-links", {"documents": documents, "repeated": repeated}, link, {"edges": EDGES})["edges"]

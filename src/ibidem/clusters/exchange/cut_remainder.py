@@ -20,39 +20,39 @@ from ibidem.clusters.exchange.cut_windows import Rule
 from ibidem.clusters.kernels.cut_remainder import decide_rows
 from ibidem.columns.components_exchange import EDGES, ROOTS, connect, home_of_nodes
 from ibidem.columns.parted_tables import table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs, route_by_hash
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 
 
-def decide_left(flow: Flow, left: Undecided, at_once: bool, layout: Layout, rule: Rule) -> Blocks:
+def decide_left(flow: Flow, left: Undecided, at_once: bool, layout: Layout, rule: Rule) -> PartedTable:
     """Return the cuts, `CUTS`, among the rows that are left; at home. `at_once` is for few of them: they are one task."""
 
-    def link(tables: Iterator[Any]) -> Iterator[Emitted]:
+    def link(tables: Iterator[Any]) -> Iterator[Sent]:
         for table in tables:
             slots = table["slot"].to_numpy()
-            yield Emitted("pairs", table, route_by_hash(slots, n_partitions))
+            yield Sent("pairs", table, route_by_hash(slots, n_partitions))
             if not at_once:
                 edges = table_of([_row_nodes(Places.of(table)), slots], EDGES)
-                yield Emitted("edges", edges, route_by_hash(slots, n_partitions))
+                yield Sent("edges", edges, route_by_hash(slots, n_partitions))
 
-    def send(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def send(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         nodes = tables["roots"]["node"].to_numpy()
         order = np.argsort(nodes)
         for name in ("pairs", "staying"):
             at, waits = find(tables[name]["slot"].to_numpy(), nodes[order])
             roots = tables["roots"]["root"].to_numpy()[order[at[waits]]]
-            yield Emitted(name, tables[name].filter(pa.array(waits)), home_of_nodes(roots, n_partitions))
+            yield Sent(name, tables[name].filter(pa.array(waits)), home_of_nodes(roots, n_partitions))
 
-    def gather(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        yield Emitted("pairs", tables["pairs"], 0)
+    def gather(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        yield Sent("pairs", tables["pairs"], 0)
         waits = find(tables["staying"]["slot"].to_numpy(), np.unique(tables["pairs"]["slot"].to_numpy()))[1]
-        yield Emitted("staying", tables["staying"].filter(pa.array(waits)), 0)
+        yield Sent("staying", tables["staying"].filter(pa.array(waits)), 0)
 
-    def decide(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def decide(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         cuts = _cuts_of(tables["pairs"], tables["staying"], rule)
-        yield Emitted("cuts", cuts, layout.home(cuts["document"].to_numpy()))
+        yield Sent("cuts", cuts, layout.home(cuts["document"].to_numpy()))
 
     n_partitions = flow.n_partitions
     linked = flow.map("cuts-left-links", left.pairs, link, {"edges": EDGES, "pairs": PAIRS})
@@ -66,12 +66,12 @@ def decide_left(flow: Flow, left: Undecided, at_once: bool, layout: Layout, rule
     return flow.reduce("cuts-left", together, decide, {"cuts": CUTS})["cuts"]
 
 
-def routed_roots(flow: Flow, name: str, edges: Blocks, route: Any) -> Blocks:
+def routed_roots(flow: Flow, name: str, edges: PartedTable, route: Any) -> PartedTable:
     """Return the root of every node that has an edge, `(node, root)`, sent where `route` says that the node belongs."""
 
-    def send(tables: Iterator[Any]) -> Iterator[Emitted]:
+    def send(tables: Iterator[Any]) -> Iterator[Sent]:
         for table in tables:
-            yield Emitted("roots", table, route(table["node"].to_numpy()))
+            yield Sent("roots", table, route(table["node"].to_numpy()))
 
     return flow.map(f"{name}-roots", connect(flow, f"{name}-components", edges), send, {"roots": ROOTS})["roots"]
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from ibidem.clusters.exchange.cut_order import PLACE, STEP, Names, Numbers, Places, Truths, find, first_of_each, numbered
 from ibidem.clusters.exchange.cut_windows import ROWS, WINDOWS, Rule, merged_windows
 from ibidem.columns.parted_tables import table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs, route_by_hash
+from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 
 # Rows that wait, with each of their slots.
@@ -27,7 +27,7 @@ PAIRS = pa.schema([*PLACE, ("slot", pa.uint64())])
 STAYING = pa.schema([("slot", pa.uint64()), *PLACE])
 # Rows that go, beside the row that each is cut for.
 CUTS = pa.schema([("document", pa.int64()), ("row", pa.int64()), ("matched", pa.int64()), ("matched_row", pa.int64())])
-_KNOWN_WINDOWS = pa.schema([field for field in WINDOWS if field.name != "partition"])
+_KNOWN_WINDOWS = pa.schema([field for field in WINDOWS if field.name != ASKER.name])
 _WAITING = pa.schema([*STAYING, ("partition", pa.int32())])
 _ANSWERS = pa.schema([*STAYING, *((f"staying_{name}", kind) for name, kind in PLACE)])
 _LEFT = pa.schema([("n_pairs", pa.int64())])
@@ -39,21 +39,19 @@ class Undecided:
     """What is left after some rounds: the rows that wait, and by slot the first ones that stay, in blocks of two rounds."""
 
     n_pairs: int
-    pairs: Blocks
-    staying: list[Blocks]
+    pairs: PartedTable
+    staying: list[PartedTable]
 
 
-def first_round(flow: Flow, rows: Blocks, windows: Blocks, layout: Layout, rule: Rule) -> dict[str, Blocks]:
+def first_round(flow: Flow, rows: PartedTable, windows: PartedTable, layout: Layout, rule: Rule) -> dict[str, PartedTable]:
     """Decide what the first place of each window settles. With a reference that is everything."""
 
-    def merge(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        table = tables["windows"]
-        keys = table["key"].to_numpy()
-        merged = merged_windows(keys, table["following"].to_numpy(), Places.of(table))
-        answers = table_of([*merged], _KNOWN_WINDOWS).take(pa.array(np.searchsorted(merged[0], keys)))
-        yield Emitted("windows", answers, table["partition"].to_numpy().astype(np.int64))
+    def merge(asked: pa.Table, _: Mapping[str, pa.Table]) -> pa.Table:
+        keys = asked["key"].to_numpy()
+        merged = merged_windows(keys, asked["following"].to_numpy(), Places.of(asked))
+        return table_of([*merged], _KNOWN_WINDOWS).take(pa.array(np.searchsorted(merged[0], keys)))
 
-    def decide(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def decide(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         places, slots, first = _slots_of(tables["rows"], tables["windows"], rule.size)
         if layout.has_reference:
             inputs = places.document < layout.n_input
@@ -62,19 +60,19 @@ def first_round(flow: Flow, rows: Blocks, windows: Blocks, layout: Layout, rule:
         yield from _decided(places, slots, first, staying, partition, n_partitions, rule, layout.has_reference)
 
     n_partitions = flow.n_partitions
-    merged = flow.reduce("cuts-windows", {"windows": windows}, merge, {"windows": _KNOWN_WINDOWS})
-    return flow.reduce("cuts-round-1", {"rows": rows, **merged}, decide, _DECIDED)
+    merged = lookup(flow, "cuts-windows", windows, {}, merge, _KNOWN_WINDOWS)
+    return flow.reduce("cuts-round-1", {"rows": rows, "windows": merged}, decide, _DECIDED)
 
 
 def more_rounds(
-    flow: Flow, decided: dict[str, Blocks], most_rounds: int, few_pairs: int, rule: Rule
-) -> tuple[list[Blocks], Undecided]:
+    flow: Flow, decided: dict[str, PartedTable], most_rounds: int, few_pairs: int, rule: Rule
+) -> tuple[list[PartedTable], Undecided]:
     """Go on until few rows wait, or up to so many rounds in all. Return the cuts, and what is left."""
 
-    def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         yield from _answered(tables["staying"], tables["waiting"], partition)
 
-    def decide(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def decide(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         slots, answers = tables["pairs"]["slot"].to_numpy(), tables["answers"]
         named = answers["slot"].to_numpy()
         order = np.argsort(named)
@@ -140,7 +138,7 @@ def may_give(source: Places, row: Places, rule: Rule, is_reference: bool = False
 
 def _decided(
     row: Places, slots: Names, first: Places, staying: Places, partition: int, n_partitions: int, rule: Rule, is_reference: bool
-) -> Iterator[Emitted]:
+) -> Iterator[Sent]:
     """Decide rows, each of them beside its slots, by the first place of a slot not known to go and the first one that stays."""
     n = len(slots)
     number, example = numbered(row.document, row.row)
@@ -153,29 +151,29 @@ def _decided(
     stays, goes = first_left == never, first_kept < never
     settled = goes & (first_kept == first_left)  # nobody before the source may still turn out to stay
     cut, source = row.take(example[settled]), first.joined(staying).take(place[first_kept[settled]])
-    yield Emitted("cuts", table_of([cut.document, cut.row, source.document, source.row], CUTS), partition)
+    yield Sent("cuts", table_of([cut.document, cut.row, source.document, source.row], CUTS), partition)
     found = np.flatnonzero(stays[number])
     found = found[first_of_each(slots[found], row.take(found))]
-    yield Emitted("staying", _by_slot(STAYING, slots[found], row.take(found)), route_by_hash(slots[found], n_partitions))
+    yield Sent("staying", _by_slot(STAYING, slots[found], row.take(found)), route_by_hash(slots[found], n_partitions))
     waits = np.flatnonzero(~(stays | settled)[number])
     if len(waits) == 0:
         return
-    yield Emitted("pairs", table_of([*row.take(waits).columns(), slots[waits]], PAIRS), partition)
-    yield Emitted("left", table_of([np.array([len(waits)])], _LEFT), 0)
+    yield Sent("pairs", table_of([*row.take(waits).columns(), slots[waits]], PAIRS), partition)
+    yield Sent("left", table_of([np.array([len(waits)])], _LEFT), 0)
     open_slots = np.unique(slots[waits])
     undecided = waits[~goes[number[waits]]]
     undecided = undecided[first_of_each(slots[undecided], row.take(undecided))]
     at = np.searchsorted(open_slots, slots[undecided])
     told = Places.none(len(open_slots)).put(at, row.take(undecided))
     table = _by_slot(_WAITING, open_slots, told, np.full(len(open_slots), partition))
-    yield Emitted("waiting", table, route_by_hash(open_slots, n_partitions))
+    yield Sent("waiting", table, route_by_hash(open_slots, n_partitions))
 
 
 def _by_slot(schema: pa.Schema, slots: Names, places: Places, *more: Numbers) -> pa.Table:
     return table_of([slots, *places.columns(), *more], schema)
 
 
-def _answered(staying: pa.Table, waiting: pa.Table, partition: int) -> Iterator[Emitted]:
+def _answered(staying: pa.Table, waiting: pa.Table, partition: int) -> Iterator[Sent]:
     """Tell every partition that waits for a slot who is the first there; keep who stays, for slots that are waited for."""
     asked, partitions = waiting["slot"].to_numpy(), waiting["partition"].to_numpy().astype(np.int64)
     slots = np.unique(asked)
@@ -189,6 +187,6 @@ def _answered(staying: pa.Table, waiting: pa.Table, partition: int) -> Iterator[
     there = there[first_of_each(names[there], left.take(there))]
     first = Places.none(len(slots)).put(np.searchsorted(slots, names[there]), left.take(there))
     answers = _by_slot(_ANSWERS, slots, first, *stays.columns()).take(pa.array(np.searchsorted(slots, asked)))
-    yield Emitted("answers", answers, partitions)
+    yield Sent("answers", answers, partitions)
     state = _by_slot(STAYING, kept_slots[chosen], kept.take(chosen))
-    yield Emitted("staying", state, partition)
+    yield Sent("staying", state, partition)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ibidem.clusters.exchange.cut_order import STEP, Names, Numbers, Truths, find, numbered
 from ibidem.columns.hashes import mix
 from ibidem.columns.parted_tables import stretches, table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 
 # What is removed, at home and in reading order. A document that `is_dropped` goes as a whole.
@@ -32,36 +32,36 @@ _OPEN = pa.schema(
     + [("first_row", pa.int64()), ("last_row", pa.int64()), ("check", pa.uint64())]  # rows of the matched document
 )
 _RANGE: list[tuple[str, pa.DataType]] = [("matched", pa.int64()), ("first_row", pa.int64()), ("last_row", pa.int64())]
-_ASKED = pa.schema([*_RANGE, ("partition", pa.int32())])
+_ASKED = pa.schema([*_RANGE, ASKER])
 _TOLD = pa.schema([*_RANGE, ("matched_start", pa.int64()), ("matched_end", pa.int64()), ("check", pa.uint64())])
 
 
-def spans_of(flow: Flow, rows: Blocks, cuts: list[Blocks], layout: Layout) -> Blocks:
+def spans_of(flow: Flow, rows: PartedTable, cuts: list[PartedTable], layout: Layout) -> PartedTable:
     """Return the spans that the cut rows make, `SPANS`. Where a source stands is asked once a partition.
 
     Windows meet by the hash of their classes, and rows by slots: nothing goes because of a hash alone. The checks of the rows
     on both sides are compared, and where they differ the text stays.
     """
 
-    def make(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def make(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         spans = _open_spans(tables["rows"], tables["cuts"])
-        yield Emitted("spans", spans, partition)
+        yield Sent("spans", spans, partition)
         _, example = numbered(*(spans[name].to_numpy() for name, _ in _RANGE))
         asked = [spans[name].to_numpy()[example] for name, _ in _RANGE]
         table = table_of([*asked, np.full(len(example), partition)], _ASKED)
-        yield Emitted("asked", table, layout.home(asked[0]))
+        yield Sent("asked", table, layout.home(asked[0]))
 
-    def tell(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        asked = tables["asked"]
-        matched, first_row, last_row, partition = (column.to_numpy() for column in asked.columns)
+    def tell(asked: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:
+        rows = known["rows"]
+        matched, first_row, last_row = (asked[name].to_numpy() for name, _ in _RANGE)
         counts = last_row - first_row + 1
-        at = _row_index(tables["rows"], np.repeat(matched, counts), stretches(first_row, counts))
+        at = _row_index(rows, np.repeat(matched, counts), stretches(first_row, counts))
         heads = np.cumsum(counts) - counts
-        start, end = tables["rows"]["start"].to_numpy()[at[heads]], tables["rows"]["end"].to_numpy()[at[heads + counts - 1]]
-        check = _checks_of(tables["rows"]["check"].to_numpy()[at], heads)
-        yield Emitted("told", table_of([matched, first_row, last_row, start, end, check], _TOLD), partition.astype(np.int64))
+        start, end = rows["start"].to_numpy()[at[heads]], rows["end"].to_numpy()[at[heads + counts - 1]]
+        check = _checks_of(rows["check"].to_numpy()[at], heads)
+        return table_of([matched, first_row, last_row, start, end, check], _TOLD)
 
-    def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         spans, told = tables["spans"], tables["told"]
         ranges = [np.concatenate([spans[name].to_numpy(), told[name].to_numpy()]) for name, _ in _RANGE]
         number, _ = numbered(*ranges)
@@ -71,11 +71,11 @@ def spans_of(flow: Flow, rows: Blocks, cuts: list[Blocks], layout: Layout) -> Bl
         is_equal = spans["check"].to_numpy() == chosen["check"].to_numpy()
         for name in ("matched_start", "matched_end"):
             spans = spans.append_column(name, chosen[name])
-        yield Emitted("spans", in_reading_order(_equal(spans.select(SPANS.names), is_equal)), partition)
+        yield Sent("spans", in_reading_order(_equal(spans.select(SPANS.names), is_equal)), partition)
 
     made = flow.reduce("cuts-spans", {"rows": rows, "cuts": cuts}, make, {"spans": _OPEN, "asked": _ASKED})
-    told = flow.reduce("cuts-sources", {"rows": rows, "asked": made["asked"]}, tell, {"told": _TOLD})
-    return flow.reduce("cuts", {"spans": made["spans"], **told}, finish, {"spans": SPANS})["spans"]
+    told = lookup(flow, "cuts-sources", made.pop("asked"), {"rows": rows}, tell, _TOLD)
+    return flow.reduce("cuts", {"spans": made["spans"], "told": told}, finish, {"spans": SPANS})["spans"]
 
 
 def _equal(spans: pa.Table, is_equal: Truths) -> pa.Table:

@@ -14,18 +14,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters.exchange.cut_order import PLACE, Names, Places, find, first_of_each, firsts
+from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, find, first_of_each, firsts
 from ibidem.clusters.kernels.cuts import drop_short_windows
 from ibidem.columns.collection import Collection
 from ibidem.columns.parted_tables import collection_of, flat, in_order, starts_of, table_of
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.matches.core import rows_of
 from ibidem.passages import Rows
 from ibidem.passages.kernels.windows import window_keys
 
-_KEYS = pa.schema([("key", pa.uint64()), ("standing", pa.int8()), ("first", pa.int64()), ("partition", pa.int32())])
+_KEYS = pa.schema([("key", pa.uint64()), ("standing", pa.int8()), ("first", pa.int64()), ASKER])
 # Keys of windows that may let one another go, where they stand; `first` is the first document of each, by number (where only
 # equal rows match: 0).
 REPEATED = pa.schema([("key", pa.uint64()), ("first", pa.int64())])
@@ -46,7 +46,7 @@ ROWS = pa.schema(
 )
 # What a partition knows of a key: the one that follows it wherever it stands (0: this and that, or none), and the first place
 # that may be a source.
-WINDOWS = pa.schema([("key", pa.uint64()), ("following", pa.uint64()), *PLACE, ("partition", pa.int32())])
+WINDOWS = pa.schema([("key", pa.uint64()), ("following", pa.uint64()), *PLACE, ASKER])
 _ONCE, _TWICE = 1, 3
 
 
@@ -98,10 +98,10 @@ def windows_of(documents: pa.Table, layout: Layout, rule: Rule) -> tuple[Collect
     return collection, rows, keys
 
 
-def repeated_windows(flow: Flow, documents: Blocks, layout: Layout, rule: Rule) -> Blocks:
+def repeated_windows(flow: Flow, documents: PartedTable, layout: Layout, rule: Rule) -> PartedTable:
     """Return the keys of windows of which one may let another go, `REPEATED`, in every partition where they stand."""
 
-    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given = in_order(tables["documents"])
         _, rows, keys = windows_of(given, layout, rule)
         numbers = given["document"].to_numpy()[rows.document]
@@ -116,32 +116,30 @@ def repeated_windows(flow: Flow, documents: Blocks, layout: Layout, rule: Rule) 
             standing = np.where(twice | (rule.same_document & (first != last)), _TWICE, _ONCE)
         lowest = numbers[first] if rule.similar else np.zeros(len(first), np.int64)  # zeros cost next to nothing
         table = table_of([keys[first], standing, lowest, np.full(len(first), partition)], _KEYS)
-        yield Emitted("keys", table, route_by_hash(keys[first], flow_partitions))
+        yield Sent("keys", table, route_by_hash(keys[first], flow_partitions))
 
-    def answer(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        keys, standing = tables["keys"]["key"].to_numpy(), tables["keys"]["standing"].to_numpy()
+    def answer(asked: pa.Table, _: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
+        keys, standing, first = (asked[name].to_numpy() for name in ("key", "standing", "first"))
         order = np.argsort(keys, kind="stable")
         heads = firsts(keys[order])
-        both = np.bitwise_or.reduceat(standing[order], heads) == _TWICE if len(order) else np.empty(0, np.bool_)
         counts = np.diff(np.append(heads, len(order)))
+        both = np.bitwise_or.reduceat(standing[order], heads) == _TWICE
         useful = np.repeat(both if has_reference else both | (counts > 1), counts)
-        first = tables["keys"]["first"].to_numpy()[order]
-        lowest = np.repeat(np.minimum.reduceat(first, heads), counts) if len(order) else first
+        lowest = np.repeat(np.minimum.reduceat(first[order], heads), counts)
         chosen = order[useful]
-        routes = tables["keys"]["partition"].to_numpy()[chosen].astype(np.int64)
-        yield Emitted("repeated", table_of([keys[chosen], lowest[useful]], REPEATED), routes)
+        return table_of([keys[chosen], lowest[useful]], REPEATED), chosen
 
     flow_partitions, has_reference = flow.n_partitions, layout.has_reference
-    sent = flow.reduce("cuts-keys", {"documents": documents}, send, {"keys": _KEYS})
-    return flow.reduce("cuts-repeated", sent, answer, {"repeated": REPEATED})["repeated"]
+    keys = flow.reduce("cuts-keys", {"documents": documents}, send, {"keys": _KEYS})["keys"]
+    return lookup(flow, "cuts-repeated", keys, {}, answer, REPEATED)
 
 
 def repeated_rows(
-    flow: Flow, documents: Blocks, ranks: Blocks, repeated: Blocks, layout: Layout, rule: Rule
-) -> tuple[Blocks, Blocks]:
+    flow: Flow, documents: PartedTable, ranks: PartedTable, repeated: PartedTable, layout: Layout, rule: Rule
+) -> tuple[PartedTable, PartedTable]:
     """Return the rows of repeated windows, `ROWS`, at home; and by key what each partition knows of them, `WINDOWS`."""
 
-    def look(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def look(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given = in_order(tables["documents"])
         collection, rows, keys = windows_of(given, layout, rule)
         keys[~find(keys, np.sort(tables["repeated"]["key"].to_numpy()))[1]] = 0
@@ -176,10 +174,10 @@ def repeated_rows(
             ],
             ROWS,
         )
-        yield Emitted("rows", found, partition)
+        yield Sent("rows", found, partition)
         known = _known(keys[chosen], places, layout)
         table = table_of([*known, np.full(len(known[0]), partition)], WINDOWS)
-        yield Emitted("windows", table, route_by_hash(known[0], n_partitions))
+        yield Sent("windows", table, route_by_hash(known[0], n_partitions))
 
     n_partitions = flow.n_partitions
     inputs = {"documents": documents, "ranks": ranks, "repeated": repeated}
@@ -188,7 +186,7 @@ def repeated_rows(
 
 
 def _known(keys: Names, places: Places, layout: Layout) -> tuple[NDArray[Any], ...]:
-    """Return the columns of `WINDOWS` but for the partition."""
+    """Return the columns of `WINDOWS` but for the asker."""
     at = np.flatnonzero(keys)
     beside = (np.diff(places.document) == 0) & (np.diff(places.row) == 1)
     following = np.zeros(len(keys), np.uint64)

@@ -41,14 +41,14 @@ from ibidem.clusters.exchange.cut_rounds import first_round, more_rounds
 from ibidem.clusters.exchange.cut_spans import spans_of
 from ibidem.clusters.exchange.cut_windows import Rule, repeated_rows, repeated_windows
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks, Flow
+from ibidem.execution.flow import Flow, PartedTable
 from ibidem.execution.layout import Layout
 
 MOST_ROUNDS = 30
 MOST_AT_ONCE = 1 << 20  # rows, counted once for each of their slots, that one task decides: a second, and some 100 MB
 
 
-def cuts_flow(flow: Flow, documents: Blocks, ranks: Blocks, layout: Layout, config: Config) -> Blocks:
+def cuts_flow(flow: Flow, documents: PartedTable, ranks: PartedTable, layout: Layout, config: Config) -> PartedTable:
     """Return what goes out of the documents (`tables.CLASSED` or `EQUAL`), `cuts_spans.SPANS`, at home and in reading order.
 
     `ranks` holds (document, rank_key) at home: of two documents the one with the lower key stays, or the first of equal ones.

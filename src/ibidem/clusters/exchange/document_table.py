@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ibidem.columns.components_exchange import ROOTS, connect
 from ibidem.columns.parted_tables import collection_of, in_order, table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.model import DOCUMENTS
 from ibidem.passages.coverage import Marks
@@ -19,17 +19,17 @@ _COUNTED = pa.schema([("partition", pa.int64()), ("n_clusters", pa.int64())])
 _DOCUMENTS = pa.schema([("document", pa.int64()), *DOCUMENTS])
 
 
-def number_components(flow: Flow, name: str, edges: Sequence[Blocks], layout: Layout) -> Blocks:
+def number_components(flow: Flow, name: str, edges: Sequence[PartedTable], layout: Layout) -> PartedTable:
     """Return the number of every connected document's component, in reading order of their first members; at home."""
     roots = connect(flow, f"{name}-components", edges)
 
-    def go_home(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    def go_home(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         for table in tables:
-            yield Emitted("roots", table, layout.home(table["root"].to_numpy().astype(np.int64)))
+            yield Sent("roots", table, layout.home(table["root"].to_numpy().astype(np.int64)))
 
-    def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         n_clusters = len(np.unique(tables["roots"]["root"].to_numpy()))
-        yield Emitted("counted", table_of([[partition], [n_clusters]], _COUNTED), 0)
+        yield Sent("counted", table_of([[partition], [n_clusters]], _COUNTED), 0)
 
     members = flow.map(f"{name}-members", roots, go_home, {"roots": ROOTS})["roots"]
     counted = flow.collect(flow.reduce(f"{name}-counted", {"roots": members}, count, {"counted": _COUNTED})["counted"])
@@ -37,19 +37,21 @@ def number_components(flow: Flow, name: str, edges: Sequence[Blocks], layout: La
     n_clusters[counted["partition"].to_numpy() + 1] = counted["n_clusters"].to_numpy()
     n_before = np.cumsum(n_clusters)
 
-    def number(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def number(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         document, root = (tables["roots"][name].to_numpy().astype(np.int64) for name in ROOTS.names)
         _, cluster = np.unique(root, return_inverse=True)
         table = table_of([document, root, n_before[partition] + cluster], CLUSTERED)
-        yield Emitted("clustered", table, layout.home(document))
+        yield Sent("clustered", table, layout.home(document))
 
     return flow.reduce(f"{name}-numbers", {"roots": members}, number, {"clustered": CLUSTERED})["clustered"]
 
 
-def sum_up(flow: Flow, documents: Blocks, marks: Sequence[Blocks], clustered: Blocks, layout: Layout) -> Blocks:
+def sum_up(
+    flow: Flow, documents: PartedTable, marks: Sequence[PartedTable], clustered: PartedTable, layout: Layout
+) -> PartedTable:
     """Return the table of documents, those of the inputs, in reading order."""
 
-    def total(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def total(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = in_order(tables["documents"])
         numbers = table["document"].to_numpy()
         collection = collection_of(table, layout)
@@ -71,7 +73,7 @@ def sum_up(flow: Flow, documents: Blocks, marks: Sequence[Blocks], clustered: Bl
             shares[1],
             pa.array(cluster, mask=cluster < 0),
         ]
-        yield Emitted("documents", table_of(columns, _DOCUMENTS).slice(0, collection.n_input), partition)
+        yield Sent("documents", table_of(columns, _DOCUMENTS).slice(0, collection.n_input), partition)
 
     inputs: Inputs = {"documents": documents, "marks": marks, "clustered": clustered}
     return flow.reduce("documents", inputs, total, {"documents": _DOCUMENTS})["documents"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import text_key
 from ibidem.columns.parted_tables import CHECK_NAMES, NAMED, in_order, table_of
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, Mapper
+from ibidem.execution.flow import ASKER, Flow, Mapper, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.formats.decisions import Decision, SourceDecisions
 from ibidem.formats.edits import Edits
@@ -26,15 +26,15 @@ from ibidem.sentences import CheckKey
 
 # A row of `removed.jsonl`, the number of its document and the checks of its text; at home, in order.
 GONE = pa.schema([("document", pa.int64()), *REMOVED, *((name, pa.uint64()) for name in CHECK_NAMES)])
-_ASKED = pa.schema([("matched", pa.int64()), ("home", pa.int64())])
+_ASKED = pa.schema([("matched", pa.int64()), ASKER])
 NUMBER = "ibidem:document"  # no column of a user has this name
 LINES = pa.schema([(NUMBER, pa.int64()), ("line", pa.large_binary())])
 
 
-def removed_documents(flow: Flow, decisions: Blocks, layout: Layout) -> Blocks:
+def removed_documents(flow: Flow, decisions: PartedTable, layout: Layout) -> PartedTable:
     """Return the rows for documents that go as wholes, given what was decided about every member of a cluster."""
 
-    def list_gone(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def list_gone(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = in_order(tables["decisions"])
         document, kept = table["document"].to_numpy(), table["kept_document"].to_numpy()
         gone = (document != kept) & (document < layout.n_input)
@@ -48,24 +48,23 @@ def removed_documents(flow: Flow, decisions: Blocks, layout: Layout) -> Blocks:
             table["kept_id"], table["kept_source"], table["kept_position"], nothing, table["kept_n_chars"],
             pa.array(similarity, mask=np.isnan(similarity)), *(table[name] for name in CHECK_NAMES),
         ]  # fmt: skip
-        yield Emitted("gone", table_of(columns, GONE), partition)
+        yield Sent("gone", table_of(columns, GONE), partition)
 
     return flow.reduce("removed", {"decisions": decisions}, list_gone, {"gone": GONE})["gone"]
 
 
-def removed_passages(flow: Flow, spans: Blocks, named: Blocks, layout: Layout) -> Blocks:
+def removed_passages(flow: Flow, spans: PartedTable, named: PartedTable, layout: Layout) -> PartedTable:
     """Return the rows for passages that go, with the names of both documents."""
 
-    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def ask(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         matched = np.unique(tables["spans"]["matched"].to_numpy())
         table = table_of([matched, np.full(len(matched), partition)], _ASKED)
-        yield Emitted("asked", table, layout.home(matched))
+        yield Sent("asked", table, layout.home(matched))
 
-    def tell(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        asked = tables["asked"]
-        yield Emitted("told", _named(tables["named"], asked["matched"].to_numpy()), asked["home"].to_numpy())
+    def tell(asked: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:
+        return _named(known["named"], asked["matched"].to_numpy())
 
-    def name(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def name(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["spans"]
         keys = [table[name].to_numpy() for name in ("start", "document")]
         table = table.take(pa.array(np.lexsort(keys)))
@@ -80,10 +79,10 @@ def removed_passages(flow: Flow, spans: Blocks, named: Blocks, layout: Layout) -
             matched["id"], matched["source"], matched["position"], table["matched_start"], table["matched_end"],
             pa.nulls(table.num_rows, pa.float64()), *(own[name] for name in CHECK_NAMES),
         ]  # fmt: skip
-        yield Emitted("gone", table_of(columns, GONE), partition)
+        yield Sent("gone", table_of(columns, GONE), partition)
 
     asked = flow.reduce("removed-asked", {"spans": spans}, ask, {"asked": _ASKED})["asked"]
-    told = flow.reduce("removed-told", {"asked": asked, "named": named}, tell, {"told": NAMED})["told"]
+    told = lookup(flow, "removed-told", asked, {"named": named}, tell, NAMED)
     return flow.reduce("removed", {"spans": spans, "named": named, "told": told}, name, {"gone": GONE})["gone"]
 
 
@@ -97,16 +96,16 @@ def _named(named: pa.Table, documents: NDArray[np.int64]) -> pa.Table:
 def send_records(layout: Layout) -> Mapper:
     """Return a mapper that sends records home as they stand."""
 
-    def send(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
+    def send(batches: Iterator[pa.RecordBatch]) -> Iterator[Sent]:
         for batch in batches:
-            yield Emitted("records", pa.Table.from_batches([batch]), layout.home(batch.column(NUMBER).to_numpy()))
+            yield Sent("records", pa.Table.from_batches([batch]), layout.home(batch.column(NUMBER).to_numpy()))
 
     return send
 
 
 def clean_records(
-    flow: Flow, records: Blocks, gone: Blocks, decisions: Blocks | None, config: Config, stage: str = "cleaned"
-) -> Blocks:
+    flow: Flow, records: PartedTable, gone: PartedTable, decisions: PartedTable | None, config: Config, stage: str = "cleaned"
+) -> PartedTable:
     """Return the records that remain, at home and in order: lines, or rows of a table; marked ones with `mark_only`."""
     columns = (CUT_MARKS if decisions is None else DUPLICATE_MARKS) if config.cleaning.mark_only else None
     is_lines = records.schema.equals(LINES)
@@ -116,7 +115,7 @@ def clean_records(
 
     key = text_key(config.sentences.hash_seed)
 
-    def clean(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def clean(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = in_order(tables["records"], NUMBER)
         documents = table[NUMBER].to_numpy()
         if len(documents) == 0:
@@ -137,7 +136,7 @@ def clean_records(
             rows = pa.Table.from_batches(changed)
             cleaned = table_of([np.zeros(rows.num_rows, np.int64), *rows.columns], schema)
         edits.check_all_met()
-        yield Emitted("cleaned", cleaned, partition)
+        yield Sent("cleaned", cleaned, partition)
 
     inputs = {"records": records, "gone": gone, **({} if decisions is None else {"decisions": decisions})}
     return flow.reduce(stage, inputs, clean, {"cleaned": schema})["cleaned"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.clusters.exchange.clusters import LISTED
 from ibidem.columns.parted_tables import NAMED, in_order, table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 
 DUPLICATES = pa.schema(
@@ -47,7 +47,7 @@ _HALF_NAMED = pa.schema([*LISTED, ("b_id", pa.large_string())])
 Numbers = NDArray[np.int64]
 
 
-def name_tables(flow: Flow, clustered: Mapping[str, Blocks], named: Blocks, layout: Layout) -> dict[str, Blocks]:
+def name_tables(flow: Flow, clustered: Mapping[str, PartedTable], named: PartedTable, layout: Layout) -> dict[str, PartedTable]:
     """Return `duplicates`, `clusters` and `decisions`, given what `cluster_documents` returns and documents as NAMED.
 
     Rows are in order over the partitions: pairs by their first document, clusters by their first member, decisions by
@@ -59,50 +59,50 @@ def name_tables(flow: Flow, clustered: Mapping[str, Blocks], named: Blocks, layo
     )
     clusters_before = (np.cumsum(per_partition) - per_partition).astype(np.int64)
 
-    def number(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def number(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         first, document, canonical, similarity = (
             tables["clustered"][name].to_numpy() for name in tables["clustered"].column_names
         )
         cluster = clusters_before[partition] + np.unique(first, return_inverse=True)[1]
         rows = table_of([document, cluster, first, canonical, similarity], _NUMBERED)
-        yield Emitted("numbered", rows, layout.home(document))
-        yield Emitted("keeping", table_of([canonical, document], _KEEPING), layout.home(canonical))
+        yield Sent("numbered", rows, layout.home(document))
+        yield Sent("keeping", table_of([canonical, document], _KEEPING), layout.home(canonical))
 
     numbered = flow.reduce(
         "cluster-numbers", {"clustered": clustered["clustered"]}, number, {"numbered": _NUMBERED, "keeping": _KEEPING}
     )
 
-    def name(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def name(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         documents = in_order(tables["named"])
         listed, members, keeping = (tables[tag] for tag in ("listed", "numbered", "keeping"))
         ids = _rows(documents, listed["b"])["id"]
         half = table_of([*listed.columns, ids], _HALF_NAMED)
-        yield Emitted("listed", half, layout.home(listed["a"].to_numpy()))
+        yield Sent("listed", half, layout.home(listed["a"].to_numpy()))
         canonical = members["canonical"].to_numpy() == members["document"].to_numpy()
         ids = _rows(documents, members["document"])["id"]
         clusters = table_of([members["cluster"], members["document"], ids, canonical], CLUSTERS)
-        yield Emitted("clusters", clusters, layout.home(members["first"].to_numpy()))
+        yield Sent("clusters", clusters, layout.home(members["first"].to_numpy()))
         kept = table_of([keeping["document"], *_rows(documents, keeping["canonical"]).columns], _KEPT)
-        yield Emitted("kept", kept, layout.home(keeping["document"].to_numpy()))
+        yield Sent("kept", kept, layout.home(keeping["document"].to_numpy()))
 
     inputs = {"named": named, "listed": clustered["listed"], **numbered}
     outputs = {"listed": _HALF_NAMED, "clusters": CLUSTERS, "kept": _KEPT}
     half = flow.reduce("cluster-names", inputs, name, outputs)
 
-    def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         documents = in_order(tables["named"])
         listed, clusters = tables["listed"], tables["clusters"]
         listed = listed.take(pa.array(np.lexsort((listed["b"].to_numpy(), listed["a"].to_numpy()))))
         names = [_rows(documents, listed["a"])["id"], listed["b_id"]]
         scores = [listed[name] for name in ("similarity", "containment_a", "containment_b")]
-        yield Emitted("duplicates", table_of([listed["a"], listed["b"], *names, *scores], DUPLICATES), partition)
+        yield Sent("duplicates", table_of([listed["a"], listed["b"], *names, *scores], DUPLICATES), partition)
         order = np.lexsort((clusters["document"].to_numpy(), clusters["cluster"].to_numpy()))
-        yield Emitted("clusters", clusters.take(pa.array(order)), partition)
+        yield Sent("clusters", clusters.take(pa.array(order)), partition)
         members = in_order(tables["numbered"])
         kept = tables["kept"].take(pa.array(np.argsort(tables["kept"]["member"].to_numpy())))
         own = _rows(documents, members["document"])
         columns = [*own.columns, members["cluster"], *kept.columns[1:], members["similarity"]]
-        yield Emitted("decisions", table_of(columns, DECISIONS), partition)
+        yield Sent("decisions", table_of(columns, DECISIONS), partition)
 
     inputs = {"named": named, "numbered": numbered["numbered"], **half}
     return flow.reduce(

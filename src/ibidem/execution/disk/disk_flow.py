@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ibidem.execution.disk.stage_store import BlockFile, FinishedStage, StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
-from ibidem.execution.flow import Blocks, Emitted, Inputs, Mapper, Reducer
+from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent
 from ibidem.execution.memory import give_back_memory, used_memory
 from ibidem.execution.progress import Progress, Step
 
@@ -51,7 +51,7 @@ class StoredFlow:
         self._n_most_bytes = n_most_bytes
         self._progress = progress
 
-    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a mapper over the chunks of blocks, or of several."""
         files = [blocks.handle for blocks in _several(source) if blocks.handle is not None]
 
@@ -61,7 +61,7 @@ class StoredFlow:
 
         return self._run(stage, tasks(), outputs)
 
-    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a reducer over every partition that rows were sent to."""
         named = [(name, blocks) for name, given in inputs.items() for blocks in _several(given)]
         schemas = {name: blocks.schema for name, blocks in named}
@@ -74,7 +74,7 @@ class StoredFlow:
                 found[name].extend(file.read(file.by_partition.get(partition, ())))
             return {name: pa.concat_tables(tables) for name, tables in found.items()}
 
-        def reduce(partition: int) -> Iterable[Emitted]:
+        def reduce(partition: int) -> Iterable[Sent]:
             return reducer(partition, read(partition))
 
         def tasks() -> Iterator[_Task]:
@@ -84,18 +84,18 @@ class StoredFlow:
 
         return self._run(stage, tasks(), outputs)
 
-    def count(self, blocks: Blocks) -> int:
+    def count(self, blocks: PartedTable) -> int:
         """Return the number of rows; they are not read for it."""
         return 0 if blocks.handle is None else blocks.handle.n_rows
 
-    def collect(self, blocks: Blocks) -> pa.Table:
+    def collect(self, blocks: PartedTable) -> pa.Table:
         """Return all rows of small tables, partition after partition."""
         if blocks.handle is None:
             return blocks.schema.empty_table()
         self.store.keep(blocks.handle)
         return blocks.handle.read_table(blocks.handle.in_order())
 
-    def _run(self, stage: str, tasks: Iterator[_Task], outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def _run(self, stage: str, tasks: Iterator[_Task], outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         begun = self.store.begin(stage, outputs)
         if isinstance(begun, FinishedStage):
             return begun.blocks
@@ -115,7 +115,7 @@ class StoredFlow:
 @dataclass(frozen=True)
 class _Task:
     n_bytes: int
-    run: Callable[[], Iterable[Emitted]]
+    run: Callable[[], Iterable[Sent]]
 
 
 class _Runner:
@@ -177,7 +177,7 @@ class _Runner:
             give_back_memory()
         return used_memory() + cost <= self._n_most_bytes
 
-    def _take(self, emitted: Emitted) -> None:
+    def _take(self, emitted: Sent) -> None:
         self._writer.add(emitted)
         # What tasks free in between lies scattered, and is not given back by itself. To look for it takes a while.
         if time.monotonic() >= self._next_look_seconds and used_memory() > self._n_wanted_bytes:
@@ -201,12 +201,12 @@ class _Runner:
                 self._changed.notify()
 
 
-def _map(mapper: Mapper, file: BlockFile, chunks: Sequence[int]) -> Iterable[Emitted]:
+def _map(mapper: Mapper, file: BlockFile, chunks: Sequence[int]) -> Iterable[Sent]:
     return mapper(file.read(chunks))
 
 
-def _several(given: Blocks | Sequence[Blocks]) -> Sequence[Blocks]:
-    return [given] if isinstance(given, Blocks) else given
+def _several(given: PartedTable | Sequence[PartedTable]) -> Sequence[PartedTable]:
+    return [given] if isinstance(given, PartedTable) else given
 
 
 def _grouped(files: Sequence[BlockFile]) -> Iterator[tuple[BlockFile, list[int]]]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import text_buffers
 from ibidem.columns.parted_tables import NUMBERED
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
-from ibidem.execution.flow import Blocks, Emitted
+from ibidem.execution.flow import PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.formats.records import UnreadTimes
 from ibidem.formats.skipped_records import SkippedRecords
@@ -32,7 +32,7 @@ _BYTES_A_DOCUMENT = 128  # beside its text: many tiny documents weigh more than 
 class ReadDocuments:
     """All documents of a run on disk, where each one lives, and what was said of the inputs while they were read."""
 
-    blocks: Blocks
+    blocks: PartedTable
     layout: Layout
     skipped: list[Skipped]
     unread_times: list[UnreadTimes]
@@ -63,7 +63,7 @@ def store_documents(
                     columns = [column.cast(kind) for column, kind in zip(batch.columns, READ.types[1:], strict=True)]
                     table = pa.Table.from_arrays([pa.array(numbers), *columns], schema=READ)
                     for home, begin, end in homes.place(batch, n_documents):
-                        begun.add(Emitted("documents", table.slice(begin, end - begin), home))
+                        begun.add(Sent("documents", table.slice(begin, end - begin), home))
                     n_documents += batch.num_rows
                     n_chars += (pc.sum(pc.utf8_length(batch["text"])).as_py() or 0) if n_input is None else 0
                     has_cleaned = has_cleaned or bool(pc.any(batch["cleaned"]).as_py())
@@ -85,7 +85,7 @@ def store_documents(
     return _as_told(begun.blocks["documents"], begun.told)
 
 
-def _as_told(blocks: Blocks, told: Mapping[str, Any]) -> ReadDocuments:
+def _as_told(blocks: PartedTable, told: Mapping[str, Any]) -> ReadDocuments:
     first = np.array(told["first_of_home"], np.int64)
     homes_a_group = max(_LEAST_HOMES_A_GROUP, -(-len(first) // _MOST_GROUPS))
     layout = Layout(told["n_documents"], told["n_input"], max(1, len(first)), first, homes_a_group)

@@ -15,7 +15,7 @@ from ibidem.execution.disk.disk_flow import StoredFlow
 from ibidem.execution.disk.document_store import store_documents
 from ibidem.execution.disk.stage_store import StageStore
 from ibidem.execution.disk.work_folder import WorkFolder
-from ibidem.execution.flow import Blocks
+from ibidem.execution.flow import PartedTable
 from ibidem.execution.layout import Layout
 from ibidem.execution.memory import allowed_memory, give_back_memory, is_used_memory_known, keep_little_memory, used_memory
 from ibidem.execution.progress import Progress
@@ -35,7 +35,7 @@ _LEAST_HOME_BYTES, _MOST_HOME_BYTES = 1 << 20, 128 << 20
 class StoredRun(Run):
     """Reads the inputs into the work folder. Used in a with block; a result that lives on takes the work folder over."""
 
-    documents: Blocks
+    documents: PartedTable
     layout: Layout
     flow: StoredFlow
 

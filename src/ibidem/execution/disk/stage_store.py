@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from ibidem.errors import ResourceError, no_room
 from ibidem.execution.disk.stage_writer import CHUNKS, StageWriter
 from ibidem.execution.disk_limit import DiskBudget
-from ibidem.execution.flow import Blocks
+from ibidem.execution.flow import PartedTable
 
 _MANIFEST, _DATA = ".stage", ".arrows"
 _CHECKSUM = struct.Struct("<QI")  # a manifest begins with the length and the crc32 of what follows
@@ -139,7 +139,7 @@ class StageStore:
             weakref.finalize(file, self._released.append, file.path)
             if is_from_before:
                 self.disk.take(name, file.n_bytes if file.path.exists() else 0)
-            blocks[tag] = Blocks(tag, schema, file)
+            blocks[tag] = PartedTable(tag, schema, file)
         return FinishedStage(blocks, told)
 
     def keep(self, file: BlockFile) -> None:
@@ -184,7 +184,7 @@ class StageStore:
 class FinishedStage:
     """What a stage gave: blocks by tag, and what it told of itself."""
 
-    def __init__(self, blocks: dict[str, Blocks], told: Mapping[str, Any]) -> None:
+    def __init__(self, blocks: dict[str, PartedTable], told: Mapping[str, Any]) -> None:
         self.blocks = blocks
         self.told = told
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.errors import no_room
-from ibidem.execution.flow import Emitted, Routed, routed, small
+from ibidem.execution.flow import Routed, Sent, routed, small
 
 if TYPE_CHECKING:
     from ibidem.execution.disk.stage_store import FinishedStage, StageStore
@@ -59,16 +59,16 @@ class StageWriter:
         """What was written."""
         return sum(self._ends.values())
 
-    def add(self, emitted: Emitted) -> None:
+    def add(self, sent: Sent) -> None:
         """Take rows."""
-        if not emitted.table.schema.equals(self._outputs[emitted.tag]):
-            raise TypeError(f"{self._name}/{emitted.tag}: {emitted.table.schema} is not {self._outputs[emitted.tag]}")
-        parts = list(routed(emitted))
+        if not sent.rows.schema.equals(self._outputs[sent.table]):
+            raise TypeError(f"{self._name}/{sent.table}: {sent.rows.schema} is not {self._outputs[sent.table]}")
+        parts = list(routed(sent))
         if not parts:
             return
         n_bytes = sum(part.table.nbytes + _BYTES_A_TABLE + _BYTES_A_ROUTE * len(part.partitions) for part in parts)
         with self._adding:
-            self._waiting.setdefault(emitted.tag, []).extend(parts)
+            self._waiting.setdefault(sent.table, []).extend(parts)
             self._n_waiting_bytes += n_bytes
             is_full = self._n_waiting_bytes > self._store.n_buffer_bytes
         if is_full:

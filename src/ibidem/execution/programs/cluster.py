@@ -19,7 +19,7 @@ from ibidem.config import EXACT_METHODS, METHODS_IN_PARTS, Config
 from ibidem.errors import SettingsError
 from ibidem.execution.checks import nothing_to_keep_by
 from ibidem.execution.checks_exchange import check_ids, check_sides
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import SamplingPlan
 from ibidem.resemblance.exchange.bands import pair_by_bands
@@ -35,9 +35,9 @@ from ibidem.resemblance.exchange.shingles import KEYED, shingle_documents
 class ClusterBlocks:
     """The tables of `cluster` and the decisions of `dedup`, in reading order over their partitions; and what was counted."""
 
-    duplicates: Blocks
-    clusters: Blocks
-    decisions: Blocks
+    duplicates: PartedTable
+    clusters: PartedTable
+    decisions: PartedTable
     counts: Mapping[str, int]
 
 
@@ -58,7 +58,7 @@ def cluster_flow(
 
     at_home = {"sets": shingled["sets"], "copies": identical["copies"]}
     paired = _pair(flow, shingled["keys"], at_home, rounds, layout)
-    sent = send_documents(flow, shingled["sets"], [part["sending"] for part in paired], layout)
+    sent = send_documents(flow, shingled["sets"], [part["sending"] for part in paired])
     compared = compare_documents(flow, [part["candidates"] for part in paired], sent, rounds, layout)
     # A sketch does not find all pairs, common shingles do not lead to all of them.
     in_part = [compared] if config.resemblance.method not in EXACT_METHODS else paired[1:]
@@ -74,7 +74,9 @@ def cluster_flow(
     return ClusterBlocks(tables["duplicates"], tables["clusters"], tables["decisions"], counts)
 
 
-def _pair(flow: Flow, keys: Blocks, at_home: dict[str, Blocks], rounds: Rounds, layout: Layout) -> list[dict[str, Blocks]]:
+def _pair(
+    flow: Flow, keys: PartedTable, at_home: dict[str, PartedTable], rounds: Rounds, layout: Layout
+) -> list[dict[str, PartedTable]]:
     """Return pairs to be compared, in parts, as the method finds them."""
     if rounds.config.resemblance.method == "minhash":
         return [pair_by_bands(flow, at_home, rounds, layout)]
@@ -86,7 +88,7 @@ def _pair(flow: Flow, keys: Blocks, at_home: dict[str, Blocks], rounds: Rounds, 
     return [*parts, pair_with_leaders(flow, entered, rounds, layout)] if any_meet else parts
 
 
-def _checked_counts(flow: Flow, shingled: Mapping[str, Blocks], layout: Layout, config: Config) -> dict[str, int]:
+def _checked_counts(flow: Flow, shingled: Mapping[str, PartedTable], layout: Layout, config: Config) -> dict[str, int]:
     """Return the numbers of documents and shingles; raise where a side has no documents, or none has what decides."""
     table = flow.collect(shingled["counts"])
     counts = {name: int(table[name].to_numpy().sum()) for name in table.column_names}
@@ -96,18 +98,18 @@ def _checked_counts(flow: Flow, shingled: Mapping[str, Blocks], layout: Layout, 
     return {"documents": counts["n_documents"], "shingles": counts["n_shingles"]}
 
 
-def _ranked(flow: Flow, shingled: Mapping[str, Blocks], layout: Layout, config: Config) -> Blocks:
+def _ranked(flow: Flow, shingled: Mapping[str, PartedTable], layout: Layout, config: Config) -> PartedTable:
     """Return the documents where identical ones meet, with the keys by which they stay."""
     if is_direct(config.clusters.keep):
         return shingled["keyed"]
     ranks = rank_keys(flow, "keep", shingled["valued"], layout, config.clusters.keep)
 
-    def put_in(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def put_in(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         documents, keys = (tables["ranks"][name].to_numpy() for name in ("document", "rank_key"))
         order = np.argsort(documents)
         document, digest, *checks, _, size = (tables["keyed"][name].to_numpy() for name in KEYED.names)
         keys = keys[order][np.searchsorted(documents[order], document)]
         keyed = table_of([document, digest, *checks, keys, size], KEYED)
-        yield Emitted("keyed", keyed, route_by_hash(digest, layout.n_partitions))
+        yield Sent("keyed", keyed, route_by_hash(digest, layout.n_partitions))
 
     return flow.reduce("keep-keys", {"keyed": shingled["keyed"], "ranks": ranks}, put_in, {"keyed": KEYED})["keyed"]

@@ -10,7 +10,7 @@ from ibidem.clusters.exchange.removals import removed_documents, removed_passage
 from ibidem.config import Config
 from ibidem.execution.checks import fields_for_keeping
 from ibidem.execution.checks_exchange import check_counts
-from ibidem.execution.flow import Blocks, Flow
+from ibidem.execution.flow import Flow, PartedTable
 from ibidem.execution.layout import Layout
 from ibidem.execution.programs.cluster import ClusterBlocks, cluster_flow
 from ibidem.execution.progress import Progress
@@ -19,7 +19,9 @@ from ibidem.resemblance import SamplingPlan
 from ibidem.sentences.exchange import split_documents
 
 
-def removals_flow(flow: Flow, source: Any, config: Config, layout: Layout, progress: Progress) -> tuple[Blocks, Blocks | None]:
+def removals_flow(
+    flow: Flow, source: Any, config: Config, layout: Layout, progress: Progress
+) -> tuple[PartedTable, PartedTable | None]:
     """Return what goes, `cleaning.GONE`, and, of whole documents, what was decided about each member of a cluster."""
     if config.cleaning.level == "document":
         decisions = clusters_flow(flow, source, config, layout, None, progress, unique_ids=False).decisions

@@ -8,7 +8,7 @@ from typing import Any
 from ibidem.clusters.exchange.document_table import number_components, sum_up
 from ibidem.config import Config
 from ibidem.execution.checks_exchange import check_counts, check_ids
-from ibidem.execution.flow import Blocks, Flow
+from ibidem.execution.flow import Flow, PartedTable
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.matches.exchange.classes import classify_documents
@@ -23,10 +23,10 @@ from ibidem.sentences.exchange import split_documents
 class FoundBlocks:
     """The tables of `find`, in order over their partitions but for repeats; texts for those who want to read them."""
 
-    passages: Blocks
-    documents: Blocks
-    repeats: Blocks
-    texts: Blocks
+    passages: PartedTable
+    documents: PartedTable
+    repeats: PartedTable
+    texts: PartedTable
 
 
 def find_flow(flow: Flow, source: Any, config: Config, layout: Layout, progress: Progress) -> FoundBlocks:

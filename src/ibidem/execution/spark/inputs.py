@@ -12,7 +12,7 @@ import pyarrow as pa
 from ibidem.clusters.exchange.removals import LINES, NUMBER
 from ibidem.config import Config, DocumentsConfig
 from ibidem.errors import InputError, NoDocumentsError
-from ibidem.execution.flow import Blocks, Mapper
+from ibidem.execution.flow import Mapper, PartedTable
 from ibidem.execution.spark.readers import (
     SKIPPED,
     NumberedFile,
@@ -67,7 +67,7 @@ class Scans:
     n_frames: int = 0
     described: list[dict[str, Any]] = field(default_factory=list)
     skipped_here: list[Skipped] = field(default_factory=list)
-    skipped: Blocks | None = None
+    skipped: PartedTable | None = None
     n_skipped_there: int = 0
 
     @property
@@ -94,7 +94,7 @@ class Scans:
         """What readers give besides documents."""
         return {"skipped": SKIPPED}
 
-    def after_reading(self, flow: Any, stored: Mapping[str, Blocks]) -> None:
+    def after_reading(self, flow: Any, stored: Mapping[str, PartedTable]) -> None:
         """Keep what was left out; raise where nothing may be."""
         self.skipped = stored["skipped"]
         self.n_skipped_there = flow.count(self.skipped)
@@ -141,7 +141,7 @@ class RecordScans:
         read = raw_lines(self.scan.files, self.encoding) if lines else raw_rows(self.scan.files, self.schema)
         yield self.scan.records, through(read, mapper)
 
-    def after_reading(self, flow: Any, stored: Mapping[str, Blocks]) -> None:
+    def after_reading(self, flow: Any, stored: Mapping[str, PartedTable]) -> None:
         """Nothing was left out."""
 
 

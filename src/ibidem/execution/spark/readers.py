@@ -16,7 +16,7 @@ from ibidem.clusters.exchange.removals import LINES
 from ibidem.columns.collection import text_buffers
 from ibidem.columns.parted_tables import NUMBERED, table_of
 from ibidem.config import DocumentsConfig
-from ibidem.execution.flow import Emitted, Mapper
+from ibidem.execution.flow import Mapper, Sent
 from ibidem.formats.arrow_records import arrow_jobs
 from ibidem.formats.byte_streams import BOM, is_utf8
 from ibidem.formats.inputs import FileSource
@@ -28,7 +28,7 @@ SKIPPED = pa.schema(
     [("document", pa.int64()), ("source", pa.string()), ("position", pa.int64()), ("reason", pa.string()), ("id", pa.string())]
 )
 
-Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch | Emitted]]
+Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch | Sent]]
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ def plain_path(uri: str) -> str:
 def through(reader: Reader, mapper: Mapper) -> Mapper:
     """Return a mapper over the rows that a reader reads; what the reader skips is sent on beside what the mapper gives."""
 
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[Emitted]:
-        aside: list[Emitted] = []
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[Sent]:
+        aside: list[Sent] = []
 
         def documents() -> Iterator[pa.RecordBatch]:
             for read in reader(batches):
-                if isinstance(read, Emitted):
+                if isinstance(read, Sent):
                     aside.append(read)
                 else:
                     yield read
@@ -79,7 +79,7 @@ def through(reader: Reader, mapper: Mapper) -> Mapper:
 def line_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Reader:
     """Return a reader of rows (path, block, line): the lines of a block come in order, one after the other."""
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Sent]:
         wanted = Wanted(config)
         n_seen: dict[tuple[str, int], int] = {}
         for batch in batches:
@@ -97,7 +97,7 @@ def line_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> R
 def row_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Reader:
     """Return a reader of rows (path, number in the file, columns…) of Parquet files."""
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Sent]:
         wanted = Wanted(config)
         for batch in batches:
             numbers = batch.column(1).to_numpy()
@@ -115,7 +115,7 @@ def row_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Re
 def raw_lines(files: Mapping[str, NumberedFile], encoding: str) -> Reader:
     """Return a reader of lines as they stand, but in UTF-8, numbered."""
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Sent]:
         n_seen: dict[tuple[str, int], int] = {}
         for batch in batches:
             for path, block, begin, end in _runs(batch.column(0), batch.column(1).to_numpy()):
@@ -134,7 +134,7 @@ def raw_lines(files: Mapping[str, NumberedFile], encoding: str) -> Reader:
 def raw_rows(files: Mapping[str, NumberedFile], schema: pa.Schema) -> Reader:
     """Return a reader of rows as they stand, numbered."""
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Sent]:
         for batch in batches:
             numbers = batch.column(1).to_numpy()
             for path, _, begin, end in _runs(batch.column(0), numbers - np.arange(len(numbers))):
@@ -149,7 +149,7 @@ def raw_rows(files: Mapping[str, NumberedFile], schema: pa.Schema) -> Reader:
 def file_reader(files: Mapping[str, NumberedFile], config: DocumentsConfig) -> Reader:
     """Return a reader of rows (path, content): a file is a document."""
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Emitted]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch | Sent]:
         wanted = Wanted(config)
         for batch in batches:
             for path, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
@@ -186,7 +186,7 @@ def _as_utf8(data: bytes, encoding: str) -> bytes:
     return data.decode(encoding, "surrogateescape").encode("utf-8", "surrogateescape")
 
 
-def _numbered(outcome: Outcome, file: NumberedFile) -> Iterator[pa.RecordBatch | Emitted]:
+def _numbered(outcome: Outcome, file: NumberedFile) -> Iterator[pa.RecordBatch | Sent]:
     """Yield the documents of an outcome under their numbers, and what was left out."""
     before_first = file.first_document - file.first_position
     for batch in outcome.batches:
@@ -194,4 +194,4 @@ def _numbered(outcome: Outcome, file: NumberedFile) -> Iterator[pa.RecordBatch |
         yield pa.RecordBatch.from_arrays([pa.array(documents), *batch.columns], schema=NUMBERED)
     if outcome.skipped:
         rows = [(before_first + s.position, s.source, s.position, s.reason, s.id) for s in outcome.skipped]
-        yield Emitted("skipped", table_of([list(column) for column in zip(*rows, strict=True)], SKIPPED), 0)
+        yield Sent("skipped", table_of([list(column) for column in zip(*rows, strict=True)], SKIPPED), 0)

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.execution.disk_limit import DiskBudget
-from ibidem.execution.flow import Blocks, Emitted, Inputs, Mapper, Reducer, pieces
+from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, pieces
 from ibidem.execution.spark.session import SessionSettings, escaped, list_sizes
 
 _BLOCK_SCHEMA = "tag string, route int, n_rows long, n_before long, payload binary"
@@ -38,11 +38,11 @@ class SparkFlow:
         self._disk = disk
         self._routes = _routes(n_partitions)
 
-    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a mapper over the tables of blocks, or over the rows of data frames: `source.mapped` says how they are read."""
         routes = self._routes
-        if isinstance(source, (Blocks, list, tuple)):
-            stored = _union([self._frame(blocks) for blocks in ([source] if isinstance(source, Blocks) else source)])
+        if isinstance(source, (PartedTable, list, tuple)):
+            stored = _union([self._frame(blocks) for blocks in ([source] if isinstance(source, PartedTable) else source)])
 
             def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 return _encoded(mapper(_decode(block) for batch in batches for block in batch.column("payload")), routes)
@@ -58,7 +58,7 @@ class SparkFlow:
         source.after_reading(self, stored)
         return stored
 
-    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a reducer over every partition that rows were sent to."""
         from pyspark.sql import functions
 
@@ -66,7 +66,7 @@ class SparkFlow:
         schemas: dict[str, pa.Schema] = {}
         frames = []
         for name, given in inputs.items():
-            for blocks in [given] if isinstance(given, Blocks) else given:
+            for blocks in [given] if isinstance(given, PartedTable) else given:
                 schemas[name] = blocks.schema
                 frames.append(self._frame(blocks).withColumn("tag", functions.lit(name)))
 
@@ -76,16 +76,16 @@ class SparkFlow:
         together = _union(frames).repartition(self.n_partitions, "route").mapInArrow(run, _BLOCK_SCHEMA)
         return self._store(stage, together, outputs)
 
-    def collect(self, blocks: Blocks) -> pa.Table:
+    def collect(self, blocks: PartedTable) -> pa.Table:
         """Return all rows of small tables."""
         rows = self._frame(blocks).select("payload").collect()
         return pa.concat_tables([blocks.schema.empty_table(), *(_decode_bytes(row.payload) for row in rows)])
 
-    def count(self, blocks: Blocks) -> int:
+    def count(self, blocks: PartedTable) -> int:
         """Return the number of rows; they are not read for it."""
         return int(self._frame(blocks).groupBy().sum("n_rows").first()[0] or 0)
 
-    def frame(self, blocks: Blocks, columns: Sequence[str]) -> Any:
+    def frame(self, blocks: PartedTable, columns: Sequence[str]) -> Any:
         """Return columns of blocks as a data frame, in the order of their partitions."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -98,13 +98,13 @@ class SparkFlow:
         in_order = self._frame(blocks).repartition(self.n_partitions, "route").sortWithinPartitions("n_before")
         return in_order.mapInArrow(run, from_arrow_schema(schema))
 
-    def _frame(self, blocks: Blocks) -> Any:
+    def _frame(self, blocks: PartedTable) -> Any:
         if blocks.handle is None:
             return self._spark.createDataFrame([], _BLOCK_SCHEMA)
         frame = self._spark.read.schema(_BLOCK_SCHEMA).parquet(escaped(blocks.handle))
-        return frame.where(frame.tag == blocks.tag)
+        return frame.where(frame.tag == blocks.name)
 
-    def _store(self, stage: str, frame: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, Blocks]:
+    def _store(self, stage: str, frame: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         path = f"{self._folder}/{stage}"
         context = self._spark.sparkContext
         before = context.getLocalProperty("spark.job.description")
@@ -116,7 +116,7 @@ class SparkFlow:
             context.setLocalProperty("spark.job.description", before)
         if self._disk is not None:
             self._disk.take(stage, sum(list_sizes(self._spark, path).values()))
-        return {tag: Blocks(tag, schema, path) for tag, schema in outputs.items()}
+        return {tag: PartedTable(tag, schema, path) for tag, schema in outputs.items()}
 
 
 class _BlockWriter:
@@ -155,13 +155,13 @@ def _union(frames: list[Any]) -> Any:
     return fold(lambda one, other: one.unionByName(other), frames)
 
 
-def _encoded(emitted: Iterable[Emitted], routes: list[int]) -> Iterator[pa.RecordBatch]:
+def _encoded(emitted: Iterable[Sent], routes: list[int]) -> Iterator[pa.RecordBatch]:
     blocks = _BlockWriter()
     n_before: dict[str, int] = {}  # what a task gave under a tag before: reducers that give rows in order keep it
     for one in emitted:
         for partition, table in pieces(one):
-            blocks.add(one.tag, routes[partition], n_before.get(one.tag, 0), table)
-            n_before[one.tag] = n_before.get(one.tag, 0) + table.num_rows
+            blocks.add(one.table, routes[partition], n_before.get(one.table, 0), table)
+            n_before[one.table] = n_before.get(one.table, 0) + table.num_rows
             if blocks.n_bytes > _MOST_BATCH_BYTES:
                 yield blocks.batch()
                 blocks = _BlockWriter()
@@ -171,7 +171,7 @@ def _encoded(emitted: Iterable[Emitted], routes: list[int]) -> Iterator[pa.Recor
 
 def _reduced(
     batches: Iterator[pa.RecordBatch], reducer: Reducer, schemas: Mapping[str, pa.Schema], routes: list[int]
-) -> Iterator[Emitted]:
+) -> Iterator[Sent]:
     found: dict[int, dict[str, list[pa.Table]]] = {}
     for batch in batches:
         tags, numbers, blocks = batch.column("tag"), batch.column("route"), batch.column("payload")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ibidem.columns.parted_tables import (
     CLASSED,
@@ -24,21 +25,21 @@ from ibidem.columns.parted_tables import (
     table_of,
 )
 from ibidem.config import SET_SIGNATURES, Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs, route_by_hash
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.matches.exchange.join import join_sets, sorted_sets
 from ibidem.passages.exchange.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.sentences.exchange import names_of
-from ibidem.signatures.exchange.sentence_types import ASKERS, CLASSES, Maker, collapse, emit_classes, signature_maker, tokens_of
+from ibidem.signatures.exchange.sentence_types import CLASSES, Maker, collapse, emit_classes, signature_maker, tokens_of
 
 _KEYS = pa.schema([("key", pa.uint64()), ("digest", pa.uint64())])
 _ANSWERS = pa.schema([("digest", pa.uint64()), ("class", pa.uint64()), ("set", pa.list_(pa.uint64()))])
 
 
 def classify_documents(
-    flow: Flow, split: dict[str, Blocks], config: Config, layout: Layout, progress: Progress, with_grams: bool = True
-) -> tuple[Blocks, dict[str, Blocks]]:
+    flow: Flow, split: dict[str, PartedTable], config: Config, layout: Layout, progress: Progress, with_grams: bool = True
+) -> tuple[PartedTable, dict[str, PartedTable]]:
     """Return the documents with the classes of their sentences, and, `with_grams`, their grams.
 
     What was split off for this, `seen` and `words`, is taken out of `split`.
@@ -51,24 +52,24 @@ def classify_documents(
         sets, classes = join_sets(flow, types.pop("types"), make, config, layout)
     else:
         sets, classes = types["types"], _classes_of_keys(flow, types["types"], make, layout)
-    answers = _answer(flow, classes, sets, types["askers"], layout, are_sorted)
+    answers = _answer(flow, classes, sets, types["askers"], are_sorted)
     told = {"answers": answers, "shared": types["shared"]}
     del answers, sets, classes, types
     return _tell_documents(flow, {"documents": split["documents"], **told}, config, layout, with_grams)
 
 
-def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> list[Blocks]:
+def _classes_of_keys(flow: Flow, types: PartedTable, make: Maker, layout: Layout) -> list[PartedTable]:
     """Return the classes of types whose key others have too, and of those that have none."""
 
-    def find_keys(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    def find_keys(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         for table in tables:
             digests, keys = table["digest"].to_numpy(), make(tokens_of(table))
             known = keys != 0
             routes = route_by_hash(keys[known], layout.n_partitions)
-            yield Emitted("keys", table_of([keys[known], digests[known]], _KEYS), routes)
+            yield Sent("keys", table_of([keys[known], digests[known]], _KEYS), routes)
             yield emit_classes(digests[~known], np.zeros(int((~known).sum()), np.uint64), layout)
 
-    def share(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def share(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         keys, digests = (tables["keys"][name].to_numpy() for name in _KEYS.names)
         _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
         shared = counts[which] > 1
@@ -78,14 +79,14 @@ def _classes_of_keys(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> 
     return [found["classes"], flow.reduce("keys-shared", {"keys": found["keys"]}, share, {"classes": CLASSES})["classes"]]
 
 
-def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, layout: Layout, are_sorted: bool) -> Blocks:
+def _answer(flow: Flow, classes: list[PartedTable], sets: PartedTable, askers: PartedTable, are_sorted: bool) -> PartedTable:
     """Return the types that have a class of others too, with their sets, in every partition that has such sentences."""
 
-    def answer(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        digests, names = (tables["classes"][name].to_numpy() for name in CLASSES.names)
+    def answer(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, NDArray[np.int64]]:
+        digests, names = (known["classes"][name].to_numpy() for name in CLASSES.names)
         order = np.argsort(digests)
         digests, names = digests[order], names[order]
-        sets = tables["sets"]
+        sets = known["sets"]
         types = sets["digest"].to_numpy()
         by_type = np.argsort(types)
         place = np.searchsorted(types[by_type], digests)
@@ -94,24 +95,22 @@ def _answer(flow: Flow, classes: list[Blocks], sets: Blocks, askers: Blocks, lay
         index = pa.array(by_type[np.minimum(place, max(0, len(types) - 1))] if len(types) else place, mask=~has_set)
         found = sets["set"].take(index).fill_null(pa.scalar([], sets["set"].type))
         answers = table_of([digests, names, found if are_sorted else sorted_sets(found)], _ANSWERS)
-        asked, homes = (tables["askers"][name].to_numpy() for name in ASKERS.names)
-        chosen = distinct_pairs(asked, homes)
-        asked, homes = asked[chosen], homes[chosen].astype(np.int64)
-        at = np.searchsorted(digests, asked)
-        known = at < len(digests)
-        known[known] = digests[at[known]] == asked[known]
-        yield Emitted("answers", answers.take(pa.array(at[known])), homes[known])
+        chosen = distinct_pairs(asked["digest"].to_numpy(), asked["asker"].to_numpy())
+        wanted = asked["digest"].to_numpy()[chosen]
+        at = np.searchsorted(digests, wanted)
+        has_class = at < len(digests)
+        has_class[has_class] = digests[at[has_class]] == wanted[has_class]
+        return answers.take(pa.array(at[has_class])), chosen[has_class]
 
-    inputs: Inputs = {"classes": classes, "sets": sets, "askers": askers}
-    return flow.reduce("classes", inputs, answer, {"answers": _ANSWERS})["answers"]
+    return lookup(flow, "classes", askers, {"classes": classes, "sets": sets}, answer, _ANSWERS)
 
 
 def _tell_documents(
     flow: Flow, told: Inputs, config: Config, layout: Layout, with_grams: bool
-) -> tuple[Blocks, dict[str, Blocks]]:
+) -> tuple[PartedTable, dict[str, PartedTable]]:
     outputs = {"documents": CLASSED} | (GRAM_OUTPUTS if with_grams else {})
 
-    def tell(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def tell(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = in_order(tables["documents"])
         answers = tables["answers"].take(pa.array(np.argsort(tables["answers"]["digest"].to_numpy()))).combine_chunks()
         known, names = answers["digest"].to_numpy(), answers["class"].to_numpy()
@@ -141,7 +140,7 @@ def _tell_documents(
             as_lists(sets, of_sets, pa.uint64()),
         ]
         table = table_of([*table.drop_columns(["digest", "check"]).columns, *lists], CLASSED)
-        yield Emitted("documents", table, partition)
+        yield Sent("documents", table, partition)
         if with_grams:
             yield from emit_grams(placed_documents(table, config, layout), config, layout)
 

@@ -22,7 +22,7 @@ from ibidem.columns.components_exchange import EDGES, ROOTS, connect
 from ibidem.columns.hashes import mix
 from ibidem.columns.parted_tables import as_lists, flat, lengths, portions, starts_of, table_of
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, order_of, route_by_hash
+from ibidem.execution.flow import Flow, PartedTable, Sent, order_of, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.matches import MOST_POSTINGS, join_types, sort_sets
@@ -65,7 +65,9 @@ class _Levels(NamedTuple):
     least_common: int
 
 
-def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: Layout) -> tuple[Blocks, list[Blocks]]:
+def join_sets(
+    flow: Flow, types: PartedTable, make: Maker, config: Config, layout: Layout
+) -> tuple[PartedTable, list[PartedTable]]:
     """Return the sets of the types that were compared, and the classes of those that are similar or known by nothing."""
     made = _make_sets(flow, types, make, layout)
     del types
@@ -77,7 +79,7 @@ def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: La
     del wanted
     roots = connect(flow, "classes", edges)
 
-    def name(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    def name(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         for table in tables:
             digests, classes = (table[name].to_numpy() for name in ROOTS.names)
             yield emit_classes(digests, classes, layout)
@@ -85,21 +87,21 @@ def join_sets(flow: Flow, types: Blocks, make: Maker, config: Config, layout: La
     return compared, [made["classes"], flow.map("classes-named", roots, name, {"classes": CLASSES})["classes"]]
 
 
-def _make_sets(flow: Flow, types: Blocks, make: Maker, layout: Layout) -> dict[str, Blocks]:
-    def make_sets(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+def _make_sets(flow: Flow, types: PartedTable, make: Maker, layout: Layout) -> dict[str, PartedTable]:
+    def make_sets(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         for table in tables:
             made = make(tokens_of(table))
             hashes, sizes = _distinct(made.hashes, made.first)
             digests = table["digest"].to_numpy()
             sets = table_of([digests, as_lists(hashes, sizes, pa.uint64())], SETS)
-            yield Emitted("sets", sets, route_by_hash(digests, layout.n_partitions))
+            yield Sent("sets", sets, route_by_hash(digests, layout.n_partitions))
             empty = sizes == 0
             yield emit_classes(digests[empty], np.zeros(int(empty.sum()), np.uint64), layout)
             # How common members are is known well enough from some of the types: any order is exact.
             sampled = digests % np.uint64(_SAMPLE_EVERY) == 0
             numbered = number_hashes(hashes[np.repeat(sampled, sizes)], in_turn)
             columns = [numbered.hashes, numbered.counts]
-            yield Emitted("members", table_of(columns, _MEMBERS), route_by_hash(numbered.hashes, layout.n_partitions))
+            yield Sent("members", table_of(columns, _MEMBERS), route_by_hash(numbered.hashes, layout.n_partitions))
 
     return flow.map("sets", types, make_sets, {"sets": SETS, "classes": CLASSES, "members": _MEMBERS})
 
@@ -127,16 +129,16 @@ def _by_hash(hashes: NDArray[np.uint64], sizes: NDArray[np.int64]) -> tuple[pa.L
     return as_lists(hashes, sizes, pa.uint64()), bitmaps
 
 
-def _frequent_members(flow: Flow, members: Blocks) -> _Levels:
+def _frequent_members(flow: Flow, members: PartedTable) -> _Levels:
     """Return the members of very many sets, by rising hash, with their places in the order of counts."""
     most = max(1, _MOST_FREQUENT // flow.n_partitions)
 
-    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         members, which = np.unique(tables["members"]["member"].to_numpy(), return_inverse=True)
         counts = np.bincount(which, tables["members"]["count"].to_numpy(), len(members)).astype(np.int64)
         chosen = np.argsort(-counts, kind="stable")[:most]
         chosen = chosen[counts[chosen] >= _LEAST_COUNT]
-        yield Emitted("members", table_of([members[chosen], counts[chosen]], _MEMBERS), 0)
+        yield Sent("members", table_of([members[chosen], counts[chosen]], _MEMBERS), 0)
 
     table = flow.collect(flow.reduce("sets-frequent", {"members": members}, choose, {"members": _MEMBERS})["members"])
     hashes, counts = (table[name].to_numpy() for name in _MEMBERS.names)
@@ -156,12 +158,12 @@ def sizes_in_twos(p: int, q: int) -> tuple[int, int]:
     return p * most // q + 1, most
 
 
-def _list_postings(flow: Flow, sets: Blocks, levels: _Levels, config: Config, layout: Layout) -> Blocks:
+def _list_postings(flow: Flow, sets: PartedTable, levels: _Levels, config: Config, layout: Layout) -> PartedTable:
     p, q = config.matches.min_similarity.as_integer_ratio()
     frequent, level, least_common = levels
     in_twos = sizes_in_twos(p, q)
 
-    def list_postings(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    def list_postings(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         table_bits = min(20, max(1, len(frequent).bit_length()))
         parts = np.arange((1 << table_bits) + 1, dtype=np.uint64)
         table_first = np.searchsorted(frequent >> np.uint64(64 - table_bits), parts).astype(np.int32)
@@ -182,12 +184,12 @@ def _list_postings(flow: Flow, sets: Blocks, levels: _Levels, config: Config, la
                     hashes, of_hash, least_common, in_twos, first, n_probe, n_index, keys, which, is_indexed
                 )
             columns = [keys, digests[which], sizes[which], bitmaps[which], is_indexed]
-            yield Emitted("postings", table_of(columns, _POSTINGS), route_by_hash(keys, layout.n_partitions))
+            yield Sent("postings", table_of(columns, _POSTINGS), route_by_hash(keys, layout.n_partitions))
 
     return flow.map("sets-postings", sets, list_postings, {"postings": _POSTINGS})["postings"]
 
 
-def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> list[Blocks]:
+def _meet(flow: Flow, postings: PartedTable, config: Config, layout: Layout) -> list[PartedTable]:
     """Return the sets that are wanted at a member because another one there could be similar.
 
     The sets of a member that very many have are cut into blocks by size, and every two blocks meet in a place of their own:
@@ -195,7 +197,7 @@ def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> list[
     """
     p, q = config.matches.min_similarity.as_integer_ratio()
 
-    def meet(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def meet(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["postings"]
         met = _Met.at(table["member"].to_numpy(), table["size"].to_numpy())
         counts = np.diff(met.first)
@@ -209,7 +211,7 @@ def _meet(flow: Flow, postings: Blocks, config: Config, layout: Layout) -> list[
             else:
                 yield from _block_pairs(table.take(pa.array(rows)), most, p, q, layout)
 
-    def meet_in_blocks(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def meet_in_blocks(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["postings"]
         yield _possible(table, _Met.at(table["member"].to_numpy(), table["size"].to_numpy()), p, q, layout)
 
@@ -244,7 +246,7 @@ class _Met(NamedTuple):
         return self if chosen.all() else _Met(self.rows[np.repeat(chosen, counts)], starts_of(counts[chosen]))
 
 
-def _possible(postings: pa.Table, met: _Met, p: int, q: int, layout: Layout) -> Emitted:
+def _possible(postings: pa.Table, met: _Met, p: int, q: int, layout: Layout) -> Sent:
     """Return those of the sets that size and bitmap allow to resemble another one that they meet."""
     member, digest, size, bitmap, is_indexed = (c.to_numpy() for c in postings.columns)
     active = np.zeros(len(met.rows), np.bool_)
@@ -252,7 +254,7 @@ def _possible(postings: pa.Table, met: _Met, p: int, q: int, layout: Layout) -> 
     kernels.find_possible(met.number, size[met.rows], bitmap[met.rows], is_indexed[met.rows], p, q, *room, active)
     rows = met.rows[active]
     columns = [digest[rows], member[rows], is_indexed[rows]]
-    return Emitted("wanted", table_of(columns, _WANTED), route_by_hash(digest[rows], layout.n_partitions))
+    return Sent("wanted", table_of(columns, _WANTED), route_by_hash(digest[rows], layout.n_partitions))
 
 
 def _most_in_block(postings: pa.Table, rows: NDArray[np.int64], p: int, q: int) -> int:
@@ -263,7 +265,7 @@ def _most_in_block(postings: pa.Table, rows: NDArray[np.int64], p: int, q: int) 
     return _LONG_CROWD if active.all() else _LONG_LIST
 
 
-def _block_pairs(postings: pa.Table, most: int, p: int, q: int, layout: Layout) -> Iterator[Emitted]:
+def _block_pairs(postings: pa.Table, most: int, p: int, q: int, layout: Layout) -> Iterator[Sent]:
     """Yield every block of one member's sets, which rise by size, and every two of them, under names of their own."""
     fold: Any = mix.py_func
     size = postings["size"].to_numpy()
@@ -278,14 +280,16 @@ def _block_pairs(postings: pa.Table, most: int, p: int, q: int, layout: Layout) 
                 both = pa.concat_tables([both, postings.slice(other_begin, other_end - other_begin)])
             name = fold(fold(member, np.uint64(number + 1)), np.uint64(other_number + 1))
             columns = [np.repeat(name, both.num_rows), *both.columns[1:]]
-            yield Emitted("long", table_of(columns, _POSTINGS), int(route_by_hash(name, layout.n_partitions)[0]))
+            yield Sent("long", table_of(columns, _POSTINGS), int(route_by_hash(name, layout.n_partitions)[0]))
 
 
-def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config, layout: Layout) -> tuple[Blocks, Blocks]:
+def _compare(
+    flow: Flow, sets: PartedTable, wanted: Sequence[PartedTable], config: Config, layout: Layout
+) -> tuple[PartedTable, PartedTable]:
     """Return the sets that were sent to be compared, at home, and edges that connect those that are similar."""
     p, q = config.matches.min_similarity.as_integer_ratio()
 
-    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         sets, wanted = tables["sets"], tables["wanted"]
         digests = sets["digest"].to_numpy()
         order = np.argsort(digests)
@@ -293,14 +297,14 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
         chosen, which = np.unique(at, return_inverse=True)
         lists = sets.take(pa.array(chosen)).combine_chunks()
         sets, bitmaps = _by_hash(flat(lists, "set").copy(), lengths(lists, "set"))
-        yield Emitted("compared", table_of([lists["digest"], sets], SETS), partition)
+        yield Sent("compared", table_of([lists["digest"], sets], SETS), partition)
         # Not all at once: a set may be wanted at very many keys.
         for begin, end in portions(8 * (1 + lengths(lists, "set"))[which], _MOST_SENT_BYTES):
             part, of_part = wanted.slice(begin, end - begin), which[begin:end]
             columns = [part["digest"], part["member"], part["is_indexed"], bitmaps[of_part], sets.take(pa.array(of_part))]
-            yield Emitted("sent", table_of(columns, _SENT), route_by_hash(part["member"].to_numpy(), layout.n_partitions))
+            yield Sent("sent", table_of(columns, _SENT), route_by_hash(part["member"].to_numpy(), layout.n_partitions))
 
-    def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["sent"].combine_chunks()
         sizes = lengths(table, "set")
         met = _Met.at(table["member"].to_numpy(), sizes)
@@ -321,7 +325,7 @@ def _compare(flow: Flow, sets: Blocks, wanted: Sequence[Blocks], config: Config,
         unite_pairs(members.astype(np.int32), members[classes.of_type].astype(np.int32), parent)
         flatten(parent)
         joined = np.flatnonzero(parent != np.arange(len(parent)))
-        yield Emitted("edges", table_of([known[parent[joined]], known[joined]], EDGES), partition)
+        yield Sent("edges", table_of([known[parent[joined]], known[joined]], EDGES), partition)
 
     sent = flow.reduce("sets-sent", {"sets": sets, "wanted": wanted}, send, {"sent": _SENT, "compared": SETS})
     return sent["compared"], flow.reduce("sets-compared", {"sent": sent["sent"]}, compare, {"edges": EDGES})["edges"]

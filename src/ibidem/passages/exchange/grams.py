@@ -20,7 +20,7 @@ from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.kernels import transit as kernels
 from ibidem.columns.parted_tables import PlacedDocuments, starts_of, table_of
 from ibidem.config import Config, PassagesConfig, passage_limits
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.passages.diagonals import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW, group_equal
 from ibidem.passages.kernels.windows import sentence_keys, whole_text_keys, window_keys
@@ -63,7 +63,7 @@ def told_apart(keys: NDArray[np.uint64], bits: NDArray[np.uint8]) -> NDArray[np.
     return keys ^ bits.astype(np.uint64) << np.uint64(56)
 
 
-def emit_grams(placed: PlacedDocuments, config: Config, layout: Layout) -> Iterator[Emitted]:
+def emit_grams(placed: PlacedDocuments, config: Config, layout: Layout) -> Iterator[Sent]:
     """Yield the grams of whole documents."""
     limits = passage_limits(config)
     row_of_document = placed.row_of_document
@@ -81,11 +81,11 @@ def emit_grams(placed: PlacedDocuments, config: Config, layout: Layout) -> Itera
             withheld[heads] = False
         sent = (keys != 0) & ~withheld
         columns = [np.full(sent.sum(), bit, np.uint8), keys[sent], row_documents[sent], row_of_document[sent], counts[sent]]
-        yield Emitted("grams", table_of(columns, GRAMS), route_by_hash(keys[sent], layout.n_partitions))
+        yield Sent("grams", table_of(columns, GRAMS), route_by_hash(keys[sent], layout.n_partitions))
     yield from _emit_identical(placed.collection, placed.documents, layout)
 
 
-def _emit_identical(collection: Collection, documents: NDArray[np.int64], layout: Layout) -> Iterator[Emitted]:
+def _emit_identical(collection: Collection, documents: NDArray[np.int64], layout: Layout) -> Iterator[Sent]:
     """Yield a key for every document's sentences from end to end; identical ones of a batch are joined at once."""
     first = collection.document_first
     keys = np.empty(len(collection.digest), np.uint64)
@@ -95,17 +95,17 @@ def _emit_identical(collection: Collection, documents: NDArray[np.int64], layout
     different, at, which = np.unique(keys, return_index=True, return_inverse=True)
     heads = numbers[at]
     others = numbers != heads[which]
-    yield Emitted("edges", _edges(heads[which][others], numbers[others]), 0)
+    yield Sent("edges", _edges(heads[which][others], numbers[others]), 0)
     n = len(different)
     columns = [np.zeros(n, np.uint8), different, heads, np.zeros(n, np.int32), np.ones(n, np.int64)]
-    yield Emitted("grams", table_of(columns, GRAMS), route_by_hash(different, layout.n_partitions))
+    yield Sent("grams", table_of(columns, GRAMS), route_by_hash(different, layout.n_partitions))
 
 
-def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str, Blocks]:
+def meet(flow: Flow, grams: PartedTable, config: Config, layout: Layout) -> dict[str, PartedTable]:
     """Return `flags` of rows, `members`: which rows must be seen where, and `edges` between identical documents."""
     limits = passage_limits(config)
 
-    def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         grams = tables["grams"]
         given: list[NDArray[Any]] = [grams[name].to_numpy() for name in GRAMS.names]
         bits, keys, documents, rows, counts = given
@@ -117,7 +117,7 @@ def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str,
         bits, documents, rows, counts = bits[members], documents[members], rows[members], counts[members]
         totals = np.add.reduceat(counts, groups.first[:-1]) if len(members) else counts
         same = bits == _IDENTICAL
-        yield Emitted("edges", _edges(documents[groups.first[:-1]][which][same], documents[same]), 0)
+        yield Sent("edges", _edges(documents[groups.first[:-1]][which][same], documents[same]), 0)
         hot = (totals > limits.max_places)[which] & ~same
         flags = np.where(hot, bits, 0).astype(np.uint8)
         flags[bits == HOT_WINDOW] |= REPEATED_WINDOW
@@ -136,7 +136,7 @@ def meet(flow: Flow, grams: Blocks, config: Config, layout: Layout) -> dict[str,
                 limits.same_document, n_input, n_buckets, room,
             )  # fmt: skip
             at, buckets = np.divmod(room[:n_met], n_buckets)
-            yield Emitted("members", table_of([documents[at], rows[at], buckets.astype(np.int32)], MEMBERS), homes[at])
+            yield Sent("members", table_of([documents[at], rows[at], buckets.astype(np.int32)], MEMBERS), homes[at])
 
     return flow.reduce("grams", {"grams": grams}, reduce, {"flags": FLAGS, "members": MEMBERS, "edges": EDGES})
 
@@ -145,9 +145,9 @@ def _flags_of_hot(bit: int) -> int:
     return bit | (REPEATED_WINDOW if bit == HOT_WINDOW else 0)
 
 
-def _flagged(documents: NDArray[np.int64], rows: NDArray[np.int32], flags: NDArray[np.uint8] | int, layout: Layout) -> Emitted:
+def _flagged(documents: NDArray[np.int64], rows: NDArray[np.int32], flags: NDArray[np.uint8] | int, layout: Layout) -> Sent:
     columns = [documents, rows, np.broadcast_to(np.asarray(flags, np.uint8), np.shape(rows))]
-    return Emitted("flags", table_of(columns, FLAGS), layout.home(documents))
+    return Sent("flags", table_of(columns, FLAGS), layout.home(documents))
 
 
 def _edges(a: NDArray[np.int64], b: NDArray[np.int64]) -> pa.Table:

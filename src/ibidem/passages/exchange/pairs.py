@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.parted_tables import PlacedDocuments, collection_of, flat, lengths, ordered, portions, table_of
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.model import PASSAGES
@@ -40,12 +40,12 @@ MOST_LATER_BYTES = 48 << 20  # of documents that are paired with the earlier one
 MARKS = pa.schema([("document", pa.int64()), ("slot", pa.int32()), ("elsewhere", pa.int32()), ("before", pa.int32())])
 
 
-def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> dict[str, Blocks]:
+def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) -> dict[str, PartedTable]:
     """Return `passages` in reading order, `marks` on their documents at home, and `edges` between copies."""
     limits = passage_limits(config)
     limit = similarity_limit(config)
 
-    def pair(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def pair(bucket: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         found = [FOUND.empty_table()]
         for table, is_first in _portions(ordered(tables["placed"]), bucket, layout):
             placed, numbers = _placed_excerpts(table, config, layout)
@@ -61,14 +61,14 @@ def find_pairs(flow: Flow, placed: Blocks, config: Config, layout: Layout) -> di
             marks = Marks(collection)
             copies = marks.add_passages(parts, rows, a_is_first=not layout.has_reference)
             yield _emit_marks(marks, documents, numbers, layout)
-            yield Emitted("edges", table_of([documents[end].astype(np.uint64) for end in copies], EDGES), 0)
+            yield Sent("edges", table_of([documents[end].astype(np.uint64) for end in copies], EDGES), 0)
             found.append(_found(passages_table(parts, rows, collection, limits.min_sentences, in_turn), documents))
         passages = _in_reading_order(found)
         routes = layout.home(passages["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_groups
-        yield Emitted("passages", passages, routes)
+        yield Sent("passages", passages, routes)
 
-    def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        yield Emitted("passages", _in_reading_order([tables["passages"]]), home)
+    def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        yield Sent("passages", _in_reading_order([tables["passages"]]), home)
 
     pairs = flow.reduce("passages", {"placed": placed}, pair, {"passages": FOUND, "marks": MARKS, "edges": EDGES})
     if layout.n_groups > 1:  # those of one home come from several buckets
@@ -128,11 +128,11 @@ def _placed_excerpts(table: pa.Table, config: Config, layout: Layout) -> tuple[P
     return replace(placed, rows=replace(placed.rows, position=position)), numbers
 
 
-def _emit_marks(marks: Marks, documents: NDArray[np.int64], numbers: NDArray[np.int64], layout: Layout) -> Emitted:
+def _emit_marks(marks: Marks, documents: NDArray[np.int64], numbers: NDArray[np.int64], layout: Layout) -> Sent:
     at = np.flatnonzero((marks.elsewhere != 0) | (marks.before != 0))
     document = np.searchsorted(marks.first, at, side="right") - 1
     columns = [documents[document], numbers[at], marks.elsewhere[at], marks.before[at]]
-    return Emitted("marks", table_of(columns, MARKS), layout.home(documents[document]))
+    return Sent("marks", table_of(columns, MARKS), layout.home(documents[document]))
 
 
 def _found(passages: pa.Table, documents: NDArray[np.int64]) -> pa.Table:

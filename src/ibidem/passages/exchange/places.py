@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.parted_tables import PlacedDocuments, in_order, placed_documents, table_of
 from ibidem.config import Config, PassagesConfig, passage_limits
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.passages import Cells
 from ibidem.passages.diagonals import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
@@ -43,13 +43,13 @@ def cells_of(table: pa.Table, placed: PlacedDocuments, limit: tuple[int, int]) -
 
 
 def place_documents(
-    flow: Flow, documents: Blocks, flags: Sequence[Blocks], members: Blocks, config: Config, layout: Layout
-) -> dict[str, Blocks]:
+    flow: Flow, documents: PartedTable, flags: Sequence[PartedTable], members: PartedTable, config: Config, layout: Layout
+) -> dict[str, PartedTable]:
     """Return `placed`: excerpts of documents where they meet others, and `hot`: the places of hot grams, at home."""
     schema = excerpt_schema(documents.schema)
     limits = passage_limits(config)
 
-    def place(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def place(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = in_order(tables["documents"])
         placed = placed_documents(table, config, layout)
         flags = np.zeros(len(placed.rows.classes), np.uint8)
@@ -62,13 +62,13 @@ def place_documents(
         rows = placed.rows.document_first[at] + members["row"].to_numpy()
         buckets = members["bucket"].to_numpy().astype(np.int64)
         for excerpts, routes in Excerpts(table, placed, flags, limits.min_sentences).cut(buckets, rows):
-            yield Emitted("placed", excerpts, routes)
+            yield Sent("placed", excerpts, routes)
 
     inputs: Inputs = {"documents": documents, "flags": flags, "members": members}
     return flow.reduce("places", inputs, place, {"placed": schema, "hot": HOT})
 
 
-def _emit_hot(placed: PlacedDocuments, flags: NDArray[np.uint8], limits: PassagesConfig, layout: Layout) -> Iterator[Emitted]:
+def _emit_hot(placed: PlacedDocuments, flags: NDArray[np.uint8], limits: PassagesConfig, layout: Layout) -> Iterator[Sent]:
     """Yield the places of hot grams, given the flags of all rows."""
     if not (flags & (HOT_WINDOW | HOT_SENTENCE | HOT_TEXT)).any():
         return
@@ -84,4 +84,4 @@ def _emit_hot(placed: PlacedDocuments, flags: NDArray[np.uint8], limits: Passage
         preceding = np.where(document[hot] == document[hot + 1], beside[hot], np.uint64(0))
         numbers = placed.documents[placed.rows.document[hot]]
         columns = [np.full(len(hot), bit), keys[hot], numbers, placed.row_of_document[hot], following, preceding]
-        yield Emitted("hot", table_of([*columns, kept[bit][hot]], HOT), layout.home(numbers))
+        yield Sent("hot", table_of([*columns, kept[bit][hot]], HOT), layout.home(numbers))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.parted_tables import cut_texts, flat, in_order, lengths, starts_of, table_of
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.matches import SortedSets
 from ibidem.model import REPEATS
@@ -52,19 +52,18 @@ VARIANTS = pa.schema(
 )
 _UNTITLED = pa.schema([("number", pa.int64()), ("document", pa.int64()), ("start", pa.int64()), *list(REPEATS)[1:]])
 # Groups begin in early documents, nearly all of them: only where they begin is sent there, and their places are not.
-_FIRSTS = pa.schema([(name, pa.int64()) for name in ("number", "document", "start", "end")])
+_FIRSTS = pa.schema([*((name, pa.int64()) for name in ("number", "document", "start", "end")), ASKER])
 _TITLES = pa.schema([("number", pa.int64()), ("text", REPEATS.field("text").type)])
-_BITS_OF_ROW = 32  # a group's number is its partition, and its place there
-_MOST_TOLD = 1 << 20  # groups whose first documents mappers may be told of: 32 MB
+_MOST_TOLD = 1 << 20  # groups whose first documents mappers may be told of: 36 MB
 # The table of repeats; the first place of each, by document number, settles ties of its order.
 PLACED_REPEATS = pa.schema([("document", pa.int64()), ("start", pa.int64()), *REPEATS])
 
 
-def group_places(flow: Flow, places: Mapping[str, Blocks], config: Config, layout: Layout) -> dict[str, Blocks]:
+def group_places(flow: Flow, places: Mapping[str, PartedTable], config: Config, layout: Layout) -> dict[str, PartedTable]:
     """Return the groups without their texts, and what they mean for their documents."""
     limit = similarity_limit(config)
 
-    def group(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def group(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["places"]
         keys = [table[name].to_numpy() for name in ("row", "document", "group")]
         table = table.take(pa.array(np.lexsort(keys))).combine_chunks()
@@ -123,7 +122,7 @@ def _emit_groups(
     columns: Mapping[str, NDArray[Any]],
     ids: pa.ChunkedArray,
     layout: Layout,
-) -> Iterator[Emitted]:
+) -> Iterator[Sent]:
     firsts = np.array([places[0] for places in found], np.int64)
     n_documents = [len(np.unique(columns["document"][places])) for places in found]
     every = np.concatenate([np.empty(0, np.int64), *found])
@@ -133,11 +132,11 @@ def _emit_groups(
     )
     offsets = starts_of([len(places) for places in found])
     lists = pa.LargeListArray.from_arrays(pa.array(offsets), structs).cast(REPEATS.field("places").type)
-    number = (partition << _BITS_OF_ROW) + np.arange(len(firsts))
+    number = np.arange(len(firsts))
     documents, starts = columns["document"][firsts], columns["start"][firsts]
-    yield Emitted("untitled", table_of([number, documents, starts, n_documents, lists], _UNTITLED), partition)
-    heads = [number, documents, starts, columns["end"][firsts]]
-    yield Emitted("firsts", table_of(heads, _FIRSTS), layout.home(documents))
+    yield Sent("untitled", table_of([number, documents, starts, n_documents, lists], _UNTITLED), partition)
+    heads = [number, documents, starts, columns["end"][firsts], np.full(len(firsts), partition)]
+    yield Sent("firsts", table_of(heads, _FIRSTS), layout.home(documents))
     is_input = (columns["document"] < layout.n_input) & layout.has_reference
     before = np.ones(len(every), np.int32)
     edges = [np.empty((0, 2), np.uint64)]
@@ -149,43 +148,41 @@ def _emit_groups(
     document, elsewhere = columns["document"][every], np.ones(len(every), np.int32)
     for name, sign in (("first_sentence", 1), ("end_sentence", -1)):
         marks = [document, columns[name][every], sign * elsewhere, sign * before]
-        yield Emitted("marks", table_of(marks, MARKS), layout.home(document))
-    yield Emitted("edges", table_of(list(np.concatenate(edges).T.copy()), EDGES), 0)
+        yield Sent("marks", table_of(marks, MARKS), layout.home(document))
+    yield Sent("edges", table_of(list(np.concatenate(edges).T.copy()), EDGES), 0)
 
 
-def entitle(flow: Flow, found: dict[str, Blocks], texts: Blocks, layout: Layout) -> Blocks:
+def entitle(flow: Flow, found: dict[str, PartedTable], texts: PartedTable, layout: Layout) -> PartedTable:
     """Return the groups with their texts, taken from their first places; what was `found` is let go of."""
 
-    def take(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        table = in_order(tables["firsts"])
-        documents = in_order(tables["texts"])
-        at = np.searchsorted(documents["document"].to_numpy(), table["document"].to_numpy())
-        titles = cut_texts(documents["text"], at, table["start"].to_pylist(), table["end"].to_pylist())
-        number = table["number"].to_numpy()
-        yield Emitted("titles", table_of([number, titles], _TITLES), number >> _BITS_OF_ROW)
+    def take(asked: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:
+        documents = in_order(known["texts"])
+        at = np.searchsorted(documents["document"].to_numpy(), asked["document"].to_numpy())
+        titles = cut_texts(documents["text"], at, asked["start"].to_pylist(), asked["end"].to_pylist())
+        return table_of([asked["number"], titles], _TITLES)
 
-    def put_together(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def put_together(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         untitled, titles = (in_order(tables[name], "number") for name in ("untitled", "titles"))
         columns = [untitled["document"], untitled["start"], titles["text"], untitled["n_documents"], untitled["places"]]
-        yield Emitted("repeats", table_of(columns, PLACED_REPEATS), partition)
+        yield Sent("repeats", table_of(columns, PLACED_REPEATS), partition)
 
     firsts = found.pop("firsts")
     if flow.count(firsts) <= _MOST_TOLD:
         texts = _wanted_texts(flow, firsts, texts, layout)
-    titles = flow.reduce("repeats-titles", {"firsts": firsts, "texts": texts}, take, {"titles": _TITLES})["titles"]
+    titles = lookup(flow, "repeats-titles", firsts, {"texts": texts}, take, _TITLES)
     untitled = {"untitled": found.pop("untitled"), "titles": titles}
     return flow.reduce("repeats-texts", untitled, put_together, {"repeats": PLACED_REPEATS})["repeats"]
 
 
-def _wanted_texts(flow: Flow, firsts: Blocks, texts: Blocks, layout: Layout) -> Blocks:
+def _wanted_texts(flow: Flow, firsts: PartedTable, texts: PartedTable, layout: Layout) -> PartedTable:
     """Return the texts of the groups' first documents: told which ones they are, mappers send no others."""
     wanted = np.unique(flow.collect(firsts)["document"].to_numpy())
 
-    def choose(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+    def choose(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         for table in tables:
             documents = table["document"].to_numpy()
             chosen = np.isin(documents, wanted)
             if chosen.any():
-                yield Emitted("texts", table.filter(pa.array(chosen)), layout.home(documents[chosen]))
+                yield Sent("texts", table.filter(pa.array(chosen)), layout.home(documents[chosen]))
 
     return flow.map("repeats-wanted", texts, choose, {"texts": texts.schema})["texts"]

@@ -28,7 +28,7 @@ from ibidem.columns.parted_tables import (
     table_of,
 )
 from ibidem.config import Config, passage_limits
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.passages.coverage import Marks
 from ibidem.passages.diagonals import HOT_TEXT, HOT_WINDOW
@@ -40,15 +40,16 @@ from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS, PLACES, VARIA
 from ibidem.passages.repeats import apart
 from ibidem.sentences import hash_strings
 
-_LINKS = pa.schema([("key", pa.uint64()), ("following", pa.uint64()), ("preceding", pa.uint64()), ("home", pa.int32())])
+_LINKS = pa.schema([(name, pa.uint64()) for name in ("key", "following", "preceding")])
+_BESIDE = _LINKS.append(ASKER)
 
 
 def find_repeats(
-    flow: Flow, documents: Blocks, hot: Blocks, texts: Blocks, config: Config, layout: Layout
-) -> dict[str, Blocks]:
+    flow: Flow, documents: PartedTable, hot: PartedTable, texts: PartedTable, config: Config, layout: Layout
+) -> dict[str, PartedTable]:
     """Return `repeats` (in no order), `marks` at home and `edges` between documents that are one hot text nearly as wholes."""
     if flow.count(hot) == 0:  # as in most small collections: nothing to link, to locate or to group
-        return {tag: Blocks(tag, kind) for tag, kind in (("repeats", PLACED_REPEATS), ("marks", MARKS), ("edges", EDGES))}
+        return {tag: PartedTable(tag, kind) for tag, kind in (("repeats", PLACED_REPEATS), ("marks", MARKS), ("edges", EDGES))}
     links = _link(flow, hot, layout)
     places = _locate(flow, documents, hot, links, config, layout)
     found = group_places(flow, places, config, layout)
@@ -56,24 +57,21 @@ def find_repeats(
     return {"marks": marks, "edges": edges, "repeats": entitle(flow, found, texts, layout)}
 
 
-def _link(flow: Flow, hot: Blocks, layout: Layout) -> Blocks:
+def _link(flow: Flow, hot: PartedTable, layout: Layout) -> PartedTable:
     """Return, in every partition that has a hot window, the keys of the windows that always follow and precede it."""
 
-    def summarise(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def summarise(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["hot"].filter(pc.equal(tables["hot"]["bit"], HOT_WINDOW))
         columns = _agreed(*(table[name].to_numpy() for name in ("key", "following", "preceding")))
-        home = np.full(len(columns[0]), partition, np.int32)
-        yield Emitted("links", table_of([*columns, home], _LINKS), route_by_hash(columns[0], layout.n_partitions))
+        table = table_of([*columns, np.full(len(columns[0]), partition)], _BESIDE)
+        yield Sent("beside", table, route_by_hash(columns[0], layout.n_partitions))
 
-    def agree(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        keys, following, preceding, homes = (tables["links"][name].to_numpy() for name in _LINKS.names)
-        known, all_following, all_preceding = _agreed(keys, following, preceding)
-        at = np.searchsorted(known, keys)
-        columns = [keys, all_following[at], all_preceding[at], homes]
-        yield Emitted("links", table_of(columns, _LINKS), homes.astype(np.int64))
+    def agree(asked: pa.Table, _: Mapping[str, pa.Table]) -> pa.Table:
+        agreed = _agreed(*(asked[name].to_numpy() for name in _LINKS.names))
+        return table_of([*agreed], _LINKS).take(pa.array(np.searchsorted(agreed[0], asked["key"].to_numpy())))
 
-    links = flow.reduce("repeats-beside", {"hot": hot}, summarise, {"links": _LINKS})
-    return flow.reduce("repeats-links", links, agree, {"links": _LINKS})["links"]
+    beside = flow.reduce("repeats-beside", {"hot": hot}, summarise, {"beside": _BESIDE})["beside"]
+    return lookup(flow, "repeats-links", beside, {}, agree, _LINKS)
 
 
 def _agreed(keys: NDArray[np.uint64], *beside: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], ...]:
@@ -88,12 +86,14 @@ def _agreed(keys: NDArray[np.uint64], *beside: NDArray[np.uint64]) -> tuple[NDAr
     return known, *agreed
 
 
-def _locate(flow: Flow, documents: Blocks, hot: Blocks, links: Blocks, config: Config, layout: Layout) -> dict[str, Blocks]:
+def _locate(
+    flow: Flow, documents: PartedTable, hot: PartedTable, links: PartedTable, config: Config, layout: Layout
+) -> dict[str, PartedTable]:
     """Return the `places` of all groups and the `variants` that stand there, by group."""
     size = passage_limits(config).min_sentences
     limit = similarity_limit(config)
 
-    def locate(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def locate(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         if tables["hot"].num_rows == 0:
             return
         wanted = np.unique(tables["hot"]["document"].to_numpy())
@@ -151,7 +151,7 @@ def _emit_places(
     is_kept: NDArray[np.bool_],
     placed: PlacedDocuments,
     layout: Layout,
-) -> Emitted:
+) -> Sent:
     rows, collection = placed.rows, placed.collection
     document = rows.document[starts].astype(np.int64)
     first = rows.sentence[starts].astype(np.int64)
@@ -174,7 +174,7 @@ def _emit_places(
         is_kept,
         _variants(length, starts, placed),
     ]
-    return Emitted("places", table_of(columns, PLACES), route_by_hash(groups, layout.n_partitions))
+    return Sent("places", table_of(columns, PLACES), route_by_hash(groups, layout.n_partitions))
 
 
 def _variants(length: NDArray[np.int64], starts: NDArray[np.int64], placed: PlacedDocuments) -> NDArray[np.uint64]:
@@ -195,7 +195,7 @@ def _emit_variants(
     table: pa.Table,
     placed: PlacedDocuments,
     layout: Layout,
-) -> Emitted:
+) -> Sent:
     """Return the sentences of every variant of every group, once a partition."""
     variants = _variants(length, starts, placed)
     chosen = distinct_pairs(groups, variants)
@@ -213,4 +213,4 @@ def _emit_variants(
         as_lists(sizes, counts, pa.int32()),
         as_lists(hashes, of_variant, pa.uint64()),
     ]
-    return Emitted("variants", table_of(columns, VARIANTS), route_by_hash(groups[chosen], layout.n_partitions))
+    return Sent("variants", table_of(columns, VARIANTS), route_by_hash(groups[chosen], layout.n_partitions))

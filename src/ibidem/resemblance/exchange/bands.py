@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.parted_tables import stretches, table_of
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance.exchange.shingle_counts import Rounds, WantedDocuments
 from ibidem.resemblance.exchange.shingle_pairs import CANDIDATES, SENDING, send_candidates
@@ -24,17 +24,17 @@ BANDS = pa.schema([("band", pa.uint64()), ("document", pa.int64())])
 Numbers = NDArray[np.int64]
 
 
-def pair_by_bands(flow: Flow, at_home: Mapping[str, Blocks], rounds: Rounds, layout: Layout) -> dict[str, Blocks]:
+def pair_by_bands(flow: Flow, at_home: Mapping[str, PartedTable], rounds: Rounds, layout: Layout) -> dict[str, PartedTable]:
     """Return `candidates` and `sending` of the pairs that bands give; see `resemblance.minhash.band_pairs`."""
     config = rounds.config
 
-    def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         wanted = WantedDocuments.of(tables, rounds)
         signatures = minhash(wanted.sets, config.resemblance.permutations)
         for keys in _band_keys(signatures, config):
-            yield Emitted("bands", table_of([keys, wanted.document], BANDS), route_by_hash(keys, layout.n_partitions))
+            yield Sent("bands", table_of([keys, wanted.document], BANDS), route_by_hash(keys, layout.n_partitions))
 
-    def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         band, document = (tables["bands"][name].to_numpy() for name in BANDS.names)
         order = np.lexsort((document, band))
         documents, rows = np.unique(document[order], return_inverse=True)

@@ -9,9 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
-from ibidem.columns.parted_tables import as_lists, table_of
+from ibidem.columns.parted_tables import as_lists, distinct_pairs, table_of
 from ibidem.config import is_compared_in_full
-from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.resemblance import Comparer, Corpus, Duplicates, Found
@@ -24,32 +24,29 @@ from ibidem.resemblance.minhash import agreement, minhash
 from ibidem.signatures import HashSets
 
 
-def send_documents(flow: Flow, sets: Blocks, sending: Sequence[Blocks], layout: Layout) -> Blocks:
+def send_documents(flow: Flow, sets: PartedTable, sending: Sequence[PartedTable]) -> PartedTable:
     """Return what documents are known by, each at all homes that want it."""
 
-    def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        asked, destinations = (tables["sending"][name].to_numpy() for name in ("document", "destination"))
-        rows = np.flatnonzero(np.isin(tables["sets"]["document"].to_numpy(), asked))
-        documents, known_by = documents_with_sets(tables["sets"].take(pa.array(rows)))
-        packed = np.unique(np.searchsorted(documents, asked) * layout.n_partitions + destinations)
-        rows = packed // layout.n_partitions
-        chosen = taken(known_by, rows)
-        columns = [documents[rows], as_lists(chosen.hashes, np.diff(chosen.first), pa.uint64())]
-        yield Emitted("sent", table_of(columns, SETS), packed % layout.n_partitions)
+    def send(asked: pa.Table, known: Mapping[str, pa.Table]) -> tuple[pa.Table, NDArray[np.int64]]:
+        chosen = distinct_pairs(asked["document"].to_numpy(), asked["asker"].to_numpy())
+        wanted = asked["document"].to_numpy()[chosen]
+        rows = np.flatnonzero(np.isin(known["sets"]["document"].to_numpy(), wanted))
+        documents, known_by = documents_with_sets(known["sets"].take(pa.array(rows)))
+        sent = taken(known_by, np.searchsorted(documents, wanted))
+        return table_of([wanted, as_lists(sent.hashes, np.diff(sent.first), pa.uint64())], SETS), chosen
 
-    inputs: Inputs = {"sets": sets, "sending": sending}
-    return flow.reduce("sent-documents", inputs, send, {"sent": SETS})["sent"]
+    return lookup(flow, "sent-documents", sending, {"sets": sets}, send, SETS)
 
 
 def compare_documents(
-    flow: Flow, candidates: Sequence[Blocks], sent: Blocks, rounds: Rounds, layout: Layout
-) -> dict[str, Blocks]:
+    flow: Flow, candidates: Sequence[PartedTable], sent: PartedTable, rounds: Rounds, layout: Layout
+) -> dict[str, PartedTable]:
     """Return the pairs that are duplicates, `found`, and as `edges`; see `resemblance.find_duplicates`.
 
     `by_common` are documents that a sketch paired: it does not find all pairs.
     """
 
-    def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         documents, known_by = documents_with_sets(tables["sent"])
         if tables["candidates"].num_rows == 0:
             return
@@ -62,7 +59,7 @@ def compare_documents(
         if rounds.config.resemblance.method == "minhash":
             guessed = _by_minhash(a, b, documents, comparer, rounds, layout)
             found, paired = guessed.duplicates, documents[guessed.by_common]
-            yield Emitted("by_common", table_of([paired], BY_COMMON), node_homes(paired, layout))
+            yield Sent("by_common", table_of([paired], BY_COMMON), node_homes(paired, layout))
         else:
             found = joined(
                 [_by_shingles(n, a[numbers == n], b[numbers == n], comparer, rounds) for n in np.unique(numbers).tolist()]

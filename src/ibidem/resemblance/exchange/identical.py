@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES, home_of_nodes
 from ibidem.columns.parted_tables import table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import representatives
 from ibidem.resemblance.exchange.shingles import KEYED
@@ -37,10 +37,10 @@ FOUND = pa.schema(
 Numbers = NDArray[np.int64]
 
 
-def find_identical(flow: Flow, keyed: Blocks, layout: Layout) -> dict[str, Blocks]:
+def find_identical(flow: Flow, keyed: PartedTable, layout: Layout) -> dict[str, PartedTable]:
     """Return `copies`, `nodes` and `members`, and pairs of identical documents of both sides as `found` and `edges`."""
 
-    def represent(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def represent(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         document = tables["keyed"]["document"].to_numpy()
         order = np.argsort(document)
         document, digest, *checks, rank_key, size = (tables["keyed"][name].to_numpy()[order] for name in KEYED.names)
@@ -52,10 +52,10 @@ def find_identical(flow: Flow, keyed: Blocks, layout: Layout) -> dict[str, Block
 
         wanted, copies = np.flatnonzero(is_wanted), np.flatnonzero(~is_wanted)
         columns = [document[wanted], rank_key[wanted], size[wanted]]
-        yield Emitted("nodes", table_of(columns, NODES), node_homes(document[wanted], layout))
-        yield Emitted("copies", table_of([document[copies]], COPIES), layout.home(document[copies]))
+        yield Sent("nodes", table_of(columns, NODES), node_homes(document[wanted], layout))
+        yield Sent("copies", table_of([document[copies]], COPIES), layout.home(document[copies]))
         standing = document[representative[copies]]
-        yield Emitted("members", table_of([document[copies], standing], MEMBERS), node_homes(standing, layout))
+        yield Sent("members", table_of([document[copies], standing], MEMBERS), node_homes(standing, layout))
         # One document stands for all of its side, so identical ones are at most two, and neighbours; the reference's is second.
         order = wanted[np.lexsort((wanted, digest[wanted]))]
         same = np.flatnonzero(digest[order][1:] == digest[order][:-1])
@@ -66,10 +66,10 @@ def find_identical(flow: Flow, keyed: Blocks, layout: Layout) -> dict[str, Block
     return flow.reduce("identical-documents", {"keyed": keyed}, represent, outputs)
 
 
-def send_found(a: Numbers, b: Numbers, scores: list[NDArray[np.float64]], layout: Layout) -> Iterator[Emitted]:
+def send_found(a: Numbers, b: Numbers, scores: list[NDArray[np.float64]], layout: Layout) -> Iterator[Sent]:
     """Send pairs of duplicates on their way, also as edges."""
-    yield Emitted("found", table_of([a, b, *scores], FOUND), node_homes(a, layout))
-    yield Emitted("edges", table_of([a.astype(np.uint64), b.astype(np.uint64)], EDGES), 0)
+    yield Sent("found", table_of([a, b, *scores], FOUND), node_homes(a, layout))
+    yield Sent("edges", table_of([a.astype(np.uint64), b.astype(np.uint64)], EDGES), 0)
 
 
 def node_homes(documents: Numbers, layout: Layout) -> Numbers:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.parted_tables import flat, lengths, starts_of, table_of
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import SamplingPlan
 from ibidem.resemblance.exchange.shingles import documents_with_sets, every_of, listed_by_route, sets_of, taken
@@ -28,7 +28,7 @@ LEVELS = pa.schema([("sender", pa.int32()), ("keys", pa.list_(pa.uint32())), ("l
 COMMON = pa.schema([("round", pa.int8()), ("hash", pa.uint64())])
 
 _N_HOT = pa.schema([("n_hot", pa.int64())])
-_COUNTED = pa.schema([("round", pa.int8()), ("hash", pa.uint64()), ("count", pa.int64()), ("home", pa.int32())])
+_COUNTED = pa.schema([("round", pa.int8()), ("hash", pa.uint64()), ("count", pa.int64()), ASKER])
 
 _HOT = 255  # the level of shingles that may be common
 
@@ -93,11 +93,11 @@ class SharedShingles:
         return levels
 
 
-def count_shingles(flow: Flow, keys: Blocks, layout: Layout, config: Config) -> tuple[dict[str, Blocks], bool]:
+def count_shingles(flow: Flow, keys: PartedTable, layout: Layout, config: Config) -> tuple[dict[str, PartedTable], bool]:
     """Return `levels`, at all homes that have the shingles, of them those that may be common, `hot`, and whether any may."""
     most = config.resemblance.max_shingle_documents
 
-    def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         home = np.repeat(tables["keys"]["home"].to_numpy(), lengths(tables["keys"], "keys")).astype(np.uint64)
         packed = flat(tables["keys"], "keys").astype(np.uint64) << np.uint64(32) | home
         packed.sort()
@@ -105,7 +105,7 @@ def count_shingles(flow: Flow, keys: Blocks, layout: Layout, config: Config) -> 
         counts = np.diff(np.flatnonzero(is_new), append=len(packed))
         levels = np.minimum(np.log2(counts), _HOT - 1).astype(np.uint8)
         levels[counts > most] = _HOT
-        yield Emitted("n_hot", table_of([[np.count_nonzero(levels == _HOT)]], _N_HOT), 0)
+        yield Sent("n_hot", table_of([[np.count_nonzero(levels == _HOT)]], _N_HOT), 0)
         levels = np.repeat(levels, counts)
         is_new |= np.concatenate([[True], packed[1:] != packed[:-1]])[: len(packed)]
         for tag, least in (("levels", 1), ("hot", _HOT)):
@@ -114,17 +114,17 @@ def count_shingles(flow: Flow, keys: Blocks, layout: Layout, config: Config) -> 
             order = chosen[np.argsort(homes, kind="stable")]
             keys = (packed[order] >> np.uint64(32)).astype(np.uint32)
             ends = np.cumsum(np.bincount(homes, minlength=layout.n_partitions))
-            yield Emitted(tag, *listed_by_route(ends, {"sender": partition, "keys": keys, "levels": levels[order]}, LEVELS))
+            yield Sent(tag, *listed_by_route(ends, {"sender": partition, "keys": keys, "levels": levels[order]}, LEVELS))
 
     counted = flow.reduce("shingle-levels", {"keys": keys}, count, {"levels": LEVELS, "hot": LEVELS, "n_hot": _N_HOT})
     return counted, bool(flow.collect(counted["n_hot"])["n_hot"].to_numpy().sum())
 
 
-def find_common(flow: Flow, at_home: Mapping[str, Blocks], rounds: Rounds, layout: Layout) -> Blocks:
+def find_common(flow: Flow, at_home: Mapping[str, PartedTable], rounds: Rounds, layout: Layout) -> PartedTable:
     """Return the common shingles of each round, at all homes that have them, given `sets`, `copies` and `hot`."""
     most = rounds.config.resemblance.max_shingle_documents
 
-    def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         wanted = WantedDocuments.of(tables, rounds)
         hot = SharedShingles(tables["hot"], layout)
         for number in range(len(rounds.every)):
@@ -133,14 +133,16 @@ def find_common(flow: Flow, at_home: Mapping[str, Blocks], rounds: Rounds, layou
             hashes = taken(sets, np.flatnonzero(takes_part)).hashes
             hashes, counts = np.unique(hashes[hot.levels(hashes) > 0], return_counts=True)
             columns = [np.full(len(hashes), number), hashes, counts, np.full(len(hashes), partition)]
-            yield Emitted("counted", table_of(columns, _COUNTED), route_by_hash(hashes, layout.n_partitions))
+            yield Sent("counted", table_of(columns, _COUNTED), route_by_hash(hashes, layout.n_partitions))
 
-    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
-        number, hashes, counts, homes = (tables["counted"][name].to_numpy() for name in _COUNTED.names)
+    def choose(asked: pa.Table, _: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
+        number, hashes, counts = (asked[name].to_numpy() for name in ("round", "hash", "count"))
+        is_common = np.zeros(len(number), np.bool_)
         for this in np.unique(number):
             rows = np.flatnonzero(number == this)
-            rows = rows[np.isin(hashes[rows], common_of(hashes[rows], counts[rows], most))]
-            yield Emitted("common", table_of([number[rows], hashes[rows]], COMMON), homes[rows].astype(np.int64))
+            is_common[rows] = np.isin(hashes[rows], common_of(hashes[rows], counts[rows], most))
+        chosen = np.flatnonzero(is_common)
+        return asked.select(COMMON.names).take(pa.array(chosen)), chosen
 
-    counted = flow.reduce("shingle-counts", at_home, count, {"counted": _COUNTED})
-    return flow.reduce("common-shingles", counted, choose, {"common": COMMON})["common"]
+    counted = flow.reduce("shingle-counts", at_home, count, {"counted": _COUNTED})["counted"]
+    return lookup(flow, "common-shingles", counted, {}, choose, COMMON)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.parted_tables import as_lists, starts_of, stretches, table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance.candidates import shingle_limits
 from ibidem.resemblance.exchange.shingle_counts import Rounds, SharedShingles, WantedDocuments
@@ -41,13 +41,15 @@ _N_MEETINGS = pa.schema([("n_meetings", pa.int64())])
 Numbers = NDArray[np.int64]
 
 
-def list_entries(flow: Flow, at_home: Mapping[str, Blocks], rounds: Rounds, layout: Layout) -> tuple[dict[str, Blocks], bool]:
+def list_entries(
+    flow: Flow, at_home: Mapping[str, PartedTable], rounds: Rounds, layout: Layout
+) -> tuple[dict[str, PartedTable], bool]:
     """Return `entries`, `meetings` and `met`, where the documents of a shingle meet; and whether any meet at common ones.
 
     `at_home` are `sets`, `copies`, `levels` and, where there are some, `common`.
     """
 
-    def enter(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def enter(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         wanted = WantedDocuments.of(tables, rounds)
         shared = SharedShingles(tables["levels"], layout)
         for number in range(len(rounds.every)):
@@ -63,7 +65,7 @@ def list_entries(flow: Flow, at_home: Mapping[str, Blocks], rounds: Rounds, layo
 
 def _enter(
     number: int, wanted: WantedDocuments, shared: SharedShingles, common: CommonShingles, rounds: Rounds, layout: Layout
-) -> Iterator[Emitted]:
+) -> Iterator[Sent]:
     chosen = np.flatnonzero(wanted.own_round <= number)
     documents, own = wanted.document[chosen], wanted.own_round[chosen]
     sets = taken(rounds.sample(number, wanted.sets, wanted.own_round <= number), chosen)
@@ -73,19 +75,19 @@ def _enter(
 
     row, position, hashes = _first_shingles(sets, shared, common, bounds)
     columns = [np.full(len(row), number), own[row], hashes, documents[row], sizes[row], position]
-    yield Emitted("entries", table_of(columns, ENTRIES), route_by_hash(hashes, layout.n_partitions))
+    yield Sent("entries", table_of(columns, ENTRIES), route_by_hash(hashes, layout.n_partitions))
 
     meetings: Meetings = find_meetings(common, sets, np.ones(len(sizes), np.bool_), bounds.probe_prefix)
     row, hashes = meetings.document, common.hashes[meetings.shingle]
     routes = route_by_hash(hashes, layout.n_partitions)
     columns = [np.full(len(row), number), own[row], hashes, documents[row]]
-    yield Emitted("meetings", table_of(columns, MEETINGS), routes)
-    yield Emitted("n_meetings", table_of([[len(row)]], _N_MEETINGS), 0)
+    yield Sent("meetings", table_of(columns, MEETINGS), routes)
+    yield Sent("n_meetings", table_of([[len(row)]], _N_MEETINGS), 0)
     sent = np.unique(row * layout.n_partitions + routes)
     row = sent // layout.n_partitions
     known = taken(sets, row)
     lists = as_lists(known.hashes, np.diff(known.first), pa.uint64())
-    yield Emitted("met", table_of([np.full(len(row), number), documents[row], lists], MET), sent % layout.n_partitions)
+    yield Sent("met", table_of([np.full(len(row), number), documents[row], lists], MET), sent % layout.n_partitions)
 
 
 def _first_shingles(

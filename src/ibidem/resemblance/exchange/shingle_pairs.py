@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.parted_tables import table_of
-from ibidem.execution.flow import Blocks, Emitted, Flow
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.resemblance.candidates import shingle_limits
 from ibidem.resemblance.exchange.identical import BY_COMMON, node_homes
@@ -20,17 +20,17 @@ from ibidem.resemblance.leaders import SizedDocuments, pairs_with_leaders
 
 # Pairs to be compared, at b's home, and in which round; what is sent there for it.
 CANDIDATES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("round", pa.int8())])
-SENDING = pa.schema([("document", pa.int64()), ("destination", pa.int32())])
+SENDING = pa.schema([("document", pa.int64()), ASKER])
 
 _ROOM = 1 << 22  # pairs at a time, before those that are the same are taken together
 
 Numbers = NDArray[np.int64]
 
 
-def pair_documents(flow: Flow, entered: Mapping[str, Blocks], rounds: Rounds, layout: Layout) -> dict[str, Blocks]:
+def pair_documents(flow: Flow, entered: Mapping[str, PartedTable], rounds: Rounds, layout: Layout) -> dict[str, PartedTable]:
     """Return `candidates` and `sending` of all pairs that may reach the limits and share a shingle that is not common."""
 
-    def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         entries = tables["entries"].combine_chunks()
         number = entries["round"].to_numpy()
         for this in np.unique(number).tolist():
@@ -40,13 +40,13 @@ def pair_documents(flow: Flow, entered: Mapping[str, Blocks], rounds: Rounds, la
     return flow.reduce("shingle-pairs", {"entries": entered["entries"]}, pair, outputs)
 
 
-def pair_with_leaders(flow: Flow, entered: Mapping[str, Blocks], rounds: Rounds, layout: Layout) -> dict[str, Blocks]:
+def pair_with_leaders(flow: Flow, entered: Mapping[str, PartedTable], rounds: Rounds, layout: Layout) -> dict[str, PartedTable]:
     """Return `candidates` and `sending` of pairs through common shingles, and who is in such a pair, `by_common`.
 
     All documents that meet at one common shingle come together, with their shingles: that many must fit into memory.
     """
 
-    def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         met, meetings = tables["met"], tables["meetings"]
         for this in np.unique(met["round"].to_numpy()).tolist():
             met_now, meetings_now = (t.filter(pa.array(t["round"].to_numpy() == this)) for t in (met, meetings))
@@ -57,18 +57,18 @@ def pair_with_leaders(flow: Flow, entered: Mapping[str, Blocks], rounds: Rounds,
     return flow.reduce("leaders", inputs, pair, outputs)
 
 
-def send_candidates(documents: Numbers, a: Numbers, b: Numbers, this_round: int, layout: Layout) -> Iterator[Emitted]:
+def send_candidates(documents: Numbers, a: Numbers, b: Numbers, this_round: int, layout: Layout) -> Iterator[Sent]:
     """Send pairs of documents, by their rows, to the home of b; what both are known by shall be sent there too."""
     homes = layout.home(documents)
     numbers = np.full(len(a), this_round)
-    yield Emitted("candidates", table_of([documents[a], documents[b], numbers], CANDIDATES), homes[b])
+    yield Sent("candidates", table_of([documents[a], documents[b], numbers], CANDIDATES), homes[b])
     # The first one is also wanted at its own home: clusters may ask for it.
     packed = np.unique(np.concatenate([a, b, a]) * layout.n_partitions + homes[np.concatenate([b, b, a])])
     rows = packed // layout.n_partitions
-    yield Emitted("sending", table_of([documents[rows], packed % layout.n_partitions], SENDING), homes[rows])
+    yield Sent("sending", table_of([documents[rows], packed % layout.n_partitions], SENDING), homes[rows])
 
 
-def _pair_entries(this_round: int, entries: pa.Table, rounds: Rounds, layout: Layout) -> Iterator[Emitted]:
+def _pair_entries(this_round: int, entries: pa.Table, rounds: Rounds, layout: Layout) -> Iterator[Sent]:
     names = ("hash", "document", "size", "position", "own_round")
     hashes, document, size, position, own = (entries[name].to_numpy() for name in names)
     order = np.lexsort((document, size, hashes))
@@ -96,7 +96,7 @@ def _pair_entries(this_round: int, entries: pa.Table, rounds: Rounds, layout: La
     yield from send_candidates(documents, found >> 32, found & 0xFFFFFFFF, this_round, layout)
 
 
-def _pair_with_leaders(this_round: int, met: pa.Table, meetings: pa.Table, rounds: Rounds, layout: Layout) -> Iterator[Emitted]:
+def _pair_with_leaders(this_round: int, met: pa.Table, meetings: pa.Table, rounds: Rounds, layout: Layout) -> Iterator[Sent]:
     documents, sets = documents_with_sets(met)
     sizes = np.diff(sets.first)
     order = np.lexsort((documents, sizes))
@@ -117,7 +117,7 @@ def _pair_with_leaders(this_round: int, met: pa.Table, meetings: pa.Table, round
     shingles = np.unique(meetings["hash"].to_numpy(), return_inverse=True)[1]
     a, b, _ = pairs_with_leaders(sized, shingles, members, limits)
     met_by_common = documents[np.unique(np.concatenate([a, b]))]
-    yield Emitted("by_common", table_of([met_by_common], BY_COMMON), node_homes(met_by_common, layout))
+    yield Sent("by_common", table_of([met_by_common], BY_COMMON), node_homes(met_by_common, layout))
     # Of two documents the later round is theirs.
     new = np.maximum(own[a], own[b]) == this_round
     packed = np.unique(np.minimum(a, b)[new].astype(np.int64) << 32 | np.maximum(a, b)[new])

@@ -14,7 +14,7 @@ from ibidem.columns.collection import NO_TIME, texts_of
 from ibidem.columns.parted_tables import NAMED, as_lists, flat, lengths, starts_of, table_of
 from ibidem.columns.shingled import WordsKey, shingle_texts
 from ibidem.config import EXACT_METHODS, Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, record_batches, route_by_hash
+from ibidem.execution.flow import Flow, PartedTable, Sent, record_batches, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import SamplingPlan, occurrence_hashes
 from ibidem.resemblance.kernels.exchange import sort_keys, take_sets
@@ -57,7 +57,7 @@ Numbers = NDArray[np.int64]
 
 def shingle_documents(
     flow: Flow, source: Any, layout: Layout, config: Config, plan: SamplingPlan | None, unique_ids: bool
-) -> dict[str, Blocks]:
+) -> dict[str, PartedTable]:
     """Return documents as `named`, `sets`, `keyed` (at home where a field decides who stays, else where identical documents
     meet) and `valued`; the `keys` of shingles at which documents may meet; the ratios of sampling, `every`; and `counts`.
     """
@@ -68,7 +68,7 @@ def shingle_documents(
 
     words_key = WordsKey.drawn(config)  # here, once: all documents of the stage have the same
 
-    def shingle(batches: Iterator[Any]) -> Iterator[Emitted]:
+    def shingle(batches: Iterator[Any]) -> Iterator[Sent]:
         for batch in record_batches(batches):
             if batch.num_rows == 0:
                 continue
@@ -78,12 +78,12 @@ def shingle_documents(
             times = times_of(batch.column("time"))
             n_known, n_reference = np.count_nonzero(times != NO_TIME), np.count_nonzero(documents >= layout.n_input)
             named = [documents, batch.column("id"), batch.column("source").cast(pa.large_string()), batch.column("position")]
-            yield Emitted("named", table_of([*named, texts.n_chars, *texts.of_texts.T], NAMED), home)
+            yield Sent("named", table_of([*named, texts.n_chars, *texts.of_texts.T], NAMED), home)
             if unique_ids:
                 yield emit_ids(batch, documents, layout)
             if not is_direct(rule):
                 valued = [documents, texts.n_chars, batch.column("time"), batch.column("group")]
-                yield Emitted("valued", table_of(valued, VALUED), home)
+                yield Sent("valued", table_of(valued, VALUED), home)
             has_words = np.flatnonzero(texts.digests)
             documents, home = documents[has_words], home[has_words]
             digests, checks = texts.digests[has_words], texts.checks[has_words]
@@ -91,12 +91,12 @@ def shingle_documents(
             sizes = np.diff(known_by.first)
             keys = direct_keys(rule, documents, texts.n_chars[has_words], times[has_words], layout)
             keyed = table_of([documents, digests, *checks.T, keys, sizes], KEYED)
-            yield Emitted("keyed", keyed, route_by_hash(digests, layout.n_partitions) if is_direct(rule) else home)
-            yield Emitted("sets", table_of([documents, as_lists(known_by.hashes, sizes, pa.uint64())], SETS), home)
+            yield Sent("keyed", keyed, route_by_hash(digests, layout.n_partitions) if is_direct(rule) else home)
+            yield Sent("sets", table_of([documents, as_lists(known_by.hashes, sizes, pa.uint64())], SETS), home)
             every = every_of(sizes, config, plan)
-            yield Emitted("every", table_of([np.unique(every)], EVERY), 0)
+            yield Sent("every", table_of([np.unique(every)], EVERY), 0)
             numbers = (batch.num_rows, n_reference, n_known, sizes.sum())
-            yield Emitted("counts", table_of([[number] for number in numbers], COUNTS), 0)
+            yield Sent("counts", table_of([[number] for number in numbers], COUNTS), 0)
             if config.resemblance.method not in EXACT_METHODS:
                 continue
             own = settle_digests(digests, checks)
@@ -111,7 +111,7 @@ def shingle_documents(
     return flow.map("shingles", source, shingle, outputs)
 
 
-def _keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Layout) -> Emitted:
+def _keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Layout) -> Sent:
     """Send the keys of the shingles of documents of one home that are looked at."""
     remainder, n_partitions = config.resemblance.sample_remainder, layout.n_partitions
     hashes = sets.hashes
@@ -120,7 +120,7 @@ def _keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Lay
     keys, ends = np.empty(len(hashes), np.uint32), np.zeros(n_partitions, np.int64)
     sort_keys(hashes, n_partitions, ends, keys)
     table, routes = listed_by_route(ends, {"home": home, "keys": keys}, KEYS)
-    return Emitted("keys", table, routes)
+    return Sent("keys", table, routes)
 
 
 def listed_by_route(ends: Numbers, columns: Mapping[str, Any], schema: pa.Schema) -> tuple[pa.Table, Numbers]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import text_buffers
 from ibidem.columns.parted_tables import as_lists, flat, lengths, starts_of, table_of
 from ibidem.config import Config, SignaturesConfig
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.sentences import tokenise_spans
@@ -27,7 +27,7 @@ from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS
 
 # The tokens of each type, in order, at the partition of its digest; and the partitions that hold such sentences.
 TYPES = pa.schema([("digest", pa.uint64()), ("set", pa.list_(pa.uint64()))])
-ASKERS = pa.schema([("digest", pa.uint64()), ("home", pa.int32())])
+ASKERS = pa.schema([("digest", pa.uint64()), ASKER])
 # Digests that different sentences share, at the homes of these: such sentences are known by `names_of` digest and check.
 SHARED = pa.schema([("digest", pa.uint64())])
 # The class of a type, at the same partition; 0: it is known by nothing, and matches nothing.
@@ -37,10 +37,10 @@ _COUNTS = pa.schema([("n_types", pa.int64()), ("n_tokens", pa.int64())])
 Maker = Callable[[TypeTokens], Any]
 
 
-def collapse(flow: Flow, seen: Blocks, hash_seed: int, progress: Progress) -> dict[str, Blocks]:
+def collapse(flow: Flow, seen: PartedTable, hash_seed: int, progress: Progress) -> dict[str, PartedTable]:
     """Return `types` and `askers`, and the digests that are `shared`. All sentences of one digest meet here."""
 
-    def collapse(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def collapse(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["seen"].combine_chunks()
         digests, checks, homes = (table[name].to_numpy() for name in ("digest", "check", "home"))
         order = np.argsort(digests, kind="stable")
@@ -48,16 +48,16 @@ def collapse(flow: Flow, seen: Blocks, hash_seed: int, progress: Progress) -> di
         shared = digests[order][1:][same & (checks[order][1:] != checks[order][:-1])]
         if len(shared):
             is_shared = np.isin(digests, shared)
-            yield Emitted("shared", table_of([digests[is_shared]], SHARED), homes[is_shared].astype(np.int64))
+            yield Sent("shared", table_of([digests[is_shared]], SHARED), homes[is_shared].astype(np.int64))
             digests = np.where(is_shared, names_of(digests, checks), digests)
         types, first = np.unique(digests, return_index=True)
         data, offsets = text_buffers(table["text"].take(pa.array(first)).combine_chunks())
         tokens, token_first = tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
         columns = [types, as_lists(tokens, np.diff(token_first), pa.uint64())]
-        yield Emitted("types", table_of(columns, TYPES), route_by_hash(types, flow_partitions) if len(shared) else partition)
+        yield Sent("types", table_of(columns, TYPES), route_by_hash(types, flow_partitions) if len(shared) else partition)
         askers = table_of([digests, homes], ASKERS)
-        yield Emitted("askers", askers, route_by_hash(digests, flow_partitions) if len(shared) else partition)
-        yield Emitted("counts", table_of([[len(types)], [len(tokens)]], _COUNTS), 0)
+        yield Sent("askers", askers, route_by_hash(digests, flow_partitions) if len(shared) else partition)
+        yield Sent("counts", table_of([[len(types)], [len(tokens)]], _COUNTS), 0)
 
     flow_partitions = flow.n_partitions
     outputs = {"types": TYPES, "askers": ASKERS, "shared": SHARED, "counts": _COUNTS}
@@ -71,12 +71,12 @@ def tokens_of(types: pa.Table) -> TypeTokens:
     return TypeTokens(flat(types, "set"), starts_of(lengths(types, "set")))
 
 
-def emit_classes(digests: NDArray[np.uint64], classes: NDArray[np.uint64], layout: Layout) -> Emitted:
+def emit_classes(digests: NDArray[np.uint64], classes: NDArray[np.uint64], layout: Layout) -> Sent:
     """Send the classes of types to where these are at home."""
-    return Emitted("classes", table_of([digests, classes], CLASSES), route_by_hash(digests, layout.n_partitions))
+    return Sent("classes", table_of([digests, classes], CLASSES), route_by_hash(digests, layout.n_partitions))
 
 
-def signature_maker(flow: Flow, words: Blocks | None, types: Blocks, config: Config, n_documents: int) -> Maker:
+def signature_maker(flow: Flow, words: PartedTable | None, types: PartedTable, config: Config, n_documents: int) -> Maker:
     """Return what makes the keys or the sets of types, told as much of the vocabulary as it needs."""
     settings = config.signatures
     signature: Any = load_signature(settings.signature)
@@ -103,7 +103,7 @@ def signature_maker(flow: Flow, words: Blocks | None, types: Blocks, config: Con
     return with_vocabulary
 
 
-def _telling_words(flow: Flow, words: Blocks, config: Config, n_documents: int) -> KnownWords:
+def _telling_words(flow: Flow, words: PartedTable, config: Config, n_documents: int) -> KnownWords:
     """Return the words that a signature treats otherwise than one that stands in a single document.
 
     Words are kept by how many documents have them, from some number to another; all that is needed is which side of the
@@ -123,7 +123,7 @@ def _telling_words(flow: Flow, words: Blocks, config: Config, n_documents: int) 
     return words_by_documents(flow, words, least, most, inside=not least <= 1 <= most, n_documents=n_documents)
 
 
-def _spots_maker(flow: Flow, words: Blocks, types: Blocks, config: Config, n_documents: int, make: Any) -> Maker:
+def _spots_maker(flow: Flow, words: PartedTable, types: PartedTable, config: Config, n_documents: int, make: Any) -> Maker:
     """Return the maker of spots; `auto` takes as many antecedents as give the most spots over all types."""
     settings = config.signatures
     if settings.antecedents != "auto":
@@ -135,10 +135,10 @@ def _spots_maker(flow: Flow, words: Blocks, types: Blocks, config: Config, n_doc
         return lambda tokens: make(tokens, told.vocabulary(tokens), chosen)
 
     def n_spots(maker: Maker, count: int) -> int:
-        def total(tables: Iterator[pa.Table]) -> Iterator[Emitted]:
+        def total(tables: Iterator[pa.Table]) -> Iterator[Sent]:
             for table in tables:
                 sets = maker(tokens_of(table))
-                yield Emitted("counts", table_of([[table.num_rows], [len(sets.hashes)]], _COUNTS), 0)
+                yield Sent("counts", table_of([[table.num_rows], [len(sets.hashes)]], _COUNTS), 0)
 
         counts = flow.collect(flow.map(f"spots-{count}", types, total, {"counts": _COUNTS})["counts"])
         return int(counts["n_tokens"].to_numpy().sum())

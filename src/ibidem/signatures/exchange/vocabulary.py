@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import Collection
 from ibidem.columns.parted_tables import table_of
 from ibidem.config import Config
-from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
+from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.signatures import TypeTokens, Vocabulary, collapse_sentences, count_vocabulary, load_signature
@@ -55,13 +55,13 @@ def needs_vocabulary(config: Config) -> bool:
     return load_signature(signature.signature).needs_vocabulary
 
 
-def count_words(collection: Collection, layout: Layout) -> Emitted:
+def count_words(collection: Collection, layout: Layout) -> Sent:
     """Return how often, and in how many documents, the words of whole documents stand."""
     types = collapse_sentences(collection.digest)
     tokens = collection.type_tokens(types, in_turn)
     found = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, in_turn)
     columns = [found.hashes, found.counts, found.document_counts]
-    return Emitted("words", table_of(columns, WORDS), route_by_hash(found.hashes, layout.n_partitions))
+    return Sent("words", table_of(columns, WORDS), route_by_hash(found.hashes, layout.n_partitions))
 
 
 def total_words(tables: pa.Table) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
@@ -72,10 +72,10 @@ def total_words(tables: pa.Table) -> tuple[NDArray[np.uint64], NDArray[np.int64]
     return words, occurrences, documents
 
 
-def words_by_documents(flow: Flow, words: Blocks, least: int, most: int, inside: bool, n_documents: int) -> KnownWords:
+def words_by_documents(flow: Flow, words: PartedTable, least: int, most: int, inside: bool, n_documents: int) -> KnownWords:
     """Return the words that stand in `least` to `most` documents, or, not `inside`, those that do not."""
 
-    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         words, occurrences, documents = total_words(tables["words"])
         chosen = ((documents >= least) & (documents <= most)) == inside
         yield _chosen(words[chosen], occurrences[chosen], documents[chosen])
@@ -83,10 +83,10 @@ def words_by_documents(flow: Flow, words: Blocks, least: int, most: int, inside:
     return _told(flow, flow.reduce("words", {"words": words}, choose, {"words": WORDS})["words"], n_documents)
 
 
-def most_frequent_words(flow: Flow, words: Blocks, n_wanted: int, n_documents: int, stage: str) -> KnownWords:
+def most_frequent_words(flow: Flow, words: PartedTable, n_wanted: int, n_documents: int, stage: str) -> KnownWords:
     """Return the words that stand most often; the hash settles ties, as everywhere."""
 
-    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Emitted]:
+    def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         words, occurrences, documents = total_words(tables["words"])
         order = np.lexsort((words, -occurrences))[:n_wanted]
         yield _chosen(words[order], occurrences[order], documents[order])
@@ -95,11 +95,11 @@ def most_frequent_words(flow: Flow, words: Blocks, n_wanted: int, n_documents: i
     return found.most_frequent(n_wanted)
 
 
-def _chosen(words: NDArray[np.uint64], occurrences: NDArray[np.int64], documents: NDArray[np.int64]) -> Emitted:
-    return Emitted("words", table_of([words, occurrences, documents], WORDS), 0)
+def _chosen(words: NDArray[np.uint64], occurrences: NDArray[np.int64], documents: NDArray[np.int64]) -> Sent:
+    return Sent("words", table_of([words, occurrences, documents], WORDS), 0)
 
 
-def _told(flow: Flow, words: Blocks, n_documents: int) -> KnownWords:
+def _told(flow: Flow, words: PartedTable, n_documents: int) -> KnownWords:
     table = flow.collect(words)
     hashes, counts, documents = (table[name].to_numpy() for name in WORDS.names)
     order = np.argsort(hashes)
