@@ -17,6 +17,7 @@ from ibidem.clusters import Cuts, cluster_found, containers_first, expand, keep_
 from ibidem.clusters.removals import Clustered, duplicate_removals, passage_removals
 from ibidem.clusters.tables import clusters_table, duplicates_table
 from ibidem.columns.collection import Collection, Documents
+from ibidem.columns.rows import Rows, pairing
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
 from ibidem.execution.checks import check_fields, check_keeping, check_reference, fields_for_keeping, numbers_of_pairs
@@ -25,8 +26,8 @@ from ibidem.execution.run import Run
 from ibidem.execution.tasks import MapParts
 from ibidem.formats import resolve_inputs
 from ibidem.formats.file_states import file_states
-from ibidem.matches.core import classify, pairing, sentences_to_cut, spans_of
-from ibidem.passages import Rows, assemble_passages, find_diagonals, verify_places
+from ibidem.matches.core import classify, sentences_to_cut, spans_of
+from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.passages.tables import documents_table, in_reading_order, passages_table, repeats_table
 from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
 from ibidem.results.cleaning_result import CleaningResult

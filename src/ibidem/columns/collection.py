@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import starts_of
 from ibidem.config import SentencesConfig
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import MapParts
@@ -93,7 +94,7 @@ class Documents:
     @cached_property
     def batch_first(self) -> NDArray[np.int64]:
         """The number of each batch's first document, and the number of documents."""
-        return np.concatenate([[0], np.cumsum([batch.num_rows for batch in self.batches])]).astype(np.int64)
+        return starts_of([batch.num_rows for batch in self.batches])
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,7 @@ class Collection(Documents):
             begins = offsets[self.document[chosen] - self.batch_first[number]]
             return tokenise_spans(data, begins + self.start_byte[chosen], begins + self.end_byte[chosen], self.hash_seed)
 
-        first = np.zeros(len(sentences) + 1, np.int64)
-        np.cumsum(self.n_words[sentences], out=first[1:])
+        first = starts_of(self.n_words[sentences])
         tokens = np.empty(int(first[-1]), np.uint64)
         for number, (part, _) in enumerate(map_parts(tokenise, range(len(self.batches)))):
             tokens[first[bounds[number]] : first[bounds[number + 1]]] = part

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import MOST_SENTENCES, Documents, text_key, texts_of
 from ibidem.columns.hashes import is_secret
+from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
 from ibidem.errors import ResourceError
 from ibidem.execution.disk_limit import DiskBudget
@@ -165,8 +166,7 @@ def gather_shingles(
         if stream is batches:
             n_input = n_documents
     pa.default_memory_pool().release_unused()  # what was freed in small pieces goes back to the system
-    first = np.zeros(n_documents + 1, np.int64)
-    np.cumsum(np.concatenate([np.empty(0, np.int64), *sizes]), out=first[1:])
+    first = starts_of(np.concatenate([np.empty(0, np.int64), *sizes]))
     whole = np.concatenate([np.empty(0, np.uint64), *digests]), np.concatenate([np.empty((0, 2), np.uint64), *checks])
     return ShingledDocuments(
         kept,

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from ibidem.clusters.exchange.cut_order import STEP, Names, Numbers, Truths, find, numbered
 from ibidem.columns.hashes import mix
-from ibidem.columns.parted_tables import stretches, table_of
+from ibidem.columns.parted_tables import table_of
+from ibidem.columns.ragged import ranges
 from ibidem.execution.flow import Blocks, Emitted, Flow
 from ibidem.execution.layout import Layout
 
@@ -55,7 +56,7 @@ def spans_of(flow: Flow, rows: Blocks, cuts: list[Blocks], layout: Layout) -> Bl
         asked = tables["asked"]
         matched, first_row, last_row, partition = (column.to_numpy() for column in asked.columns)
         counts = last_row - first_row + 1
-        at = _row_index(tables["rows"], np.repeat(matched, counts), stretches(first_row, counts))
+        at = _row_index(tables["rows"], np.repeat(matched, counts), ranges(first_row, counts))
         heads = np.cumsum(counts) - counts
         start, end = tables["rows"]["start"].to_numpy()[at[heads]], tables["rows"]["end"].to_numpy()[at[heads + counts - 1]]
         check = _checks_of(tables["rows"]["check"].to_numpy()[at], heads)
@@ -117,7 +118,7 @@ def _checks_of(checks: Names, heads: Numbers) -> Names:
     """Return one number for the checks of each span, in their order; spans begin at the heads."""
     if len(heads) == 0:
         return np.empty(0, np.uint64)
-    place = np.arange(len(checks)) - np.repeat(heads, np.diff(np.append(heads, len(checks))))
+    place = ranges(0, np.diff(np.append(heads, len(checks))))
     fold: Any = mix.py_func  # over a whole array at once
     return np.add.reduceat(fold(checks, place.astype(np.uint64) * STEP), heads)
 

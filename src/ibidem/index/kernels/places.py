@@ -6,7 +6,6 @@ import numpy as np
 
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.index.kernels.segment import document_of, read_number, sort_numbers
-from ibidem.matches.kernels.join import find_root, unite
 
 
 @outer_kernel
@@ -126,15 +125,6 @@ def trim_documents(documents, document_first, types, sizes, matched, begins, end
                 break
         begins[k] = begin
         ends[k] = end
-
-
-@outer_kernel
-def unite_pairs(a, b, parent):
-    """Join the components of every a with those of b, and let every node point at its root."""
-    for k in range(len(a)):
-        unite(parent, a[k], b[k])
-    for x in range(len(parent)):
-        parent[x] = find_root(parent, x)
 
 
 @outer_kernel

@@ -20,15 +20,16 @@ from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES, ROOTS, connect
 from ibidem.columns.hashes import mix
-from ibidem.columns.parted_tables import as_lists, flat, lengths, portions, starts_of, table_of
+from ibidem.columns.kernels.union_find import flatten, unite_pairs
+from ibidem.columns.parted_tables import portions, table_of
+from ibidem.columns.postings import postings_of
+from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
 from ibidem.config import Config
 from ibidem.execution.flow import Blocks, Emitted, Flow, order_of, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.matches import MOST_POSTINGS, join_types, sort_sets
 from ibidem.matches.kernels import exchange as kernels
-from ibidem.matches.kernels.join import flatten, unite_pairs
-from ibidem.passages.diagonals import group_equal
 from ibidem.signatures import HashSets
 from ibidem.signatures.exchange.sentence_types import CLASSES, TYPES, Maker, emit_classes, tokens_of
 from ibidem.signatures.sentence_types import number_hashes
@@ -230,7 +231,7 @@ class _Met(NamedTuple):
     def at(cls, keys: NDArray[np.uint64], sizes: NDArray[Any]) -> _Met:
         """Return where keys meet."""
         by_size = order_of(sizes)
-        groups = group_equal(keys[by_size])  # leaves rows in their order
+        groups = postings_of(keys[by_size])  # leaves rows in their order
         return cls(by_size[groups.rows], groups.first)
 
     @property

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import mix
+from ibidem.columns.kernels.union_find import find_root, unite
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
-from ibidem.matches.kernels.join import find_root, overlap_of, popcount, unite
+from ibidem.matches.kernels.join import overlap_of, popcount
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LONG_SET = 256

@@ -1,4 +1,4 @@
-"""Kernels of the set-similarity join: sorted sets, postings, the join itself, components.
+"""Kernels of the set-similarity join: sorted sets, postings, the join itself.
 
 A *set* is the signature of a type: distinct token ranks, rarest token first, `values[start[t] : start[t] + size[t]]`.
 The limit is the fraction p/q; every bound below is whole-number arithmetic.
@@ -10,6 +10,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from ibidem.columns.kernels.union_find import find_root, unite
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -127,48 +128,6 @@ def overlap_of(values, start_a, size_a, start_b, size_b, needed):
         else:
             j += 1
     return overlap if overlap >= needed else -1
-
-
-@inner_kernel
-def find_root(parent, x):
-    """Root of x, halving the path on the way."""
-    while parent[x] != x:
-        parent[x] = parent[parent[x]]
-        x = parent[x]
-    return x
-
-
-@inner_kernel
-def unite(parent, x, y):
-    """Join two components; the smaller number is the root, so the outcome does not depend on the order of joins."""
-    x = find_root(parent, x)
-    y = find_root(parent, y)
-    if x < y:
-        parent[y] = x
-    elif y < x:
-        parent[x] = y
-
-
-@outer_kernel
-def unite_all(parent, other):
-    """Join the components of two forests over the same nodes into the first."""
-    for x in range(len(parent)):
-        if other[x] != x:
-            unite(parent, x, other[x])
-
-
-@outer_kernel
-def unite_pairs(a, b, parent):
-    """Join the components of every a with those of b."""
-    for k in range(len(a)):
-        unite(parent, a[k], b[k])
-
-
-@outer_kernel
-def flatten(parent):
-    """Let every node point at its root."""
-    for x in range(len(parent)):
-        parent[x] = parent[parent[x]]  # roots have the smallest numbers, so the parent is flat already
 
 
 @outer_kernel

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import mix
+from ibidem.columns.kernels.union_find import find_root, unite
 from ibidem.execution.compiler import inner_kernel, outer_kernel
-from ibidem.matches.kernels.join import find_root, overlap_of, popcount, unite
+from ibidem.matches.kernels.join import overlap_of, popcount
 
 
 @outer_kernel

@@ -12,7 +12,7 @@ from ibidem.columns.parted_tables import PlacedDocuments, in_order, placed_docum
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs
 from ibidem.execution.layout import Layout
-from ibidem.passages import Cells
+from ibidem.matches import Cells
 from ibidem.passages.diagonals import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.exchange.excerpts import Excerpts, compared_sets, excerpt_schema
 from ibidem.passages.exchange.grams import keys_of
