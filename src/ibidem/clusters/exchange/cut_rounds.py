@@ -15,8 +15,9 @@ from itertools import count
 import numpy as np
 import pyarrow as pa
 
-from ibidem.clusters.exchange.cut_order import PLACE, STEP, Names, Numbers, Places, Truths, find, first_of_each, numbered
+from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, Truths, find, first_of_each, numbered
 from ibidem.clusters.exchange.cut_windows import ROWS, WINDOWS, Rule, merged_windows
+from ibidem.columns.hashes import GOLDEN
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import ranges
 from ibidem.execution.flow import Blocks, Emitted, Flow, Inputs, route_by_hash
@@ -122,7 +123,7 @@ def _slots_of(rows: pa.Table, windows: pa.Table, size: int) -> tuple[Places, Nam
     row = ranges(begins, counts)
     window = np.minimum(np.repeat(lasts, counts), row)
     offset = row - window
-    slots = keys[window] + offset.astype(np.uint64) * STEP
+    slots = keys[window] + offset.astype(np.uint64) * GOLDEN
     first = Places.of(windows).take(at[window])
     return places.take(row), slots, Places(first.rank, first.document, first.row + offset)
 

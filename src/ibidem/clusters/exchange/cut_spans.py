@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ibidem.clusters.exchange.cut_order import STEP, Names, Numbers, Truths, find, numbered
-from ibidem.columns.hashes import mix
+from ibidem.clusters.exchange.cut_order import Names, Numbers, Truths, find, numbered
+from ibidem.columns.hashes import GOLDEN, mix
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import ranges
 from ibidem.execution.flow import Blocks, Emitted, Flow
@@ -120,7 +120,7 @@ def _checks_of(checks: Names, heads: Numbers) -> Names:
         return np.empty(0, np.uint64)
     place = ranges(0, np.diff(np.append(heads, len(checks))))
     fold: Any = mix.py_func  # over a whole array at once
-    return np.add.reduceat(fold(checks, place.astype(np.uint64) * STEP), heads)
+    return np.add.reduceat(fold(checks, place.astype(np.uint64) * GOLDEN), heads)
 
 
 def _row_index(rows: pa.Table, document: Numbers, row: Numbers) -> Numbers:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.execution.compiler import inner_kernel, outer_kernel
-from ibidem.index.kernels.segment import document_of, read_number, sort_numbers
+from ibidem.index.kernels.segment import document_of, read_number
 
 
 @outer_kernel
@@ -89,7 +90,7 @@ def shared_words(lists, list_first, types, local, numbers, filler, values, first
                 values[at] = filler + n_others
                 n_others += 1
             at += 1
-        sort_numbers(values, begin, at - begin)
+        sort_numbers(begin, at, values)
         first[k + 1] = at
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 
 
@@ -49,23 +50,6 @@ def number_length(number):
     return length
 
 
-@inner_kernel
-def sort_numbers(values, begin, n):
-    """Shell sort of `values[begin:begin + n]` in place: lists are short."""
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(begin + gap, begin + n):
-            value = values[i]
-            j = i
-            while j >= begin + gap and values[j - gap] > value:
-                values[j] = values[j - gap]
-                j -= gap
-            values[j] = value
-        gap //= 3
-
-
 @outer_kernel
 def count_types(words, first, last_type, counts):
     """Count by word the types that hold it; `last_type` is all -1."""
@@ -92,7 +76,7 @@ def write_lists(words, first, order, rank, scratch, lists, list_first, sizes):
         n = first[t + 1] - first[t]
         for i in range(n):
             scratch[i] = rank[words[first[t] + i]]
-        sort_numbers(scratch, 0, n)
+        sort_numbers(0, n, scratch)
         at = write_number(lists, at, n)
         size = 0
         for i in range(n - 1, -1, -1):

@@ -4,44 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.columns.hashes import mix
+from ibidem.columns.hashes import GOLDEN, mix
+from ibidem.columns.kernels.shell_sort import shell_sort
 from ibidem.columns.kernels.union_find import find_root, unite
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import overlap_of, popcount
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LONG_SET = 256
 
 
-@inner_kernel
-def _sort(hashes, levels, begin, end):
-    """Shell sort of one set by level, then by hash."""
-    n = end - begin
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(begin + gap, end):
-            value = hashes[i]
-            level = levels[i]
-            j = i
-            while j >= begin + gap and (levels[j - gap] > level or (levels[j - gap] == level and hashes[j - gap] > value)):
-                hashes[j] = hashes[j - gap]
-                levels[j] = levels[j - gap]
-                j -= gap
-            hashes[j] = value
-            levels[j] = level
-        gap //= 3
+@inlined_kernel
+def _insert_member(begin, gap, i, hashes, levels):
+    """Order by level, then by hash."""
+    value = hashes[i]
+    level = levels[i]
+    while i >= begin + gap and (levels[i - gap] > level or (levels[i - gap] == level and hashes[i - gap] > value)):
+        hashes[i] = hashes[i - gap]
+        levels[i] = levels[i - gap]
+        i -= gap
+    hashes[i] = value
+    levels[i] = level
+
+
+_sort_members = shell_sort(_insert_member)
 
 
 @outer_kernel
 def order_sets(hashes, levels, first, bitmaps):
     """Put the members of every set in order of level and hash, in place; write the sets' parity bitmaps."""
     for t in range(len(first) - 1):
-        _sort(hashes, levels, first[t], first[t + 1])
+        _sort_members(first[t], first[t + 1], hashes, levels)
         bitmap = np.uint64(0)
         for i in range(first[t], first[t + 1]):
-            bitmap ^= np.uint64(1) << (hashes[i] * _GOLDEN >> np.uint64(58))
+            bitmap ^= np.uint64(1) << (hashes[i] * GOLDEN >> np.uint64(58))
         bitmaps[t] = bitmap
 
 

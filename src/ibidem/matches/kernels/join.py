@@ -10,10 +10,10 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from ibidem.columns.hashes import GOLDEN
+from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.columns.kernels.union_find import find_root, unite
 from ibidem.execution.compiler import inner_kernel, outer_kernel
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @intrinsic
@@ -39,25 +39,14 @@ def sort_sets(ids, start, type_from, type_to, rank, size, bitmaps):
         segment = ids[begin : begin + n]
         for i in range(n):
             segment[i] = rank[segment[i]]
-        gap = 1
-        while gap < n // 3:
-            gap = 3 * gap + 1
-        while gap > 0:  # shell sort: sentences are short
-            for i in range(gap, n):
-                value = segment[i]
-                j = i
-                while j >= gap and segment[j - gap] > value:
-                    segment[j] = segment[j - gap]
-                    j -= gap
-                segment[j] = value
-            gap //= 3
+        sort_numbers(0, n, segment)
         distinct = 0
         bitmap = np.uint64(0)
         for i in range(n):
             if i == 0 or segment[i] != segment[distinct - 1]:
                 segment[distinct] = segment[i]
                 distinct += 1
-                bitmap ^= np.uint64(1) << (np.uint64(segment[distinct - 1]) * _GOLDEN >> np.uint64(58))
+                bitmap ^= np.uint64(1) << (np.uint64(segment[distinct - 1]) * GOLDEN >> np.uint64(58))
         size[t] = distinct
         bitmaps[t] = bitmap
 
