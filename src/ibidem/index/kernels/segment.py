@@ -12,6 +12,7 @@ import numpy as np
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.matches.kernels.bounds import probe_prefix
 
 
 @inlined_kernel
@@ -123,7 +124,7 @@ def _prefix_length(words, begin, end, size, p, q):
         n = 0
         for i in range(begin, end):
             n += i == begin or words[i] != words[i - 1]
-    return n - -(-p * n // q) + 1
+    return probe_prefix(n, p, q)
 
 
 @inlined_kernel

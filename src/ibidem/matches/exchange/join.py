@@ -173,14 +173,12 @@ def _list_postings(flow: Flow, sets: Blocks, levels: _Levels, config: Config, la
             kernels.look_up(hashes, frequent, level, table_bits, table_first, of_hash)
             bitmaps = np.empty(len(sizes), np.uint64)
             kernels.order_sets(hashes, of_hash, first, bitmaps)
-            n_probe = np.where(sizes > 0, sizes - -(-p * sizes // q) + 1, 0)
-            n_index = sizes - -(-2 * p * sizes // (p + q)) + 1
             n_postings = 0
             for _ in range(2):  # first to learn how many there are
                 keys, which = np.empty(n_postings, np.uint64), np.empty(n_postings, np.int32)
                 is_indexed = np.empty(n_postings, np.bool_)
                 n_postings = kernels.list_prefixes(
-                    hashes, of_hash, least_common, in_twos, first, n_probe, n_index, keys, which, is_indexed
+                    hashes, of_hash, least_common, in_twos, first, p, q, keys, which, is_indexed
                 )
             columns = [keys, digests[which], sizes[which], bitmaps[which], is_indexed]
             yield Emitted("postings", table_of(columns, _POSTINGS), route_by_hash(keys, layout.n_partitions))

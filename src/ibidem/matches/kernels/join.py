@@ -1,7 +1,7 @@
 """Kernels of the set-similarity join: sorted sets, postings, the join itself.
 
 A *set* is the signature of a type: distinct token ranks, rarest token first, `values[start[t] : start[t] + size[t]]`.
-The limit is the fraction p/q; every bound below is whole-number arithmetic.
+The limit is the fraction p/q.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ibidem.columns.hashes import GOLDEN
 from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.columns.kernels.union_find import find_root, unite
 from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.matches.kernels.bounds import index_prefix, largest_partner, needed_overlap, probe_prefix, smallest_partner
 
 
 @intrinsic
@@ -66,13 +67,13 @@ def order_by_count(keys, starts, items, ordered):
 
 @outer_kernel
 def count_postings(order, size, start, values, n_single, p, q, posting_first):
-    """Count, by rank, the postings of the indexing prefixes: |y| - ceil(2 p |y| / (p + q)) + 1 elements of each set.
+    """Count, by rank, the postings of the indexing prefixes (`index_prefix`) of all sets.
 
     The first `n_single` ranks stand in one set only and lead nowhere: they have no postings.
     """
     for i in range(len(order)):
         t = order[i]
-        prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1
+        prefix = index_prefix(np.int64(size[t]), p, q)
         for k in range(prefix):
             if values[start[t] + k] >= n_single:
                 posting_first[values[start[t] + k] + 1] += 1
@@ -85,7 +86,7 @@ def fill_postings(order, size, start, values, bitmaps, n_single, p, q, cursor, w
     """Write the postings of every rank in rising order of set size, bitmaps and sizes beside them to be read in sequence."""
     for i in range(len(order)):
         t = order[i]
-        prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1
+        prefix = index_prefix(np.int64(size[t]), p, q)
         for k in range(prefix):
             r = values[start[t] + k]
             if r < n_single:
@@ -134,8 +135,8 @@ def join_sets(
         t = order[x]
         size_x = np.int64(size[t])
         bitmap = bitmaps[t]
-        smallest = (p * size_x + q - 1) // q
-        prefix = size_x - smallest + 1
+        smallest = smallest_partner(size_x, p, q)
+        prefix = probe_prefix(size_x, p, q)
         for k in range(prefix):
             r = values[start[t] + k]
             if r < n_single:
@@ -148,7 +149,7 @@ def join_sets(
                 low += 1
             cursor[r] = low
             # Postings lie in size order: they end where the rest of x cannot suffice any more.
-            largest = (size_x - k) * (p + q) // p - size_x
+            largest = largest_partner(size_x, size_x - k, p, q)
             size_y = np.int64(-1)
             needed = np.int64(0)
             slack = np.uint64(0)
@@ -158,7 +159,7 @@ def join_sets(
                     size_y = np.int64(who_size[at])
                     if size_y > largest:
                         break
-                    needed = (p * (size_x + size_y) + p + q - 1) // (p + q)
+                    needed = needed_overlap(size_x, size_y, p, q)
                     slack = np.uint64(size_x + size_y - 2 * needed)
                 if popcount(bitmap ^ who_bitmap[at]) <= slack:
                     y = who[at]

@@ -14,6 +14,7 @@ import numpy as np
 
 from ibidem.columns.kernels.shell_sort import shell_sort
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.matches.kernels.bounds import needed_overlap
 from ibidem.matches.kernels.join import overlap_of
 
 _LOOK_BACK = 50
@@ -91,7 +92,7 @@ def _similarity(types, set_of_row, x, y, start, size, values, p, q):
         return 1.0
     t = set_of_row[x]
     u = set_of_row[y]
-    needed = (p * (size[t] + size[u]) + p + q - 1) // (p + q)
+    needed = needed_overlap(size[t], size[u], p, q)
     overlap = overlap_of(values, start[t], size[t], start[u], size[u], needed)
     return overlap / (size[t] + size[u] - overlap) if overlap >= 0 else -1.0
 
