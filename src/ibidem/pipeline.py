@@ -21,6 +21,7 @@ from ibidem.columns.rows import Rows, pairing
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
 from ibidem.execution.checks import check_fields, check_keeping, check_reference, fields_for_keeping, numbers_of_pairs
+from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import Run
 from ibidem.execution.tasks import MapParts
@@ -57,7 +58,7 @@ def passages_of(
         groups = [group for group in verify_places(groups, cells) if pairs.allows(rows.document[group.starts])]
         types = None if cells is None else cells.types
         del diagonals, cells
-        pa.default_memory_pool().release_unused()  # what was freed in small pieces goes back to the system
+        release_unused()
     aligned = None
     if config.alignment.align:
         with progress.stage("alignment"):
@@ -68,7 +69,7 @@ def passages_of(
         passages = passages_table(parts, rows, collection, limits.min_sentences, map_parts)
         if aligned is not None:
             passages = in_reading_order([passages, aligned_table(aligned, collection, limits.min_sentences)])
-        pa.default_memory_pool().release_unused()
+        release_unused()
         return passages, documents, repeats
 
 

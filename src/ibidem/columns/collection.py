@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ibidem.columns.ragged import starts_of
 from ibidem.config import SentencesConfig
 from ibidem.errors import ResourceError
+from ibidem.execution.memory import release_unused
 from ibidem.execution.tasks import MapParts
 from ibidem.model import DOCUMENT_BATCH, SENTENCE_BATCH
 from ibidem.sentences import CheckKey, Checks, hash_strings, split_and_check, tokenise_spans
@@ -209,7 +210,7 @@ def gather(
             on_batch(batch.num_rows, sentences.num_rows)
         if stream is batches:
             n_input = n_documents
-    pa.default_memory_pool().release_unused()
+    release_unused()
     whole = {name: column[:n_sentences] for name, column in columns.items()}
     np.maximum(whole["digest"], np.uint64(1), out=whole["digest"])
     n_chars = np.concatenate([np.empty(0, np.int64), *lengths], dtype=np.int64)
