@@ -7,6 +7,8 @@ What stands in very many places is not paired: it comes out as groups of places.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,11 +17,11 @@ from ibidem.columns.ragged import starts_of
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import PassagesConfig
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
-from ibidem.passages.kernels import pairs as pair_kernels
+from ibidem.passages.flags import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.kernels import windows as kernels
+from ibidem.passages.kernels.pairs import SENTENCES, TEXTS, WINDOWS, pair_rows
 from ibidem.passages.repeats import PlaceGroup, link_windows
 
-HOT_WINDOW, HOT_SENTENCE, REPEATED_WINDOW, HOT_TEXT = 1, 2, 4, 8  # flags of rows
 _N_PARTS = 64
 
 
@@ -39,7 +41,6 @@ def find_diagonals(
     there have too many places elsewhere, and lead to no pairs either.
     """
     size, max_places, min_words = config.min_sentences, min(config.max_places, len(rows.classes)), config.min_quote_words
-    filters = (pairing.same_document, pairing.side, pairing.kin, pairing.leads)
     shorter = size > 1 and min_words > 0
 
     def group(kind: str) -> Postings:
@@ -63,31 +64,25 @@ def find_diagonals(
     kernels.mark_rows(windows.rows, windows.first, 2, flags, REPEATED_WINDOW)
     kernels.mark_rows(windows.rows, windows.first, max_places + 1, flags, HOT_WINDOW)
 
-    def pair_windows(part: tuple[int, int]) -> NDArray[np.int32]:
-        return pair_kernels.pair_windows(  # type: ignore[no-any-return]
-            windows.rows, windows.first, *part, max_places, size, flags, rows.classes, rows.document, *filters
-        )
+    def pair(kind: int, postings: Postings) -> Iterable[NDArray[np.int32]]:
+        def pair_part(part: tuple[int, int]) -> NDArray[np.int32]:
+            return pair_rows(  # type: ignore[no-any-return]
+                kind, postings.rows, postings.first, *part, max_places, size, flags, rows.n_words, min_words,
+                rows.classes, rows.document, rows.document_first,
+                pairing.same_document, pairing.side, pairing.kin, pairing.leads,
+            )  # fmt: skip
 
-    found = list(map_parts(pair_windows, split_by_cost(windows.costs(max_places), _N_PARTS)))
+        return map_parts(pair_part, split_by_cost(postings.costs(max_places), _N_PARTS))
+
+    found = list(pair(WINDOWS, windows))
     repeats = link_windows(windows.rows, windows.first, max_places, size, rows.document)
     if not shorter:
         return _joined(found), repeats
 
     sentences, texts = others
     kernels.mark_rows(sentences.rows, sentences.first, max_places + 1, flags, HOT_SENTENCE)
-
-    def pair_sentences(part: tuple[int, int]) -> NDArray[np.int32]:
-        return pair_kernels.pair_sentences(  # type: ignore[no-any-return]
-            sentences.rows, sentences.first, *part, max_places, size, flags, rows.n_words, min_words,
-            rows.classes, rows.document, *filters,
-        )  # fmt: skip
-
-    found.extend(map_parts(pair_sentences, split_by_cost(sentences.costs(max_places), _N_PARTS)))
-    alike = pair_kernels.pair_documents(
-        texts.rows, texts.first, 0, len(texts.first) - 1, max_places, flags, rows.n_words, min_words,
-        rows.classes, rows.document, rows.document_first, *filters,
-    )  # fmt: skip
-    found.append(alike)
+    found.extend(pair(SENTENCES, sentences))
+    found.extend(pair(TEXTS, texts))
     covered = np.empty(len(flags), np.bool_)
     kernels.cover_windows(flags, size, REPEATED_WINDOW, covered)
     repeats += _hot_groups(sentences, max_places, rows, 1, ~covered)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ibidem.columns.parted_tables import OF_SENTENCE, PlacedDocuments, portions, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of, take_ranges
 from ibidem.matches import SortedSets
-from ibidem.passages.diagonals import HOT_WINDOW
+from ibidem.passages.flags import HOT_WINDOW
 from ibidem.passages.kernels import excerpts as kernels
 from ibidem.passages.kernels.windows import cover_windows
 

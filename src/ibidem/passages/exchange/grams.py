@@ -24,7 +24,7 @@ from ibidem.columns.ragged import starts_of
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
 from ibidem.execution.layout import Layout
-from ibidem.passages.diagonals import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
+from ibidem.passages.flags import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.kernels.windows import sentence_keys, whole_text_keys, window_keys
 
 # `bit` is the flag that places get if the key is hot; 0 for keys of whole documents, which only say who is identical.

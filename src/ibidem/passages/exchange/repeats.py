@@ -23,12 +23,12 @@ from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import Blocks, Emitted, Flow, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.passages.coverage import Marks
-from ibidem.passages.diagonals import HOT_TEXT, HOT_WINDOW
 from ibidem.passages.exchange.excerpts import compared_sets
 from ibidem.passages.exchange.grams import told_apart
 from ibidem.passages.exchange.pairs import MARKS, similarity_limit
 from ibidem.passages.exchange.places import HOT
 from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, entitle, group_places
+from ibidem.passages.flags import HOT_TEXT, HOT_WINDOW
 from ibidem.passages.repeats import apart
 from ibidem.sentences import hash_strings
 

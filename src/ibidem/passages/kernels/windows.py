@@ -1,9 +1,8 @@
-"""Kernels of the gram join: keys of windows, and groups of equal windows.
+"""Kernels of the gram join: keys of windows, sentences and texts, and flags of rows.
 
 A *row* is a sentence with a class, counted over the whole collection in reading order; `document[row]` never decreases.
-A *window* starts at a row and spans `size` rows of one document. Windows with equal keys form a group.
-`classes` are never 0. `hot` holds flags by row: 1 the window that starts here is hot, 2 the sentence itself is hot, 4 the
-window stands elsewhere too.
+A *window* starts at a row and spans `size` rows of one document. Rows of equal keys form a group.
+`classes` are never 0.
 """
 
 from __future__ import annotations
