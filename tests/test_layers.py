@@ -21,7 +21,6 @@ GROUND = {
 }  # fmt: skip
 PROGRAMS = {"execution.programs", "execution.spark.engine", "execution.warmup"}
 # Imports that point the wrong way, each with the reason. The list may only become shorter.
-LATER = "meant to move to columns"
 MIXED = "the column types still make themselves out of texts"
 TWICE = "tables of results as schemas of programs, until there is one program"
 SENT = "what later stages want sent is still decided where documents are split and classed"
@@ -33,20 +32,12 @@ EXCEPTIONS = {
     ("columns.shingled", "resemblance"): MIXED,
     ("columns.shingled", "sentences"): MIXED,
     ("columns.shingled", "signatures"): MIXED,
-    ("columns.components", "matches.kernels.join"): f"union–find, {LATER}",
-    ("columns.kernels.components", "matches.kernels.join"): f"union–find, {LATER}",
-    ("columns.kernels.union_find", "matches.kernels.join"): f"union–find, {LATER}",
-    ("columns.parted_tables", "matches.core"): f"rows of classes, {LATER}",
-    ("columns.parted_tables", "passages"): f"`Rows`, {LATER}",
     ("formats.known_texts", "sentences"): "checks of texts, meant to be passed in with the decisions",
-    ("sentences.equal_digests", "passages.diagonals"): f"`group_equal`, {LATER}",
-    ("matches.exchange.join", "passages.diagonals"): f"`group_equal`, {LATER}",
     ("sentences.exchange", "passages.exchange.grams"): SENT,
     ("sentences.exchange", "signatures.exchange.vocabulary"): SENT,
     ("matches.exchange.classes", "passages.exchange.grams"): SENT,
     ("resemblance.exchange.shingles", "clusters.exchange.keep_rules"): SENT,
     ("matches.core", "clusters"): "the classes that cuts need, meant to move to clusters",
-    ("matches.core", "passages"): f"`Rows`, {LATER}",
     ("passages.coverage", "clusters"): "`MIN_COVERAGE`, meant to move to passages",
     ("passages.tables", "clusters"): "the table of documents, meant to move to clusters",
     ("passages.families", "viewer.pairs"): "columns of places that the viewer made first",

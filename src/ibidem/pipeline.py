@@ -17,16 +17,18 @@ from ibidem.clusters import Cuts, cluster_found, containers_first, expand, keep_
 from ibidem.clusters.removals import Clustered, duplicate_removals, passage_removals
 from ibidem.clusters.tables import clusters_table, duplicates_table
 from ibidem.columns.collection import Collection, Documents
+from ibidem.columns.rows import Rows, pairing
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
 from ibidem.execution.checks import check_fields, check_keeping, check_reference, fields_for_keeping, numbers_of_pairs
+from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import Run
 from ibidem.execution.tasks import MapParts
 from ibidem.formats import resolve_inputs
 from ibidem.formats.file_states import file_states
-from ibidem.matches.core import classify, pairing, sentences_to_cut, spans_of
-from ibidem.passages import Rows, assemble_passages, find_diagonals, verify_places
+from ibidem.matches.core import classify, sentences_to_cut, spans_of
+from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.passages.tables import documents_table, in_reading_order, passages_table, repeats_table
 from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
 from ibidem.results.cleaning_result import CleaningResult
@@ -56,7 +58,7 @@ def passages_of(
         groups = [group for group in verify_places(groups, cells) if pairs.allows(rows.document[group.starts])]
         types = None if cells is None else cells.types
         del diagonals, cells
-        pa.default_memory_pool().release_unused()  # what was freed in small pieces goes back to the system
+        release_unused()
     aligned = None
     if config.alignment.align:
         with progress.stage("alignment"):
@@ -67,7 +69,7 @@ def passages_of(
         passages = passages_table(parts, rows, collection, limits.min_sentences, map_parts)
         if aligned is not None:
             passages = in_reading_order([passages, aligned_table(aligned, collection, limits.min_sentences)])
-        pa.default_memory_pool().release_unused()
+        release_unused()
         return passages, documents, repeats
 
 

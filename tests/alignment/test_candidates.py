@@ -15,9 +15,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from ibidem.alignment import Words, candidates, find_rectangles
+from ibidem.columns.rows import Pairing
 from ibidem.execution.tasks import MapParts, in_turn
 from ibidem.execution.threads import LocalEngine
-from ibidem.passages import Pairing
 from tests.alignment.twins import bonds_of, expected_rectangles, most_places_of
 from tests.oracles import maximal_runs
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from ibidem.clusters import cuts as cuts_module
 from ibidem.clusters.cuts import Cuts, cut_spans, find_cuts
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.rows import Rows
 from ibidem.execution.threads import LocalEngine
-from ibidem.matches import join_types, sort_sets
-from ibidem.passages import Cells, Rows
+from ibidem.matches import Cells, join_types, sort_sets
 from ibidem.signatures import HashSets
 from tests.clusters.cut_twins import Place, expected_cuts, expected_near_cuts
 from tests.oracles import components, jaccard

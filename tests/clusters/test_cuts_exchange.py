@@ -17,7 +17,8 @@ from ibidem.clusters.exchange.cut_spans import SPANS
 from ibidem.clusters.exchange.cuts import cuts_flow
 from ibidem.clusters.removals import Removals
 from ibidem.columns.collection import Collection
-from ibidem.columns.parted_tables import CLASSED, as_lists
+from ibidem.columns.parted_tables import CLASSED
+from ibidem.columns.ragged import as_lists
 from ibidem.config import Config
 from ibidem.execution.flow import PartedTable
 from ibidem.execution.layout import Layout

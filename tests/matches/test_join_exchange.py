@@ -24,13 +24,11 @@ def keys_of(sets: list[list[int]], levels: list[int], least_common: int, p: int,
     hashes = np.array([member for each in sets for member in each], np.uint64)
     of_hash = np.array([levels[member] for each in sets for member in each], np.int32)
     kernels.order_sets(hashes, of_hash, first, np.empty(len(sets), np.uint64))
-    n_probe = np.where(sizes > 0, sizes - -(-p * sizes // q) + 1, 0)
-    n_index = sizes - -(-2 * p * sizes // (p + q)) + 1
     n = 0
     for _ in range(2):
         keys, which, is_indexed = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.bool_)
         n = kernels.list_prefixes(
-            hashes, of_hash, least_common, join.sizes_in_twos(p, q), first, n_probe, n_index, keys, which, is_indexed
+            hashes, of_hash, least_common, join.sizes_in_twos(p, q), first, p, q, keys, which, is_indexed
         )
     found: list[list[tuple[int, bool]]] = [[] for _ in sets]
     for key, number, indexed in zip(keys.tolist(), which.tolist(), is_indexed.tolist(), strict=True):

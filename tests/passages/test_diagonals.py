@@ -8,9 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import PassagesConfig
 from ibidem.execution.threads import LocalEngine
-from ibidem.passages import Pairing, Rows, find_diagonals
+from ibidem.passages import find_diagonals
 from tests.oracles import expected_diagonals
 
 

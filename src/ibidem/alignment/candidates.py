@@ -13,8 +13,8 @@ from ibidem.alignment.kernels import candidates as kernels
 from ibidem.alignment.kernels.seed_clusters import TASK
 from ibidem.alignment.kernels.seeds import OCTET_WORDS
 from ibidem.alignment.words import Words
+from ibidem.columns.rows import Pairing
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
-from ibidem.passages import Pairing
 
 LEAST_RARE = 100  # a word may stand this often and is still rare, however few documents there are
 RARE_SHARE = 3  # or once in so many documents

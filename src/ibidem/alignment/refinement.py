@@ -13,10 +13,11 @@ from ibidem.alignment.kernels.passage_lookup import ENTRIES
 from ibidem.alignment.kernels.refinement import choose_passages, extend_equal, mark_covered, word_spans
 from ibidem.alignment.places import AlignedPassages, locate, words_of
 from ibidem.columns.collection import Collection
+from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
 from ibidem.execution.progress import Progress
 from ibidem.execution.tasks import MapParts
-from ibidem.passages import Pairing, PassageRows, Rows
+from ibidem.passages import PassageRows
 from ibidem.signatures import collapse_sentences
 
 LEAST_EXTENSION_WORDS = 4

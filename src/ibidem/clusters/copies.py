@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.components import connected, number_clusters
-from ibidem.passages.diagonals import group_equal
+from ibidem.columns.postings import postings_of
 from ibidem.passages.kernels.windows import whole_text_keys
 
 MIN_COVERAGE = 0.8
@@ -27,7 +27,7 @@ def identical_documents(
     """Return pairs that connect all documents whose sentences are the same from end to end."""
     keys = np.empty(len(digests), np.uint64)
     whole_text_keys(digests, document_first, len(digests) + 1, keys)
-    groups = group_equal(keys)
+    groups = postings_of(keys)
     documents = (np.searchsorted(document_first, groups.rows, side="right") - 1).astype(np.int32)
     first = np.repeat(documents[groups.first[:-1]], np.diff(groups.first))
     return first, documents

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.clusters.kernels.leaders import choose_leaders
 from ibidem.columns.components import connected
-from ibidem.columns.kernels.union_find import choose_leaders
 from ibidem.config import Config
 from ibidem.resemblance import Comparer, Duplicates, Found
 from ibidem.resemblance.comparison import joined

@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.clusters.kernels import cuts as kernels
+from ibidem.columns.postings import Postings, postings_of
+from ibidem.columns.ragged import starts_of
+from ibidem.columns.rows import Rows
 from ibidem.execution.tasks import MapParts, in_turn
-from ibidem.matches import TypeSets
-from ibidem.passages import Cells, Rows
-from ibidem.passages.diagonals import WindowGroups, group_equal
+from ibidem.matches import Cells, TypeSets
 from ibidem.passages.kernels.repeats import link_groups
 from ibidem.passages.kernels.windows import window_keys
 
@@ -88,12 +89,12 @@ def find_cuts(
     n_rows, size = len(rows.classes), min_sentences
     near = cells if cells is not None and cells.limit[0] > 0 else None
 
-    def group(names: NDArray[np.uint64]) -> WindowGroups:
+    def group(names: NDArray[np.uint64]) -> Postings:
         keys = np.empty(n_rows, np.uint64)
         window_keys(names, rows.document, size, keys)
         if min_words > 1:
             kernels.drop_short_windows(keys, rows.n_words, size, min_words)
-        return group_equal(keys)
+        return postings_of(keys)
 
     if near is None:
         (texts,) = map_parts(group, (rows.classes,))
@@ -109,7 +110,7 @@ def find_cuts(
         room = np.minimum(np.diff(variants.first) - 1, _MOST_LEADERS)  # the last of a group leads nobody
         assert isinstance(near.sets, TypeSets)
         columns = (near.types, near.sets.start, near.sets.size, near.sets.values, near.sets.bitmaps)
-    leader_first = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
+    leader_first = starts_of(room)
 
     has_reference = len(is_reference) > 0
     order = np.lexsort((rank, ~is_reference)) if has_reference else np.argsort(rank, kind="stable")
@@ -132,7 +133,7 @@ def find_cuts(
     return Cuts(row, source[row])
 
 
-def _group_of_row(groups: WindowGroups, n_rows: int) -> NDArray[np.int32]:
+def _group_of_row(groups: Postings, n_rows: int) -> NDArray[np.int32]:
     """Return the group of the window that starts at each row, and -1 after the last row and where there is none."""
     group_of_row = np.full(n_rows + 1, -1, np.int32)
     kernels.number_windows(groups.rows, groups.first, group_of_row)
@@ -140,7 +141,7 @@ def _group_of_row(groups: WindowGroups, n_rows: int) -> NDArray[np.int32]:
 
 
 def _place_slots(
-    groups: WindowGroups, group_of_row: NDArray[np.int32], document: NDArray[np.int32], size: int
+    groups: Postings, group_of_row: NDArray[np.int32], document: NDArray[np.int32], size: int
 ) -> tuple[NDArray[np.int64], int]:
     """Return the first slot of each group, and the number of slots."""
     n_groups = len(groups.first) - 1

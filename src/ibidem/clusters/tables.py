@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components import number_clusters
+from ibidem.columns.ragged import ranges
 from ibidem.model import CLUSTERS, DUPLICATES
 from ibidem.resemblance import Duplicates
 
@@ -90,5 +91,4 @@ def _identical_pairs(members: Numbers, first: Numbers, max_copies: int) -> tuple
 
 def _places(items: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
     """Return each item as often as its count says, with the numbers 0, 1, … beside."""
-    before = np.cumsum(counts) - counts
-    return np.repeat(items, counts), np.arange(int(counts.sum())) - np.repeat(before, counts)
+    return np.repeat(items, counts), ranges(0, counts)

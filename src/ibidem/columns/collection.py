@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import starts_of
 from ibidem.config import SentencesConfig
 from ibidem.errors import ResourceError
+from ibidem.execution.memory import release_unused
 from ibidem.execution.tasks import MapParts
 from ibidem.model import DOCUMENT_BATCH, SENTENCE_BATCH
 from ibidem.sentences import CheckKey, Checks, hash_strings, split_and_check, tokenise_spans
@@ -93,7 +95,7 @@ class Documents:
     @cached_property
     def batch_first(self) -> NDArray[np.int64]:
         """The number of each batch's first document, and the number of documents."""
-        return np.concatenate([[0], np.cumsum([batch.num_rows for batch in self.batches])]).astype(np.int64)
+        return starts_of([batch.num_rows for batch in self.batches])
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,7 @@ class Collection(Documents):
             begins = offsets[self.document[chosen] - self.batch_first[number]]
             return tokenise_spans(data, begins + self.start_byte[chosen], begins + self.end_byte[chosen], self.hash_seed)
 
-        first = np.zeros(len(sentences) + 1, np.int64)
-        np.cumsum(self.n_words[sentences], out=first[1:])
+        first = starts_of(self.n_words[sentences])
         tokens = np.empty(int(first[-1]), np.uint64)
         for number, (part, _) in enumerate(map_parts(tokenise, range(len(self.batches)))):
             tokens[first[bounds[number]] : first[bounds[number + 1]]] = part
@@ -209,7 +210,7 @@ def gather(
             on_batch(batch.num_rows, sentences.num_rows)
         if stream is batches:
             n_input = n_documents
-    pa.default_memory_pool().release_unused()
+    release_unused()
     whole = {name: column[:n_sentences] for name, column in columns.items()}
     np.maximum(whole["digest"], np.uint64(1), out=whole["digest"])
     n_chars = np.concatenate([np.empty(0, np.int64), *lengths], dtype=np.int64)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.columns.kernels.union_find import unite_edges
-from ibidem.matches.kernels.join import flatten
+from ibidem.columns.kernels.union_find import flatten, unite_pairs
 
 
 def connected(a: NDArray[np.int32], b: NDArray[np.int32], n_documents: int) -> NDArray[np.int32]:
     """Return for every document the smallest one of its connected component."""
     parent = np.arange(n_documents, dtype=np.int32)
-    unite_edges(parent, a, b)
+    unite_pairs(a, b, parent)
     flatten(parent)
     return parent
 

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.columns.hashes import FACTOR, SEED, mix
-from ibidem.columns.kernels import components as kernels
+from ibidem.columns.kernels import union_find as kernels
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 
 EDGES = pa.schema([("a", pa.uint64()), ("b", pa.uint64())])

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ibidem.execution.compiler import growing_kernel, inlined_kernel, outer_kernel
 
-SEED = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: numbers that count up, times this, lie far apart
+SEED = GOLDEN  # what hashes begin with; like FACTOR, part of the index format
 FACTOR = 0xD6E8FEB86659FD93
 _FACTOR = np.uint64(FACTOR)
 _HALF = np.uint64(32)

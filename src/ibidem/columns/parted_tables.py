@@ -13,13 +13,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
-from ibidem.columns.kernels.transit import copy_stretches
+from ibidem.columns.ragged import flat, lengths
+from ibidem.columns.rows import Rows, rows_of
 from ibidem.config import Config, passage_limits
-from ibidem.errors import ResourceError
 from ibidem.execution.layout import Layout
-from ibidem.matches.core import rows_of
 from ibidem.model import DOCUMENT_BATCH
-from ibidem.passages import Rows
 
 _ROWS_A_STRETCH = 16
 
@@ -93,40 +91,11 @@ def ordered(table: pa.Table, by: str = "document") -> pa.Table:
     return pa.concat_tables([table.slice(int(order[begin]), int(end - begin)) for begin, end in pairwise(bounds)])
 
 
-def flat(table: pa.Table, name: str) -> NDArray[Any]:
-    """Return the values of a column of lists, row after row."""
-    values: NDArray[Any] = table[name].combine_chunks().flatten().to_numpy()
-    return values
-
-
-def lengths(table: pa.Table, name: str) -> NDArray[np.int64]:
-    """Return how many values each row of a column of lists has."""
-    import pyarrow.compute as pc
-
-    counts: NDArray[np.int64] = pc.list_value_length(table[name]).to_numpy().astype(np.int64)
-    return counts
-
-
-def starts_of(counts: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
-    """Return where the values of each row begin if rows of so many values follow one another, and where the last row ends."""
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, dtype=np.int64, out=starts[1:])
-    return starts
-
-
 def portions(n_bytes: NDArray[Any], most_bytes: int) -> Iterator[tuple[int, int]]:
     """Yield the rows [begin, end) that may be handled together, one portion after the other."""
     ends = np.cumsum(n_bytes)
     limits = np.arange(0, ends[-1] if len(ends) else 0, most_bytes)
     yield from pairwise([*np.unique(np.searchsorted(ends, limits)).tolist(), len(ends)])
-
-
-def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType) -> pa.ListArray:
-    """Return values as lists of so many each."""
-    offsets = starts_of(counts)
-    if offsets[-1] > np.iinfo(np.int32).max:
-        raise ResourceError("more than two thousand million values in one part of the work", "Cut very large documents in two.")
-    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values, kind))
 
 
 def distinct_pairs(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
@@ -149,19 +118,6 @@ def cut_texts(texts: pa.ChunkedArray, rows: NDArray[np.int64], starts: Sequence[
             text = texts[row].as_py()
         cuts[place] = text[starts[place] : ends[place]]
     return cuts
-
-
-def stretches(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return `counts[i]` numbers from `begins[i]` on, for each i, one after the other."""
-    before = np.cumsum(counts) - counts
-    return np.repeat(begins - before, counts) + np.arange(int(counts.sum()))
-
-
-def copied(values: NDArray[Any], begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[Any]:
-    """Return `counts[i]` values from `begins[i]` on, for each i, one after the other."""
-    out = np.empty(int(counts.sum()), values.dtype)
-    copy_stretches(values, begins, counts.astype(np.int64), out)
-    return out
 
 
 def table_of(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:

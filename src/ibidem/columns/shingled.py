@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import MOST_SENTENCES, Documents, text_key, texts_of
 from ibidem.columns.hashes import is_secret
+from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
 from ibidem.errors import ResourceError
 from ibidem.execution.disk_limit import DiskBudget
-from ibidem.execution.memory import allowed_memory
+from ibidem.execution.memory import allowed_memory, release_unused
 from ibidem.execution.spill import SpillingColumn
 from ibidem.execution.tasks import MapParts
 from ibidem.resemblance import Comparer, Corpus, SamplingPlan, occurrence_hashes, shingle_tokens
@@ -164,9 +165,8 @@ def gather_shingles(
             on_batch(batch.num_rows)
         if stream is batches:
             n_input = n_documents
-    pa.default_memory_pool().release_unused()  # what was freed in small pieces goes back to the system
-    first = np.zeros(n_documents + 1, np.int64)
-    np.cumsum(np.concatenate([np.empty(0, np.int64), *sizes]), out=first[1:])
+    release_unused()
+    first = starts_of(np.concatenate([np.empty(0, np.int64), *sizes]))
     whole = np.concatenate([np.empty(0, np.uint64), *digests]), np.concatenate([np.empty((0, 2), np.uint64), *checks])
     return ShingledDocuments(
         kept,

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
+from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
 from ibidem.execution.tasks import MapParts, in_turn
 from ibidem.index.arrivals import Arrivals
@@ -119,8 +120,8 @@ class QueryResult:
         """The verdict on every document, in their order."""
         n_documents, first = self._hits.n_documents, self._first
         is_common = self._counts & (n_documents > self.config.passages.max_places)
-        n_common = np.diff(np.concatenate([[0], np.cumsum(is_common)])[first])
-        n_known = np.diff(np.concatenate([[0], np.cumsum(self._counts & (n_documents > 0))])[first]) - n_common
+        n_common = np.diff(starts_of(is_common)[first])
+        n_known = np.diff(starts_of(self._counts & (n_documents > 0))[first]) - n_common
         needed = self.config.index.min_hits + self.config.signatures.paper  # as printed: more than so many
         sources: list[list[Source]] = [[] for _ in self.ids]
         for document, name, n_sentences in self._hits.sources(self._counts & ~is_common, MOST_SOURCES):

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
+from ibidem.columns.ragged import ranges, starts_of
 from ibidem.execution.tasks import MapParts, in_turn
 from ibidem.index.bits import word_masks
-from ibidem.index.columns import expand, frozen
+from ibidem.index.columns import frozen
 from ibidem.index.kernels import search as kernels
 from ibidem.index.merge import document_columns
 from ibidem.index.segment import Segment, SegmentSettings, SentenceColumns, TypeColumns, build_segment
@@ -47,8 +48,8 @@ class QueryTypes:
 
     def chosen(self, rows: NDArray[np.int64]) -> QueryTypes:
         """Return some of the queries; words keep their numbers."""
-        first = np.concatenate([[0], np.cumsum(self.sizes[rows])]).astype(np.int64)
-        words = (frozen(self.words[expand(self.first[rows], self.sizes[rows])]), frozen(first))
+        first = starts_of(self.sizes[rows])
+        words = (frozen(self.words[ranges(self.first[rows], self.sizes[rows])]), frozen(first))
         columns = (frozen(column[rows]) for column in (self.totals, self.signatures, self.fingerprints))
         return QueryTypes(frozen(self.digests[rows]), *words, self.word_hashes, self.weights, self.masks, *columns)
 

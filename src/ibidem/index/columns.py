@@ -29,10 +29,3 @@ def string_columns(column: pa.LargeStringArray) -> tuple[NDArray[np.int64], NDAr
         return np.zeros(1, np.int64), np.empty(0, np.uint8)
     data, first = text_buffers(column)
     return first - first[0], data[first[0] : first[-1]]
-
-
-def expand(first: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers first[k], first[k] + 1, … of every stretch, one after the other."""
-    before = np.concatenate([[0], np.cumsum(size)[:-1]]) if len(size) else np.empty(0, np.int64)
-    numbers: NDArray[np.int64] = np.repeat(first - before, size) + np.arange(int(size.sum()))
-    return numbers

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import ranges
 from ibidem.index.arrivals import Arrivals, QueryTypes
-from ibidem.index.columns import expand, frozen
+from ibidem.index.columns import frozen
 from ibidem.index.kernels import places as kernels
 from ibidem.index.known_passages import take_places
 from ibidem.index.search import Matches
@@ -169,7 +170,7 @@ class Hits:
         is_much = self._is_much(of_type, document)
         first = np.where(is_much, self._leading_first[of_type], self._type_first[of_type])
         size = np.where(is_much, self._leading_first[of_type + 1], self._type_first[of_type + 1]) - first
-        row, mine, is_much = expand(first, size), np.repeat(sentences, size), np.repeat(is_much, size)
+        row, mine, is_much = ranges(first, size), np.repeat(sentences, size), np.repeat(is_much, size)
         if is_much.any():
             row[is_much] = self._leading[row[is_much]]
         document, serial = self._collection.document[mine], self._places.serial[row]
@@ -262,7 +263,7 @@ class Hits:
         order = np.lexsort((serial[first], -n_sentences, document[first]))
         first, n_sentences = first[order], n_sentences[order]
         begin = np.flatnonzero(_changes(document[first]))
-        rank = np.arange(len(first)) - np.repeat(begin, np.diff(np.append(begin, len(first))))
+        rank = ranges(0, np.diff(np.append(begin, len(first))))
         first, n_sentences = first[rank < most], n_sentences[rank < most]
         part, other = self._places.part[row[first]], self._places.document[row[first]]
         names = np.empty(len(first), object)

@@ -15,18 +15,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
+from ibidem.columns.kernels.union_find import flatten, unite_pairs
+from ibidem.columns.ragged import ranges, starts_of
+from ibidem.columns.rows import Pairing, Rows, rows_of
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.execution.tasks import MapParts, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
-from ibidem.index.columns import expand, frozen, strings
+from ibidem.index.columns import frozen, strings
 from ibidem.index.kernels import places as kernels
 from ibidem.index.kernels.segment import read_lists
 from ibidem.index.search import Matches, TooManyMatchesError, search_similar, search_similar_among
 from ibidem.index.segment import Segment, SegmentSettings
-from ibidem.matches import TypeSets, join_types, sort_sets
-from ibidem.matches.core import rows_of
+from ibidem.matches import Cells, TypeSets, join_types, sort_sets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
-from ibidem.passages import Cells, Pairing, Rows, assemble_passages, find_diagonals, split_diagonals
+from ibidem.passages import assemble_passages, find_diagonals, split_diagonals
 from ibidem.passages.diagonals import hot_flags
 from ibidem.passages.tables import passages_table
 from ibidem.signatures import HashSets
@@ -129,7 +131,7 @@ def locate_passages(
         mine, of_match = of_match[: len(part.matches)], of_match[len(part.matches) :]
         known.append(_trimmed(part, chosen, mine))
     order = np.arange(collection.n_documents)[::-1] if among_themselves else np.arange(collection.n_documents)
-    mine = expand(collection.document_first[order], np.diff(collection.document_first)[order])
+    mine = ranges(collection.document_first[order], np.diff(collection.document_first)[order])
     my_types = number[arrivals.types.of_sentence[mine]]
     small, types = _small_collection(collection, order, my_types, mine, known, config.passages.skip_same_group)
     exact = config.signatures.signature == "exact"
@@ -229,7 +231,7 @@ def _without_hot(
     begin, end = diagonals[:, 0], diagonals[:, 0] + diagonals[:, 2]
 
     def any_of(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        before = np.concatenate([[0], np.cumsum(chosen)])
+        before = starts_of(chosen)
         return np.asarray(before[np.minimum(end, len(mine))] > before[np.minimum(begin, len(mine))])
 
     # As anchors are chosen: a short one needs a long sentence that is not hot, if it has a long one at all.
@@ -242,7 +244,7 @@ def _documents_of(part: Similar, anchors: NDArray[np.bool_]) -> Numbers:
     segment, matches = part.segment, part.matches
     led_to = np.unique(matches.type[anchors[matches.query]])
     first = segment.occurrence_first[led_to].astype(np.int64)
-    places = segment.occurrences[expand(first, segment.place_counts(led_to))]
+    places = segment.occurrences[ranges(first, segment.place_counts(led_to))]
     documents = np.unique(segment.documents_of(places))
     return documents[part.kept[documents]]
 
@@ -265,7 +267,7 @@ def _among(
         return part
     segment, hot = part.segment, np.flatnonzero(is_hot)
     is_asked = np.zeros(segment.n_types, np.bool_)
-    is_asked[segment.types[expand(segment.document_first[documents], segment.sentence_counts(documents))]] = True
+    is_asked[segment.types[ranges(segment.document_first[documents], segment.sentence_counts(documents))]] = True
     some = queries.chosen(hot)
     if not is_asked.any():
         found = Matches.joined([])
@@ -283,7 +285,7 @@ def _connecting(
 ) -> Matches:
     """Return pairs of queries and types that connect those of one class, a chain of similar sentences; one or two of each."""
     sizes = np.concatenate([queries.sizes, segment.word_counts(types)])
-    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    first = starts_of(sizes)
     words, ends = np.empty(int(segment.word_counts(types).sum()), np.int32), np.zeros(len(types) + 1, np.int64)
     read_lists(segment.lists, segment.list_first, frozen(types), 0, words, ends)
     hashes = np.concatenate([queries.word_hashes[queries.words], segment.word_hashes[words]])
@@ -307,7 +309,7 @@ def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
     begins, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
     kernels.trim_documents(documents, segment.document_first, segment.types, segment.sizes, matched, begins, ends)
     size = ends - begins
-    sentences = expand(begins, size)
+    sentences = ranges(begins, size)
     types = segment.types[sentences].astype(np.int64)
     names = np.full(len(types), -1, np.int64)
     if len(matched):
@@ -381,7 +383,8 @@ def _classes(
         of_type = arrivals.join(limit)
         has_words = np.flatnonzero(of_type >= 0)
         a, b = np.concatenate([a, number[has_words]]), np.concatenate([b, number[of_type[has_words]]])
-    kernels.unite_pairs(a, b, parent)
+    unite_pairs(a, b, parent)
+    flatten(parent)
     return parent.astype(np.int64)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.index.columns import expand, frozen, string_columns
+from ibidem.columns.ragged import ranges, starts_of
+from ibidem.index.columns import frozen, string_columns
 from ibidem.index.kernels import segment as kernels
 from ibidem.index.segment import DocumentColumns, Segment, SegmentSettings, SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
@@ -36,7 +37,7 @@ def columns_of(
     for segment, rows, span, size in zip(segments, chosen, spans, sizes, strict=True):
         ends.append(segment.end_chars(span, np.repeat(rows, size)))
     sentences = SentenceColumns(
-        document_first=np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+        document_first=starts_of(np.concatenate(sizes)),
         types=of_sentence,
         start_char=np.concatenate([s.start_char[span] for s, span in zip(segments, spans, strict=True)]),
         end_char=np.concatenate(ends).astype(np.uint32),
@@ -66,7 +67,7 @@ def _sentences_of(segment: Segment, documents: Numbers) -> Numbers:
     """Return the numbers of all sentences of these documents."""
     if len(documents) == segment.n_documents:
         return np.arange(segment.n_sentences)
-    return expand(segment.document_first[documents], segment.sentence_counts(documents))
+    return ranges(segment.document_first[documents], segment.sentence_counts(documents))
 
 
 def _unite_types(parts: Sequence[tuple[Segment, NDArray[np.uint32]]]) -> tuple[TypeColumns, NDArray[np.uint32]]:
@@ -82,7 +83,7 @@ def _unite_types(parts: Sequence[tuple[Segment, NDArray[np.uint32]]]) -> tuple[T
     # Of types that several segments hold, the first one's list is read.
     source = np.empty(len(digests), np.int64)
     source[number[::-1]] = np.arange(len(number))[::-1]
-    bounds = np.concatenate([[0], np.cumsum([len(types) for types in used])])
+    bounds = starts_of([len(types) for types in used])
     hashes, word_number = np.unique(np.concatenate([s.word_hashes for s, _ in parts]), return_inverse=True)
     lists, sizes, of_all = [], [], []
     word_base = 0
@@ -100,7 +101,7 @@ def _unite_types(parts: Sequence[tuple[Segment, NDArray[np.uint32]]]) -> tuple[T
         of_all.append(renumbered[of_sentence])
         word_base += len(segment.word_hashes)
     in_order = np.argsort(source, kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    first = starts_of(np.concatenate(sizes))
     place = np.empty(len(in_order), np.uint32)
     place[in_order] = np.arange(len(in_order), dtype=np.uint32)
     united = TypeColumns(digests[in_order], np.concatenate(lists).astype(np.int32), first, hashes)

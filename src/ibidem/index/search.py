@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import ranges, starts_of
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
 from ibidem.index import bits
 from ibidem.index.arrivals import QueryTypes
-from ibidem.index.columns import expand, frozen
+from ibidem.index.columns import frozen
 from ibidem.index.kernels import search as kernels
 from ibidem.index.segment import Segment, SegmentSettings
 
@@ -371,10 +372,10 @@ def _within_radius(
             counts[rows] = np.diff(first)
             parts.append((rows, first, types))
             comparison.check_candidates(int(counts.sum()))
-    starts = np.concatenate([[0], np.cumsum(counts)])
+    starts = starts_of(counts)
     candidates = np.empty(int(starts[-1]), np.uint32)
     for rows, first, types in parts:
-        candidates[expand(starts[rows], np.diff(first))] = types
+        candidates[ranges(starts[rows], np.diff(first))] = types
     return frozen(starts), frozen(candidates)
 
 

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from ibidem.clusters import Cuts, CutSpans, cut_spans, find_cuts
 from ibidem.columns.collection import Collection
+from ibidem.columns.rows import Rows, rows_of
 from ibidem.config import Config, passage_limits
 from ibidem.execution.progress import Progress
 from ibidem.execution.tasks import MapParts
-from ibidem.matches import join_types, sort_sets
-from ibidem.passages import Cells, Pairing, Rows
+from ibidem.matches import Cells, join_types, sort_sets
 from ibidem.signatures import SetSignature, collapse_sentences, count_vocabulary, load_signature
 from ibidem.signatures.words import SIGNATURE as WORDS
 
@@ -43,34 +43,6 @@ def classify(collection: Collection, config: Config, map_parts: MapParts, progre
     # Equal keys match whatever their words; the words only tell how alike they are.
     word_sets = sort_sets(WORDS.hashes(tokens, None, config.signatures), map_parts)
     return rows, Cells(types.of_sentence[rows.sentence], word_sets, (0, 1))
-
-
-def rows_of(collection: Collection, classes: NDArray[np.uint64], max_gap_sentences: int) -> Rows:
-    """Return the sentences that have a class. Up to `max_gap_sentences` without one are stepped over.
-
-    More of them in a row interrupt: one of them stays, with a class of its own.
-    """
-    n = len(classes)
-    words_before = np.zeros(n, np.int64)
-    np.cumsum(collection.n_words[:-1], out=words_before[1:])
-    if classes.min(initial=1) > 0:
-        every = np.arange(n, dtype=np.int32)
-        return Rows(classes, collection.document, collection.document_first, collection.n_words, words_before, every)
-    numbers = np.arange(n)
-    last_known = np.maximum.accumulate(np.where(classes != 0, numbers, -1))
-    last_known = np.maximum(last_known, collection.document_first[collection.document] - 1)
-    interrupts = numbers - last_known == max_gap_sentences + 1
-    classes = np.where(interrupts, numbers.astype(np.uint64) + np.uint64(1 << 63), classes)
-    rows = np.flatnonzero(classes).astype(np.int32)
-    document = collection.document[rows]
-    document_first = np.searchsorted(document, np.arange(collection.n_documents + 1)).astype(np.int64)
-    return Rows(classes[rows], document, document_first, collection.n_words[rows], words_before[rows], rows)
-
-
-def pairing(collection: Collection, config: Config) -> Pairing:
-    """Say which documents are compared."""
-    kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
-    return Pairing(config.passages.same_document, collection.side, kin)
 
 
 def sentences_to_cut(

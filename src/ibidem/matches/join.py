@@ -15,6 +15,7 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.kernels.union_find import flatten, unite_all
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
 from ibidem.matches.kernels import join as kernels
 from ibidem.matches.long_lists import MOST_POSTINGS, join_long_lists
@@ -69,8 +70,8 @@ def join_types(sets: TypeSets, min_similarity: Fraction, map_parts: MapParts = i
     list(map_parts(join, split_by_cost(sets.size[order].astype(np.int64), _N_PARTS)))
     parent = np.arange(n_types, dtype=np.int32)
     for forest in forests:
-        kernels.unite_all(parent, forest)
+        unite_all(parent, forest)
     join_long_lists(order, sets, posting_first, MOST_POSTINGS, p, q, parent)
-    kernels.flatten(parent)
+    flatten(parent)
     parent[sets.size == 0] = -1
     return TypeClasses(parent)

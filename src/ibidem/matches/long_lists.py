@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import starts_of
 from ibidem.matches.kernels import long_lists as kernels
 from ibidem.matches.sets import TypeSets
 
@@ -93,7 +94,7 @@ class _Groups:
         return self._rows(is_kept, sizes[sizes > 1])
 
     def _rows(self, is_chosen: NDArray[np.bool_], sizes: NDArray[np.int64]) -> _Groups:
-        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        first = starts_of(sizes)
         columns = (self.keys, self.items, self.positions, self.parent)
         return _Groups(first, *(column[is_chosen] for column in columns))  # type: ignore[arg-type]
 
@@ -128,7 +129,7 @@ def join_long_lists(
     limits = _Limits(order, sets, p, q, parent)
     counts = np.zeros(sets.n_values, np.int64)
     kernels.count_members(*limits.lists, posting_first, most_postings, p, q, counts)
-    before = np.concatenate([[0], np.cumsum(counts)])
+    before = starts_of(counts)
     rank = 0
     while rank < len(counts):
         # As many elements as there is room for, one at least.
@@ -208,7 +209,7 @@ def _join_further(groups: _Groups, pairs: NDArray[np.int64], depth: int, limits:
         if not chosen.any():
             continue
         some, numbers = groups.chosen(chosen), np.flatnonzero(chosen)
-        first = np.concatenate([[0], np.cumsum(counts[np.repeat(chosen, np.diff(groups.first))])]).astype(np.int64)
+        first = starts_of(counts[np.repeat(chosen, np.diff(groups.first))])
         n = int(first[-1])
         keys, of_group = np.empty(n, np.uint64), np.empty(n, np.int64)
         items, positions = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -229,7 +230,7 @@ def _join_further(groups: _Groups, pairs: NDArray[np.int64], depth: int, limits:
 
 def _portions(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Cut groups into portions of about `_MOST_ENTRIES` entries."""
-    before = np.concatenate([[0], np.cumsum(counts)])
+    before = starts_of(counts)
     portions, begin = [], 0
     while begin < len(counts):
         end = max(begin + 1, int(np.searchsorted(before, before[begin] + _MOST_ENTRIES, "right")) - 1)

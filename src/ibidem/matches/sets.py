@@ -37,6 +37,25 @@ class TypeSets(SortedSets):
     n_single: int
 
 
+@dataclass(frozen=True)
+class Cells:
+    """How cells are scored: the type of each row, the sets of the types, and the limit below which a cell is cut.
+
+    With `set_of_row` the types are names only: rows of one name are equal sentences, and each row says where its set is.
+    """
+
+    types: NDArray[Any]
+    sets: SortedSets
+    limit: tuple[int, int]
+    set_of_row: NDArray[np.int32] | None = None
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """What kernels compare cells by."""
+        set_of_row = self.types if self.set_of_row is None else self.set_of_row
+        return self.types, set_of_row, self.sets.start, self.sets.size, self.sets.values
+
+
 def sort_sets(sets: HashSets, map_parts: MapParts = in_turn) -> TypeSets:
     """Number the hashes by rising frequency and sort every set; the outcome does not depend on how the work is shared."""
     numbered = number_hashes(sets.hashes, map_parts)

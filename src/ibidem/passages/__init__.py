@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from ibidem.passages.chains import Cells, PassageRows, assemble_passages, split_diagonals, verify_places
+from ibidem.passages.chains import PassageRows, assemble_passages, split_diagonals, verify_places
 from ibidem.passages.diagonals import find_diagonals
-from ibidem.passages.rows import Pairing, PlaceGroup, Rows
+from ibidem.passages.repeats import PlaceGroup
 
-__all__ = [
-    "Cells",
-    "Pairing",
-    "PassageRows",
-    "PlaceGroup",
-    "Rows",
-    "assemble_passages",
-    "find_diagonals",
-    "split_diagonals",
-    "verify_places",
-]
+__all__ = ["PassageRows", "PlaceGroup", "assemble_passages", "find_diagonals", "split_diagonals", "verify_places"]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.rows import Rows
 from ibidem.config import PassagesConfig
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
-from ibidem.matches import SortedSets
+from ibidem.matches import Cells
 from ibidem.passages.kernels import chains as kernels
-from ibidem.passages.rows import PlaceGroup, Rows
+from ibidem.passages.repeats import PlaceGroup
 
 _N_PARTS = 32
 _MOST_LEADERS = 200
@@ -27,25 +28,6 @@ class PassageRows:
 
     def __len__(self) -> int:
         return len(self.table)
-
-
-@dataclass(frozen=True)
-class Cells:
-    """How cells are scored: the type of each row, the sets of the types, and the limit below which a cell is cut.
-
-    With `set_of_row` the types are names only: rows of one name are equal sentences, and each row says where its set is.
-    """
-
-    types: NDArray[Any]
-    sets: SortedSets
-    limit: tuple[int, int]
-    set_of_row: NDArray[np.int32] | None = None
-
-    @property
-    def columns(self) -> tuple[NDArray[Any], ...]:
-        """What kernels compare cells by."""
-        set_of_row = self.types if self.set_of_row is None else self.set_of_row
-        return self.types, set_of_row, self.sets.start, self.sets.size, self.sets.values
 
 
 def split_diagonals(diagonals: NDArray[np.int32], cells: Cells) -> NDArray[np.int32]:

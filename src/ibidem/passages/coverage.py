@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from ibidem.clusters import MIN_COVERAGE
 from ibidem.columns.collection import Collection
-from ibidem.passages import PassageRows, Rows
+from ibidem.columns.ragged import starts_of
+from ibidem.columns.rows import Rows
+from ibidem.passages import PassageRows
 from ibidem.passages.kernels import coverage as kernels
 
 Numbers = NDArray[np.int64]
@@ -29,8 +31,7 @@ class Marks:
         n_slots = n_sentences + n_documents
         n_chars = np.zeros(n_slots, np.int64)
         n_chars[np.arange(n_sentences) + collection.document] = collection.end_char - collection.start_char
-        self.chars_before = np.zeros(n_slots + 1, np.int64)
-        np.cumsum(n_chars, out=self.chars_before[1:])
+        self.chars_before = starts_of(n_chars)
         self.elsewhere, self.before = np.zeros(n_slots + 1, np.int32), np.zeros(n_slots + 1, np.int32)
         self._times = collection.times
 

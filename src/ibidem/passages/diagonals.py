@@ -7,49 +7,22 @@ What stands in very many places is not paired: it comes out as groups of places.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.postings import Postings, postings_of
+from ibidem.columns.ragged import starts_of
+from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import PassagesConfig
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
-from ibidem.passages.kernels import pairs as pair_kernels
+from ibidem.passages.flags import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.kernels import windows as kernels
-from ibidem.passages.repeats import link_windows
-from ibidem.passages.rows import Pairing, PlaceGroup, Rows
+from ibidem.passages.kernels.pairs import SENTENCES, TEXTS, WINDOWS, pair_rows
+from ibidem.passages.repeats import PlaceGroup, link_windows
 
-HOT_WINDOW, HOT_SENTENCE, REPEATED_WINDOW, HOT_TEXT = 1, 2, 4, 8  # flags of rows
 _N_PARTS = 64
-
-
-@dataclass(frozen=True)
-class WindowGroups:
-    """Rows at which equal windows start, group after group: group g is `rows[first[g]:first[g + 1]]`, rising, two or more."""
-
-    rows: NDArray[np.int32]
-    first: NDArray[np.int64]
-
-    def costs(self, max_places: int) -> NDArray[np.int64]:
-        """Return the pairs that each group may make."""
-        places = np.diff(self.first)
-        return np.where(places > max_places, 1, places * (places - 1) // 2 + 1)
-
-
-def group_equal(keys: NDArray[np.uint64]) -> WindowGroups:
-    """Group the rows of equal keys; key 0 means none. Keys that stand once are left out before anything is sorted."""
-    n = len(keys)
-    row_bits = max(1, n.bit_length())
-    counts = np.zeros(1 << max(10, (4 * n).bit_length()), np.uint8)
-    kernels.count_slots(keys, counts)
-    packed = np.empty(n, np.uint64)
-    packed = packed[: kernels.pack_repeated(keys, counts, row_bits, packed)]
-    packed.sort()
-    rows = np.empty(len(packed), np.int32)
-    first = np.empty(len(packed) // 2 + 1, np.int64)
-    n_groups = kernels.group_windows(packed, keys, row_bits, rows, first)
-    first = first[: n_groups + 1].copy()
-    return WindowGroups(rows[: first[-1]], first)
 
 
 def find_diagonals(
@@ -68,10 +41,9 @@ def find_diagonals(
     there have too many places elsewhere, and lead to no pairs either.
     """
     size, max_places, min_words = config.min_sentences, min(config.max_places, len(rows.classes)), config.min_quote_words
-    filters = (pairing.same_document, pairing.side, pairing.kin, pairing.leads)
     shorter = size > 1 and min_words > 0
 
-    def group(kind: str) -> WindowGroups:
+    def group(kind: str) -> Postings:
         keys = np.empty(len(rows.classes), np.uint64)
         if kind == "windows":
             kernels.window_keys(rows.classes, rows.document, size, keys)
@@ -79,7 +51,7 @@ def find_diagonals(
             kernels.sentence_keys(rows.classes, rows.n_words, min_words, keys)
         else:
             kernels.whole_text_keys(rows.classes, rows.document_first, size, keys)
-        return group_equal(keys)
+        return postings_of(keys)
 
     windows, *others = map_parts(group, ("windows", "sentences", "texts") if shorter else ("windows",))
     flags = np.zeros(len(rows.classes), np.uint8)
@@ -92,31 +64,25 @@ def find_diagonals(
     kernels.mark_rows(windows.rows, windows.first, 2, flags, REPEATED_WINDOW)
     kernels.mark_rows(windows.rows, windows.first, max_places + 1, flags, HOT_WINDOW)
 
-    def pair_windows(part: tuple[int, int]) -> NDArray[np.int32]:
-        return pair_kernels.pair_windows(  # type: ignore[no-any-return]
-            windows.rows, windows.first, *part, max_places, size, flags, rows.classes, rows.document, *filters
-        )
+    def pair(kind: int, postings: Postings) -> Iterable[NDArray[np.int32]]:
+        def pair_part(part: tuple[int, int]) -> NDArray[np.int32]:
+            return pair_rows(  # type: ignore[no-any-return]
+                kind, postings.rows, postings.first, *part, max_places, size, flags, rows.n_words, min_words,
+                rows.classes, rows.document, rows.document_first,
+                pairing.same_document, pairing.side, pairing.kin, pairing.leads,
+            )  # fmt: skip
 
-    found = list(map_parts(pair_windows, split_by_cost(windows.costs(max_places), _N_PARTS)))
+        return map_parts(pair_part, split_by_cost(postings.costs(max_places), _N_PARTS))
+
+    found = list(pair(WINDOWS, windows))
     repeats = link_windows(windows.rows, windows.first, max_places, size, rows.document)
     if not shorter:
         return _joined(found), repeats
 
     sentences, texts = others
     kernels.mark_rows(sentences.rows, sentences.first, max_places + 1, flags, HOT_SENTENCE)
-
-    def pair_sentences(part: tuple[int, int]) -> NDArray[np.int32]:
-        return pair_kernels.pair_sentences(  # type: ignore[no-any-return]
-            sentences.rows, sentences.first, *part, max_places, size, flags, rows.n_words, min_words,
-            rows.classes, rows.document, *filters,
-        )  # fmt: skip
-
-    found.extend(map_parts(pair_sentences, split_by_cost(sentences.costs(max_places), _N_PARTS)))
-    alike = pair_kernels.pair_documents(
-        texts.rows, texts.first, 0, len(texts.first) - 1, max_places, flags, rows.n_words, min_words,
-        rows.classes, rows.document, rows.document_first, *filters,
-    )  # fmt: skip
-    found.append(alike)
+    found.extend(pair(SENTENCES, sentences))
+    found.extend(pair(TEXTS, texts))
     covered = np.empty(len(flags), np.bool_)
     kernels.cover_windows(flags, size, REPEATED_WINDOW, covered)
     repeats += _hot_groups(sentences, max_places, rows, 1, ~covered)
@@ -126,7 +92,7 @@ def find_diagonals(
 
 def hot_flags(is_hot: NDArray[np.bool_], size: int, rows: Rows) -> NDArray[np.uint8]:
     """Return the flags of windows, sentences and texts that are hot from end to end, given which rows are."""
-    n_hot = np.concatenate([[0], np.cumsum(is_hot)])
+    n_hot = starts_of(is_hot)
     starts = np.arange(len(is_hot))
     flags = np.zeros(len(is_hot), np.uint8)
     ends_by_bit = {
@@ -139,18 +105,18 @@ def hot_flags(is_hot: NDArray[np.bool_], size: int, rows: Rows) -> NDArray[np.ui
     return flags
 
 
-def _without_hot(group: WindowGroups, is_hot: NDArray[np.bool_]) -> WindowGroups:
+def _without_hot(group: Postings, is_hot: NDArray[np.bool_]) -> Postings:
     """Drop the groups that are hot; rows of a group are alike."""
     keep = ~is_hot[group.rows[group.first[:-1]]]
-    first = np.concatenate([[0], np.cumsum(np.diff(group.first)[keep])]).astype(np.int64)
-    return WindowGroups(group.rows[np.repeat(keep, np.diff(group.first))], first)
+    first = starts_of(np.diff(group.first)[keep])
+    return Postings(group.rows[np.repeat(keep, np.diff(group.first))], first)
 
 
 def _joined(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     return (np.concatenate(found) if found else np.empty(0, np.int32)).reshape(-1, 3)
 
 
-def _hot_groups(groups: WindowGroups, max_places: int, rows: Rows, length: int, keep: NDArray[np.bool_]) -> list[PlaceGroup]:
+def _hot_groups(groups: Postings, max_places: int, rows: Rows, length: int, keep: NDArray[np.bool_]) -> list[PlaceGroup]:
     """Return the groups of more than `max_places` rows of which any is to be kept; `length` 0 means the whole document."""
     hot: list[PlaceGroup] = []
     for group in np.flatnonzero(np.diff(groups.first) > max_places):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.matches.kernels.join import flatten
+from ibidem.columns.kernels.union_find import flatten
 from ibidem.passages.kernels.families import unite_overlapping
 from ibidem.viewer.pairs import Numbers, PassageColumns
 

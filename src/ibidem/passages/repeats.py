@@ -6,13 +6,22 @@ has another neighbour. What comes out are the longest texts that share all their
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.passages.kernels.repeats import link_groups
-from ibidem.passages.rows import PlaceGroup
 
 Numbers = NDArray[np.int32] | NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PlaceGroup:
+    """One text in many places: rows [start, start + length) for each start."""
+
+    starts: NDArray[np.int32]
+    length: int
 
 
 def link_windows(

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from ibidem.clusters import cluster_copies, identical_documents
 from ibidem.columns.collection import NO_TIME, Collection
+from ibidem.columns.ragged import starts_of
+from ibidem.columns.rows import Rows
 from ibidem.execution.tasks import MapParts, in_turn
 from ibidem.model import DIRECTIONS, DOCUMENTS, KINDS, PASSAGES, REPEATS
-from ibidem.passages import PassageRows, PlaceGroup, Rows
+from ibidem.passages import PassageRows, PlaceGroup
 from ibidem.passages.coverage import Marks
 from ibidem.passages.kernels import coverage as kernels
 
@@ -106,7 +108,7 @@ def repeats_table(groups: Sequence[PlaceGroup], rows: Rows, collection: Collecti
     structs = pa.StructArray.from_arrays(
         [collection.ids.take(pa.array(document)), pa.array(start), pa.array(end)], names=["id", "start", "end"]
     )
-    offsets = np.concatenate([[0], np.cumsum([sizes[g] for g in order])]).astype(np.int64)
+    offsets = starts_of([sizes[g] for g in order])
     lists = pa.LargeListArray.from_arrays(pa.array(offsets), structs)
     columns = [pa.array([texts[g] for g in order], pa.large_string()), pa.array([counts[g] for g in order], pa.int64()), lists]
     return pa.Table.from_arrays([c.cast(f.type) for c, f in zip(columns, REPEATS, strict=True)], schema=REPEATS)

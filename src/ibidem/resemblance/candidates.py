@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.postings import postings_of
 from ibidem.config import Config
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import MapParts, in_turn
-from ibidem.passages.diagonals import group_equal
 from ibidem.resemblance.comparison import Duplicates, as_resemblance, joined, resemblances
 from ibidem.resemblance.join import join_documents
 from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
@@ -159,7 +159,7 @@ def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapPa
     assert words is not None
     keys = IMATCH.key(words, _vocabulary(words, map_parts), config.signatures)
     keys[~corpus.wanted] = 0
-    groups = group_equal(keys)
+    groups = postings_of(keys)
     known = np.flatnonzero((keys[groups.rows[groups.first[:-1]]] != 0) & (np.diff(groups.first) > 1))
     a, b = _pairs_of_groups(groups.rows, groups.first, known, config.resemblance.max_shingle_documents)
     return estimated(corpus, a, b, np.ones(len(a)), 0.0)

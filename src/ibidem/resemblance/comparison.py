@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import starts_of
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
 from ibidem.resemblance.kernels import join as kernels
 from ibidem.resemblance.limits import OverlapLimits
@@ -52,8 +53,7 @@ def set_overlaps(
     """Return how many shingles the documents of each pair share, or -1 where they are fewer than the limits ask for."""
     documents, places = np.unique(np.concatenate([a, b]), return_inverse=True)
     sizes = np.diff(sets.first)[documents]
-    start = np.zeros(len(documents) + 1, np.int64)
-    np.cumsum(sizes, out=start[1:])
+    start = starts_of(sizes)
     keys = np.empty(int(start[-1]), np.uint64)
 
     def fetch(part: tuple[int, int]) -> None:

@@ -13,6 +13,7 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import starts_of
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
 from ibidem.resemblance.kernels import frequent_shingles as kernels
 from ibidem.signatures import HashSets
@@ -125,8 +126,7 @@ def find_meetings(
 
     list(map_parts(count, split_by_cost(sizes + 1, _N_PARTS)))
     n_met = np.clip(np.minimum(probe_prefix - (sizes - counts), counts), 0, MOST_MET)
-    first = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(n_met, out=first[1:])
+    first = starts_of(n_met)
     listed = np.empty(int(first[-1]), np.int64)
     list(map_parts(fill, split_by_cost(np.where(n_met > 0, sizes, 1), _N_PARTS)))
     return Meetings(np.repeat(np.arange(len(sizes)), n_met), listed)

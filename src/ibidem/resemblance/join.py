@@ -14,6 +14,7 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import starts_of
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
 from ibidem.resemblance.frequent_shingles import CommonShingles, Meetings, find_common, find_meetings
 from ibidem.resemblance.kernels import join as kernels
@@ -124,8 +125,7 @@ def _rank_documents(
     n_index = n_shared.copy() if whole else np.maximum(bounds.index_prefix - (size - n_shared), 0)
     if len(common):
         kernels.leave_out_common(keys, start, n_probe, n_index)
-    prefix_first = np.zeros(len(order) + 1, np.int64)
-    np.cumsum(n_probe, out=prefix_first[1:])
+    prefix_first = starts_of(n_probe)
     entries = np.empty(int(prefix_first[-1]), np.uint64)
     rank_bits = len(order).bit_length()
     kernels.list_prefixes(keys, start, rank_bits, n_probe, n_index, prefix_first, entries)

@@ -15,6 +15,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.matches.kernels.bounds import needed_overlap
+
 _EXACT_SIZES = 256
 
 
@@ -61,11 +63,11 @@ class OverlapLimits:
 def resemblance_limits(min_similarity: Fraction, min_containment: Fraction, largest: int) -> OverlapLimits:
     """Return the limits for overlap / union ≥ `min_similarity`, or overlap / smaller ≥ `min_containment` unless that is 0."""
     p, q = min_similarity.as_integer_ratio()
-    by_sum = _ceiling(p * _numbers(2 * largest + 1), p + q)
+    by_sum = needed_overlap.py_func(_numbers(2 * largest + 1), 0, p, q)  # over a whole array at once
     if min_containment == 0:
         return OverlapLimits(by_sum, _numbers(0))
     p, q = min_containment.as_integer_ratio()
-    return OverlapLimits(by_sum, _ceiling(p * _numbers(largest + 1), q))
+    return OverlapLimits(by_sum, -(-p * _numbers(largest + 1) // q))
 
 
 def sampled_limits(
@@ -117,7 +119,3 @@ def _binomial_quantiles(share: float, probability: float, largest: int) -> NDArr
 
 def _numbers(n: int) -> NDArray[np.int64]:
     return np.arange(n, dtype=np.int64)
-
-
-def _ceiling(numerator: NDArray[np.int64], denominator: int) -> NDArray[np.int64]:
-    return -(-numerator // denominator)

@@ -13,6 +13,7 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import starts_of
 from ibidem.execution.spill import SpillingColumn
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
 from ibidem.resemblance.kernels import prune as prune_kernels
@@ -111,6 +112,5 @@ def _select(
     selected = SpillingColumn(np.uint64)
     for part in map_parts(select, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)):
         selected.append(part)
-    first = np.zeros(len(n_kept) + 1, np.int64)
-    np.cumsum(n_kept, out=first[1:])
+    first = starts_of(n_kept)
     return n_kept, HashSets(selected.finish(), first)

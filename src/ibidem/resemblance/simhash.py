@@ -12,6 +12,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.ragged import ranges
 from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
 from ibidem.resemblance.kernels import sketches as sketch_kernels
 from ibidem.signatures.base import HashSets
@@ -74,7 +75,7 @@ def _cross(
     """Return, for each i, all combinations of n_x[i] numbers from x_first[i] on and n_y[i] numbers from y_first[i] on."""
     n = n_x * n_y
     which = np.repeat(np.arange(len(n)), n)
-    at = np.arange(len(which)) - (np.cumsum(n) - n)[which]
+    at = ranges(0, n)
     return x_first[which] + at // n_y[which], y_first[which] + at % n_y[which]
 
 

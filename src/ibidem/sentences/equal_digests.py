@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection, text_buffers
+from ibidem.columns.postings import postings_of
 from ibidem.execution.tasks import MapParts
-from ibidem.passages.diagonals import group_equal
 from ibidem.sentences import CheckKey, Checks, settle_digests
 from ibidem.sentences.kernels.checks import find_unlike
 
@@ -22,7 +22,7 @@ def settle_sentences(collection: Collection, map_parts: MapParts) -> Collection:
 
     Digests of sentences that were made to collide are replaced.
     """
-    groups = group_equal(collection.digest)
+    groups = postings_of(collection.digest)
     rows = groups.rows
     heads = np.repeat(rows[groups.first[:-1]], np.diff(groups.first))
     key = CheckKey.drawn()

@@ -12,18 +12,8 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection, gather, text_buffers, text_key
 from ibidem.columns.hashes import draw_seed, mix
-from ibidem.columns.parted_tables import (
-    CHECKED,
-    EQUAL,
-    NAMED,
-    OF_SENTENCE,
-    SPLIT,
-    PlacedDocuments,
-    as_lists,
-    copied,
-    starts_of,
-    table_of,
-)
+from ibidem.columns.parted_tables import CHECKED, EQUAL, NAMED, OF_SENTENCE, SPLIT, PlacedDocuments, table_of
+from ibidem.columns.ragged import as_lists, starts_of, take_ranges
 from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sent, record_batches, route_by_hash
 from ibidem.execution.layout import Layout
@@ -151,7 +141,7 @@ def _seen(collection: Collection, batch: pa.RecordBatch, documents: Numbers, lay
     for home in np.unique(homes):
         here = np.flatnonzero(homes == home)
         chosen = here[_different(collection.digest[here], checks[here])]
-        texts_of_types = copied(data, begins[chosen], sizes[chosen])
+        texts_of_types = take_ranges(data, begins[chosen], sizes[chosen])
         buffers = [None, pa.py_buffer(starts_of(sizes[chosen])), pa.py_buffer(texts_of_types)]
         texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(chosen), buffers)
         digests = collection.digest[chosen]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.hashes import GOLDEN, SEED, mix
 from ibidem.execution.compiler import growing_kernel, inner_kernel, outer_kernel, twice
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @outer_kernel
@@ -51,7 +49,7 @@ def dense_types(type_of_row, first_rows):
 def _slot_of(token, slots, hashes):
     """Slot of a token in a table of open addressing, or the free slot where it belongs; -1 marks a free slot."""
     mask = np.uint64(len(slots) - 1)
-    slot = (token * _GOLDEN >> np.uint64(20)) & mask
+    slot = (token * GOLDEN >> np.uint64(20)) & mask
     while slots[slot] >= 0 and hashes[slots[slot]] != token:
         slot = (slot + np.uint64(1)) & mask
     return slot

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment.differences import word_differences, word_places
+from ibidem.columns.ragged import ranges
 from ibidem.sentences import split_sentences
 
 # A text of more characters is shown around its passages only.
@@ -108,7 +109,7 @@ def shade(text: str, spans: Sequence[tuple[int, int, int]]) -> list[dict[str, in
     last = np.searchsorted(sentences[:, 0], end, side="left")
     lengths = np.maximum(last - first, 0)
     of_span = np.repeat(np.arange(len(start)), lengths)
-    sentence = np.arange(len(of_span)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + first[of_span]
+    sentence = ranges(first, lengths)
     covered = np.minimum(end[of_span], sentences[sentence, 1]) - np.maximum(start[of_span], sentences[sentence, 0])
     n_others = int(other.max()) + 1
     pairs, where = np.unique(sentence * n_others + other[of_span], return_inverse=True)

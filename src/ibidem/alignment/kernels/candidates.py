@@ -187,7 +187,7 @@ def list_rectangles(
     n = np.int64(0)
     for document in range(begin, end):
         start, stop = first[document], first[document + 1]
-        sort_seeds(meetings, start, stop, 1)  # bonds are numbered in reading order, so this is by document b too
+        sort_seeds(start, stop, meetings, 1)  # bonds are numbered in reading order, so this is by document b too
         while start < stop:
             other = documents[meetings[2 * start + 1]]
             after = start + 1
@@ -207,7 +207,7 @@ def list_rectangles(
                     # One bond that repeats on the other side is no more than one.
                     is_enough = True
                     for side in range(2):
-                        sort_seeds(places, span[0], span[1], side)
+                        sort_seeds(span[0], span[1], places, side)
                         n_different = 1
                         for i in range(span[0] + 1, span[1]):
                             n_different += places[2 * i + side] != places[2 * i - 2 + side]

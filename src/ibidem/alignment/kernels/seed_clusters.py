@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.execution.compiler import inner_kernel
+from ibidem.columns.kernels.shell_sort import shell_sort
+from ibidem.execution.compiler import inlined_kernel, inner_kernel
 
 TASK = 5  # first seed, end, side to cut by, whether the other side has been looked at, gap
 
 
-@inner_kernel
-def sort_seeds(seeds, start, end, side):
-    """Shell sort of seeds (flat pairs) by one side: in place, and there are few."""
-    n = end - start
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(start + gap, end):
-            key, other = seeds[2 * i + side], seeds[2 * i + 1 - side]
-            j = i
-            while j >= start + gap and seeds[2 * (j - gap) + side] > key:
-                seeds[2 * j + side] = seeds[2 * (j - gap) + side]
-                seeds[2 * j + 1 - side] = seeds[2 * (j - gap) + 1 - side]
-                j -= gap
-            seeds[2 * j + side], seeds[2 * j + 1 - side] = key, other
-        gap //= 3
+@inlined_kernel
+def _insert_seed(begin, gap, i, seeds, side):
+    """Order seeds (flat pairs) by one side."""
+    key, other = seeds[2 * i + side], seeds[2 * i + 1 - side]
+    while i >= begin + gap and seeds[2 * (i - gap) + side] > key:
+        seeds[2 * i + side] = seeds[2 * (i - gap) + side]
+        seeds[2 * i + 1 - side] = seeds[2 * (i - gap) + 1 - side]
+        i -= gap
+    seeds[2 * i + side], seeds[2 * i + 1 - side] = key, other
+
+
+sort_seeds = shell_sort(_insert_seed)
 
 
 @inner_kernel
@@ -47,7 +43,7 @@ def next_cluster(seeds, tasks, n, span):
         start, end, side, is_whole, gap = (
             tasks[TASK * n], tasks[TASK * n + 1], tasks[TASK * n + 2], tasks[TASK * n + 3], tasks[TASK * n + 4],
         )  # fmt: skip
-        sort_seeds(seeds, start, end, side)
+        sort_seeds(start, end, seeds, side)
         first = start
         for i in range(start + 1, end + 1):
             if i < end and seeds[2 * i + side] - seeds[2 * (i - 1) + side] <= gap + 1:

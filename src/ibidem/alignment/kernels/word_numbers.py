@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from ibidem.columns.hashes import GOLDEN
 from ibidem.execution.compiler import inlined_kernel, inner_kernel
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
 
 @inlined_kernel
 def _number(keys, stamps, numbers, mask, stamp, key, n):
     """Return the number of a key: the one it has since this stamp, or `n` if it is new."""
-    at = np.int64((key * _SPREAD) >> _HALF) & mask
+    at = np.int64((key * GOLDEN) >> _HALF) & mask
     while stamps[at] == stamp:
         if keys[at] == key:
             return np.int64(numbers[at])

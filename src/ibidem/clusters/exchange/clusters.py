@@ -12,7 +12,8 @@ from ibidem.clusters import cluster_found, containers_first, expand
 from ibidem.clusters.removals import similarity_to_kept
 from ibidem.clusters.tables import listed_pairs
 from ibidem.columns.components_exchange import connect
-from ibidem.columns.parted_tables import as_lists, starts_of, table_of
+from ibidem.columns.parted_tables import table_of
+from ibidem.columns.ragged import as_lists, starts_of
 from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import Duplicates, Found

@@ -23,12 +23,12 @@ from ibidem.clusters.exchange.cut_windows import Rule, windows_of
 from ibidem.clusters.removals import passage_removals
 from ibidem.columns.collection import Collection
 from ibidem.columns.components_exchange import EDGES, home_of_nodes
-from ibidem.columns.parted_tables import CLASSED, collection_of, flat, in_order, lengths, starts_of, stretches, table_of
+from ibidem.columns.parted_tables import CLASSED, collection_of, in_order, table_of
+from ibidem.columns.ragged import flat, lengths, ranges, starts_of
+from ibidem.columns.rows import rows_of
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
-from ibidem.matches import TypeSets, sort_sets
-from ibidem.matches.core import rows_of
-from ibidem.passages import Cells
+from ibidem.matches import Cells, TypeSets, sort_sets
 from ibidem.signatures import HashSets, SentenceTypes, collapse_sentences
 
 _RANKED = pa.schema([*CLASSED, ("rank_key", pa.int64())])
@@ -125,5 +125,5 @@ def _type_sets(documents: pa.Table, collection: Collection, types: SentenceTypes
     counts = np.zeros(len(types), np.int64)
     counts[of_set[chosen]] = sizes[chosen]
     first = starts_of(counts)
-    at = stretches((np.cumsum(sizes) - sizes)[chosen], sizes[chosen])
+    at = ranges((np.cumsum(sizes) - sizes)[chosen], sizes[chosen])
     return sort_sets(HashSets(flat(documents, "sets")[at], first))

@@ -14,7 +14,6 @@ Names = NDArray[np.uint64]
 Truths = NDArray[np.bool_]
 
 PLACE: list[tuple[str, Any]] = [("rank", pa.int64()), ("document", pa.int64()), ("row", pa.int64())]
-STEP = np.uint64(0x9E3779B97F4A7C15)  # numbers that count up, times this, lie far apart
 
 
 @dataclass(frozen=True)

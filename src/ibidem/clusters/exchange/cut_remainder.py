@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ibidem.clusters.exchange.cut_order import STEP, Names, Places, find, firsts, numbered
+from ibidem.clusters.exchange.cut_order import Names, Places, find, firsts, numbered
 from ibidem.clusters.exchange.cut_rounds import CUTS, PAIRS, STAYING, Undecided
 from ibidem.clusters.exchange.cut_windows import Rule
 from ibidem.clusters.kernels.cut_remainder import decide_rows
 from ibidem.columns.components_exchange import EDGES, ROOTS, connect, home_of_nodes
+from ibidem.columns.hashes import FACTOR, GOLDEN
 from ibidem.columns.parted_tables import table_of
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 
-_FACTOR = np.uint64(0xD6E8FEB86659FD93)
+_FACTOR = np.uint64(FACTOR)
 
 
 def decide_left(flow: Flow, left: Undecided, at_once: bool, layout: Layout, rule: Rule) -> PartedTable:
@@ -79,7 +80,7 @@ def routed_roots(flow: Flow, name: str, edges: PartedTable, route: Any) -> Parte
 def _row_nodes(places: Places) -> Names:
     """Return a name for each row. Two rows of one name would only be decided in one task."""
     document, row = places.document.astype(np.uint64), places.row.astype(np.uint64)
-    mixed: Names = document * _FACTOR + row * STEP
+    mixed: Names = document * _FACTOR + row * GOLDEN
     return (mixed ^ mixed >> np.uint64(32)) * _FACTOR
 
 

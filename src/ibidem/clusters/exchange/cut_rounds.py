@@ -15,9 +15,11 @@ from itertools import count
 import numpy as np
 import pyarrow as pa
 
-from ibidem.clusters.exchange.cut_order import PLACE, STEP, Names, Numbers, Places, Truths, find, first_of_each, numbered
+from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, Truths, find, first_of_each, numbered
 from ibidem.clusters.exchange.cut_windows import ROWS, WINDOWS, Rule, merged_windows
+from ibidem.columns.hashes import GOLDEN
 from ibidem.columns.parted_tables import table_of
+from ibidem.columns.ragged import ranges
 from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 
@@ -116,10 +118,10 @@ def _slots_of(rows: pa.Table, windows: pa.Table, size: int) -> tuple[Places, Nam
     begins = starts[np.flatnonzero(np.append(True, ~linked)[: len(starts)])]
     lasts = starts[np.flatnonzero(np.append(~linked, True)[: len(starts)])]
     counts = lasts - begins + size
-    row = np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
+    row = ranges(begins, counts)
     window = np.minimum(np.repeat(lasts, counts), row)
     offset = row - window
-    slots = keys[window] + offset.astype(np.uint64) * STEP
+    slots = keys[window] + offset.astype(np.uint64) * GOLDEN
     first = Places.of(windows).take(at[window])
     return places.take(row), slots, Places(first.rank, first.document, first.row + offset)
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ibidem.clusters.exchange.cut_order import STEP, Names, Numbers, Truths, find, numbered
-from ibidem.columns.hashes import mix
-from ibidem.columns.parted_tables import stretches, table_of
+from ibidem.clusters.exchange.cut_order import Names, Numbers, Truths, find, numbered
+from ibidem.columns.hashes import GOLDEN, mix
+from ibidem.columns.parted_tables import table_of
+from ibidem.columns.ragged import ranges
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 
@@ -55,7 +56,7 @@ def spans_of(flow: Flow, rows: PartedTable, cuts: list[PartedTable], layout: Lay
         rows = known["rows"]
         matched, first_row, last_row = (asked[name].to_numpy() for name, _ in _RANGE)
         counts = last_row - first_row + 1
-        at = _row_index(rows, np.repeat(matched, counts), stretches(first_row, counts))
+        at = _row_index(rows, np.repeat(matched, counts), ranges(first_row, counts))
         heads = np.cumsum(counts) - counts
         start, end = rows["start"].to_numpy()[at[heads]], rows["end"].to_numpy()[at[heads + counts - 1]]
         check = _checks_of(rows["check"].to_numpy()[at], heads)
@@ -63,8 +64,8 @@ def spans_of(flow: Flow, rows: PartedTable, cuts: list[PartedTable], layout: Lay
 
     def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         spans, told = tables["spans"], tables["told"]
-        ranges = [np.concatenate([spans[name].to_numpy(), told[name].to_numpy()]) for name, _ in _RANGE]
-        number, _ = numbered(*ranges)
+        asked = [np.concatenate([spans[name].to_numpy(), told[name].to_numpy()]) for name, _ in _RANGE]
+        number, _ = numbered(*asked)
         answer = np.empty(told.num_rows, np.int64)
         answer[number[spans.num_rows :]] = np.arange(told.num_rows)
         chosen = told.take(pa.array(answer[number[: spans.num_rows]]))
@@ -117,9 +118,9 @@ def _checks_of(checks: Names, heads: Numbers) -> Names:
     """Return one number for the checks of each span, in their order; spans begin at the heads."""
     if len(heads) == 0:
         return np.empty(0, np.uint64)
-    place = np.arange(len(checks)) - np.repeat(heads, np.diff(np.append(heads, len(checks))))
+    place = ranges(0, np.diff(np.append(heads, len(checks))))
     fold: Any = mix.py_func  # over a whole array at once
-    return np.add.reduceat(fold(checks, place.astype(np.uint64) * STEP), heads)
+    return np.add.reduceat(fold(checks, place.astype(np.uint64) * GOLDEN), heads)
 
 
 def _row_index(rows: pa.Table, document: Numbers, row: Numbers) -> Numbers:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, find, first_of_each, firsts
 from ibidem.clusters.kernels.cuts import drop_short_windows
 from ibidem.columns.collection import Collection
-from ibidem.columns.parted_tables import collection_of, flat, in_order, starts_of, table_of
+from ibidem.columns.parted_tables import collection_of, in_order, table_of
+from ibidem.columns.ragged import flat, starts_of
+from ibidem.columns.rows import Rows, rows_of
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
-from ibidem.matches.core import rows_of
-from ibidem.passages import Rows
 from ibidem.passages.kernels.windows import window_keys
 
 _KEYS = pa.schema([("key", pa.uint64()), ("standing", pa.int8()), ("first", pa.int64()), ASKER])

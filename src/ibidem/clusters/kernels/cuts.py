@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.matches.kernels.bounds import needed_overlap
 from ibidem.matches.kernels.join import overlap_of, popcount
 
 
@@ -73,7 +74,7 @@ def _match(x, y, length, types, start, size, values, bitmaps, p, q):
         u = types[y + k]
         if t == u:
             continue
-        needed = (p * (size[t] + size[u]) + p + q - 1) // (p + q)
+        needed = needed_overlap(size[t], size[u], p, q)
         # Bits in which the bitmaps differ are at most the elements in which the sets do.
         if np.int64(popcount(bitmaps[t] ^ bitmaps[u])) > size[t] + size[u] - 2 * needed:
             return False

@@ -40,14 +40,3 @@ def list_meetings(
                 room[n] = j * n_buckets + bucket
                 n += 1
     return len(documents), n
-
-
-@outer_kernel
-def copy_stretches(values, begins, counts, out):
-    """Write `counts[i]` values from `begins[i]` on, for each i, one after the other."""
-    n = 0
-    for i in range(len(begins)):
-        begin = begins[i]
-        for k in range(counts[i]):
-            out[n] = values[begin + k]
-            n += 1

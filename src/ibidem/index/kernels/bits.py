@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.execution.compiler import inner_kernel, outer_kernel
-from ibidem.index.kernels.segment import sort_numbers
 from ibidem.matches.kernels.join import popcount
 
 _ONE = np.uint64(1)
@@ -233,7 +233,7 @@ def search(
             end = _scan_query(signatures, queries[q], np.uint64(radius), found, results)
         elif end >= 0:
             patience = max_work
-            sort_numbers(results, found, end - found)  # tables give them in rising runs, mostly few
+            sort_numbers(found, end, results)  # tables give them in rising runs, mostly few
         if end < 0:
             return q
         found = end

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.execution.compiler import inner_kernel, outer_kernel
-from ibidem.index.kernels.segment import document_of, read_number, sort_numbers
-from ibidem.matches.kernels.join import find_root, unite
+from ibidem.index.kernels.segment import document_of, read_number
 
 
 @outer_kernel
@@ -90,7 +90,7 @@ def shared_words(lists, list_first, types, local, numbers, filler, values, first
                 values[at] = filler + n_others
                 n_others += 1
             at += 1
-        sort_numbers(values, begin, at - begin)
+        sort_numbers(begin, at, values)
         first[k + 1] = at
 
 
@@ -126,15 +126,6 @@ def trim_documents(documents, document_first, types, sizes, matched, begins, end
                 break
         begins[k] = begin
         ends[k] = end
-
-
-@outer_kernel
-def unite_pairs(a, b, parent):
-    """Join the components of every a with those of b, and let every node point at its root."""
-    for k in range(len(a)):
-        unite(parent, a[k], b[k])
-    for x in range(len(parent)):
-        parent[x] = find_root(parent, x)
 
 
 @outer_kernel

@@ -12,6 +12,7 @@ import numpy as np
 
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.index.kernels.segment import add_to_fingerprint, document_of, read_number
+from ibidem.matches.kernels.bounds import largest_partner, needed_overlap, smallest_partner
 
 _NEVER = np.int64(1) << 60
 
@@ -264,13 +265,13 @@ def search_similar(
         begin = n_out
         n_query = first[t + 1] - first[t]
         n = _gather(t, words, first, weights, masks, local, mine, mine_weight, mine_mask)
-        smallest = -(-p * n_query // q)
+        smallest = smallest_partner(n_query, p, q)
         n_kept = 0
         for j in range(n - smallest + 1 if n > 0 else 0):
             at = np.int64(prefix_first[mine[j]])
             end = np.int64(prefix_first[mine[j] + 1])
             # The largest type that shares enough with the words from here on, all of them if 255 may be one.
-            largest = (n - j) * (p + q) // p - n_query
+            largest = largest_partner(n_query, n - j, p, q)
             u = np.int64(0)
             while at < end and n_kept < most:
                 n_block, at, u = _read_block(prefix_postings, at, end, u, block)
@@ -285,7 +286,7 @@ def search_similar(
                         size = max(size, smallest)
                     if size < smallest or size > largest:
                         continue
-                    left = n - j - -(-p * (n_query + size) // (p + q))  # so many of the words after this one may be missing
+                    left = n - j - needed_overlap(n_query, size, p, q)  # so many of the words after this one may be missing
                     absent = ~signatures[block[k]]
                     missing = 0
                     for i in range(j + 1, n):
@@ -300,7 +301,7 @@ def search_similar(
                 _fetch_lists(block, n_left, list_first, lists, outcome)
                 for k in range(n_left):
                     v = block[k]
-                    slack = n - -(-p * (n_query + block_size[k]) // (p + q))
+                    slack = n - needed_overlap(n_query, np.int64(block_size[k]), p, q)
                     if not _compare(
                         lists, np.int64(list_first[v]), np.int64(list_first[v + 1]), n, mine, mine_weight, j, -1, slack, outcome
                     ):

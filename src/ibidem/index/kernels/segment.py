@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.matches.kernels.bounds import probe_prefix
 
 
 @inlined_kernel
@@ -49,23 +51,6 @@ def number_length(number):
     return length
 
 
-@inner_kernel
-def sort_numbers(values, begin, n):
-    """Shell sort of `values[begin:begin + n]` in place: lists are short."""
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(begin + gap, begin + n):
-            value = values[i]
-            j = i
-            while j >= begin + gap and values[j - gap] > value:
-                values[j] = values[j - gap]
-                j -= gap
-            values[j] = value
-        gap //= 3
-
-
 @outer_kernel
 def count_types(words, first, last_type, counts):
     """Count by word the types that hold it; `last_type` is all -1."""
@@ -92,7 +77,7 @@ def write_lists(words, first, order, rank, scratch, lists, list_first, sizes):
         n = first[t + 1] - first[t]
         for i in range(n):
             scratch[i] = rank[words[first[t] + i]]
-        sort_numbers(scratch, 0, n)
+        sort_numbers(0, n, scratch)
         at = write_number(lists, at, n)
         size = 0
         for i in range(n - 1, -1, -1):
@@ -139,7 +124,7 @@ def _prefix_length(words, begin, end, size, p, q):
         n = 0
         for i in range(begin, end):
             n += i == begin or words[i] != words[i - 1]
-    return n - -(-p * n // q) + 1
+    return probe_prefix(n, p, q)
 
 
 @inlined_kernel

@@ -12,18 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.parted_tables import (
-    CLASSED,
-    as_lists,
-    copied,
-    distinct_pairs,
-    flat,
-    in_order,
-    lengths,
-    placed_documents,
-    starts_of,
-    table_of,
-)
+from ibidem.columns.parted_tables import CLASSED, distinct_pairs, in_order, placed_documents, table_of
+from ibidem.columns.ragged import as_lists, flat, lengths, starts_of, take_ranges
 from ibidem.config import SET_SIGNATURES, Config
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
@@ -130,7 +120,7 @@ def _tell_documents(
         document = np.repeat(np.arange(len(counts)), counts)[compared]
         of_document = np.bincount(document, minlength=len(counts))
         set_sizes = sizes[at[compared]]
-        sets = copied(hashes, first[at[compared]], set_sizes)
+        sets = take_ranges(hashes, first[at[compared]], set_sizes)
         of_sets = np.bincount(document, set_sizes, len(counts)).astype(np.int64)
         lists = [
             as_lists(digests, counts, pa.uint64()),

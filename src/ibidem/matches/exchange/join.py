@@ -20,15 +20,16 @@ from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES, ROOTS, connect
 from ibidem.columns.hashes import mix
-from ibidem.columns.parted_tables import as_lists, flat, lengths, portions, starts_of, table_of
+from ibidem.columns.kernels.union_find import flatten, unite_pairs
+from ibidem.columns.parted_tables import portions, table_of
+from ibidem.columns.postings import postings_of
+from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
 from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sent, order_of, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.matches import MOST_POSTINGS, join_types, sort_sets
 from ibidem.matches.kernels import exchange as kernels
-from ibidem.matches.kernels.join import flatten, unite_pairs
-from ibidem.passages.diagonals import group_equal
 from ibidem.signatures import HashSets
 from ibidem.signatures.exchange.sentence_types import CLASSES, TYPES, Maker, emit_classes, tokens_of
 from ibidem.signatures.sentence_types import number_hashes
@@ -174,14 +175,12 @@ def _list_postings(flow: Flow, sets: PartedTable, levels: _Levels, config: Confi
             kernels.look_up(hashes, frequent, level, table_bits, table_first, of_hash)
             bitmaps = np.empty(len(sizes), np.uint64)
             kernels.order_sets(hashes, of_hash, first, bitmaps)
-            n_probe = np.where(sizes > 0, sizes - -(-p * sizes // q) + 1, 0)
-            n_index = sizes - -(-2 * p * sizes // (p + q)) + 1
             n_postings = 0
             for _ in range(2):  # first to learn how many there are
                 keys, which = np.empty(n_postings, np.uint64), np.empty(n_postings, np.int32)
                 is_indexed = np.empty(n_postings, np.bool_)
                 n_postings = kernels.list_prefixes(
-                    hashes, of_hash, least_common, in_twos, first, n_probe, n_index, keys, which, is_indexed
+                    hashes, of_hash, least_common, in_twos, first, p, q, keys, which, is_indexed
                 )
             columns = [keys, digests[which], sizes[which], bitmaps[which], is_indexed]
             yield Sent("postings", table_of(columns, _POSTINGS), route_by_hash(keys, layout.n_partitions))
@@ -232,7 +231,7 @@ class _Met(NamedTuple):
     def at(cls, keys: NDArray[np.uint64], sizes: NDArray[Any]) -> _Met:
         """Return where keys meet."""
         by_size = order_of(sizes)
-        groups = group_equal(keys[by_size])  # leaves rows in their order
+        groups = postings_of(keys[by_size])  # leaves rows in their order
         return cls(by_size[groups.rows], groups.first)
 
     @property

@@ -4,43 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.columns.hashes import mix
+from ibidem.columns.hashes import GOLDEN, mix
+from ibidem.columns.kernels.shell_sort import shell_sort
+from ibidem.columns.kernels.union_find import find_root, unite
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
-from ibidem.matches.kernels.join import find_root, overlap_of, popcount, unite
+from ibidem.matches.kernels.bounds import index_prefix, needed_overlap, probe_prefix, smallest_partner
+from ibidem.matches.kernels.join import overlap_of, popcount
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LONG_SET = 256
 
 
-@inner_kernel
-def _sort(hashes, levels, begin, end):
-    """Shell sort of one set by level, then by hash."""
-    n = end - begin
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(begin + gap, end):
-            value = hashes[i]
-            level = levels[i]
-            j = i
-            while j >= begin + gap and (levels[j - gap] > level or (levels[j - gap] == level and hashes[j - gap] > value)):
-                hashes[j] = hashes[j - gap]
-                levels[j] = levels[j - gap]
-                j -= gap
-            hashes[j] = value
-            levels[j] = level
-        gap //= 3
+@inlined_kernel
+def _insert_member(begin, gap, i, hashes, levels):
+    """Order by level, then by hash."""
+    value = hashes[i]
+    level = levels[i]
+    while i >= begin + gap and (levels[i - gap] > level or (levels[i - gap] == level and hashes[i - gap] > value)):
+        hashes[i] = hashes[i - gap]
+        levels[i] = levels[i - gap]
+        i -= gap
+    hashes[i] = value
+    levels[i] = level
+
+
+_sort_members = shell_sort(_insert_member)
 
 
 @outer_kernel
 def order_sets(hashes, levels, first, bitmaps):
     """Put the members of every set in order of level and hash, in place; write the sets' parity bitmaps."""
     for t in range(len(first) - 1):
-        _sort(hashes, levels, first[t], first[t + 1])
+        _sort_members(first[t], first[t + 1], hashes, levels)
         bitmap = np.uint64(0)
         for i in range(first[t], first[t + 1]):
-            bitmap ^= np.uint64(1) << (hashes[i] * _GOLDEN >> np.uint64(58))
+            bitmap ^= np.uint64(1) << (hashes[i] * GOLDEN >> np.uint64(58))
         bitmaps[t] = bitmap
 
 
@@ -61,13 +58,13 @@ def look_up(hashes, frequent, levels, table_bits, table_first, out):
 
 
 @outer_kernel
-def list_prefixes(hashes, levels, least_common, sizes_in_twos, first, n_probe, n_index, keys, which, is_indexed):
-    """Write what every set is met by: the first `n_probe` of its members, which are in order of their level.
+def list_prefixes(hashes, levels, least_common, sizes_in_twos, first, p, q, keys, which, is_indexed):
+    """Write what every set is met by: the first of its members (`probe_prefix`), which are in order of their level.
 
-    Too many sets have a member of level `least_common` or above. Sets that must share two members share a second one among the
-    first `n_probe` + 1: there, two members together are a key. Sets that may be similar by one member alone are met by it too.
+    Too many sets have a member of level `least_common` or above. Sets that must share two members share a second one among
+    these and one more: there, two members together are a key. Sets that may be similar by one member alone are met by it too.
     So are those of `sizes_in_twos[0]` members or more, and only so beyond `sizes_in_twos[1]`: two of many would be too many.
-    Also written are the number of the set, and whether the key is of the first `n_index` members (with the second: and one
+    Also written are the number of the set, and whether the key is of the `index_prefix` (with the second: and one
     more). Writes only as far as there is room; returns how many there are.
     """
     least_alone, most_in_twos = sizes_in_twos
@@ -75,20 +72,22 @@ def list_prefixes(hashes, levels, least_common, sizes_in_twos, first, n_probe, n
     for t in range(len(first) - 1):
         begin = first[t]
         size = first[t + 1] - begin
-        for k in range(n_probe[t]):
+        n_probe = probe_prefix(size, p, q) if size > 0 else 0
+        n_index = index_prefix(size, p, q)
+        for k in range(n_probe):
             is_common = levels[begin + k] >= least_common
-            if not is_common or n_probe[t] == size or size >= least_alone:
+            if not is_common or n_probe == size or size >= least_alone:
                 if n < len(keys):
                     keys[n] = hashes[begin + k]
                     which[n] = t
-                    is_indexed[n] = k < n_index[t]
+                    is_indexed[n] = k < n_index
                 n += 1
             if is_common and size <= most_in_twos:
-                for second in range(k + 1, min(n_probe[t] + 1, size)):
+                for second in range(k + 1, min(n_probe + 1, size)):
                     if n < len(keys):
                         keys[n] = mix(hashes[begin + k], hashes[begin + second])
                         which[n] = t
-                        is_indexed[n] = second <= n_index[t]
+                        is_indexed[n] = second <= n_index
                     n += 1
     return n
 
@@ -122,16 +121,10 @@ def _first_met(member, size, x, begin, p, q):
     """Return the first set at the member of set x that is not too small for it; `begin` is what was so for the set before."""
     if x > 0 and member[x] != member[x - 1]:
         begin = x
-    smallest = (p * np.int64(size[x]) + q - 1) // q
+    smallest = smallest_partner(np.int64(size[x]), p, q)
     while size[begin] < smallest:
         begin += 1
     return begin
-
-
-@inlined_kernel
-def _needed_overlap(size_x, size_y, p, q):
-    """Return how many members two sets must share to be similar."""
-    return (p * (size_x + size_y) + p + q - 1) // (p + q)
 
 
 @inlined_kernel
@@ -141,7 +134,7 @@ def _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
     """
     size_x = np.int64(size[x])
     size_y = np.int64(size[y])
-    most_differing = size_x + size_y - 2 * _needed_overlap(size_x, size_y, p, q)
+    most_differing = size_x + size_y - 2 * needed_overlap(size_x, size_y, p, q)
     return is_indexed[y] and np.int64(popcount(bitmap[x] ^ bitmap[y])) <= most_differing
 
 
@@ -209,7 +202,7 @@ def unite_similar(member, number, size, bitmap, is_indexed, first, values, p, q,
         for y in range(begin, x):
             if size[y] != size_y:
                 size_y = np.int64(size[y])
-                needed = _needed_overlap(size_x, size_y, p, q)
+                needed = needed_overlap(size_x, size_y, p, q)
             if np.int64(popcount(bitmap[x] ^ bitmap[y])) > size_x + size_y - 2 * needed or not is_indexed[y]:
                 continue
             if find_root(parent, number[x]) == find_root(parent, number[y]):

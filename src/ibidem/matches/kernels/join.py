@@ -1,7 +1,7 @@
-"""Kernels of the set-similarity join: sorted sets, postings, the join itself, components.
+"""Kernels of the set-similarity join: sorted sets, postings, the join itself.
 
 A *set* is the signature of a type: distinct token ranks, rarest token first, `values[start[t] : start[t] + size[t]]`.
-The limit is the fraction p/q; every bound below is whole-number arithmetic.
+The limit is the fraction p/q.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from ibidem.columns.hashes import GOLDEN
+from ibidem.columns.kernels.shell_sort import sort_numbers
+from ibidem.columns.kernels.union_find import find_root, unite
 from ibidem.execution.compiler import inner_kernel, outer_kernel
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from ibidem.matches.kernels.bounds import index_prefix, largest_partner, needed_overlap, probe_prefix, smallest_partner
 
 
 @intrinsic
@@ -38,25 +40,14 @@ def sort_sets(ids, start, type_from, type_to, rank, size, bitmaps):
         segment = ids[begin : begin + n]
         for i in range(n):
             segment[i] = rank[segment[i]]
-        gap = 1
-        while gap < n // 3:
-            gap = 3 * gap + 1
-        while gap > 0:  # shell sort: sentences are short
-            for i in range(gap, n):
-                value = segment[i]
-                j = i
-                while j >= gap and segment[j - gap] > value:
-                    segment[j] = segment[j - gap]
-                    j -= gap
-                segment[j] = value
-            gap //= 3
+        sort_numbers(0, n, segment)
         distinct = 0
         bitmap = np.uint64(0)
         for i in range(n):
             if i == 0 or segment[i] != segment[distinct - 1]:
                 segment[distinct] = segment[i]
                 distinct += 1
-                bitmap ^= np.uint64(1) << (np.uint64(segment[distinct - 1]) * _GOLDEN >> np.uint64(58))
+                bitmap ^= np.uint64(1) << (np.uint64(segment[distinct - 1]) * GOLDEN >> np.uint64(58))
         size[t] = distinct
         bitmaps[t] = bitmap
 
@@ -76,13 +67,13 @@ def order_by_count(keys, starts, items, ordered):
 
 @outer_kernel
 def count_postings(order, size, start, values, n_single, p, q, posting_first):
-    """Count, by rank, the postings of the indexing prefixes: |y| - ceil(2 p |y| / (p + q)) + 1 elements of each set.
+    """Count, by rank, the postings of the indexing prefixes (`index_prefix`) of all sets.
 
     The first `n_single` ranks stand in one set only and lead nowhere: they have no postings.
     """
     for i in range(len(order)):
         t = order[i]
-        prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1
+        prefix = index_prefix(np.int64(size[t]), p, q)
         for k in range(prefix):
             if values[start[t] + k] >= n_single:
                 posting_first[values[start[t] + k] + 1] += 1
@@ -95,7 +86,7 @@ def fill_postings(order, size, start, values, bitmaps, n_single, p, q, cursor, w
     """Write the postings of every rank in rising order of set size, bitmaps and sizes beside them to be read in sequence."""
     for i in range(len(order)):
         t = order[i]
-        prefix = size[t] - (2 * p * size[t] + p + q - 1) // (p + q) + 1
+        prefix = index_prefix(np.int64(size[t]), p, q)
         for k in range(prefix):
             r = values[start[t] + k]
             if r < n_single:
@@ -129,48 +120,6 @@ def overlap_of(values, start_a, size_a, start_b, size_b, needed):
     return overlap if overlap >= needed else -1
 
 
-@inner_kernel
-def find_root(parent, x):
-    """Root of x, halving the path on the way."""
-    while parent[x] != x:
-        parent[x] = parent[parent[x]]
-        x = parent[x]
-    return x
-
-
-@inner_kernel
-def unite(parent, x, y):
-    """Join two components; the smaller number is the root, so the outcome does not depend on the order of joins."""
-    x = find_root(parent, x)
-    y = find_root(parent, y)
-    if x < y:
-        parent[y] = x
-    elif y < x:
-        parent[x] = y
-
-
-@outer_kernel
-def unite_all(parent, other):
-    """Join the components of two forests over the same nodes into the first."""
-    for x in range(len(parent)):
-        if other[x] != x:
-            unite(parent, x, other[x])
-
-
-@outer_kernel
-def unite_pairs(a, b, parent):
-    """Join the components of every a with those of b."""
-    for k in range(len(a)):
-        unite(parent, a[k], b[k])
-
-
-@outer_kernel
-def flatten(parent):
-    """Let every node point at its root."""
-    for x in range(len(parent)):
-        parent[x] = parent[parent[x]]  # roots have the smallest numbers, so the parent is flat already
-
-
 @outer_kernel
 def join_sets(
     order, size, start, values, bitmaps, n_single, posting_first, who, who_size, who_bitmap, most_postings, p, q,
@@ -186,8 +135,8 @@ def join_sets(
         t = order[x]
         size_x = np.int64(size[t])
         bitmap = bitmaps[t]
-        smallest = (p * size_x + q - 1) // q
-        prefix = size_x - smallest + 1
+        smallest = smallest_partner(size_x, p, q)
+        prefix = probe_prefix(size_x, p, q)
         for k in range(prefix):
             r = values[start[t] + k]
             if r < n_single:
@@ -200,7 +149,7 @@ def join_sets(
                 low += 1
             cursor[r] = low
             # Postings lie in size order: they end where the rest of x cannot suffice any more.
-            largest = (size_x - k) * (p + q) // p - size_x
+            largest = largest_partner(size_x, size_x - k, p, q)
             size_y = np.int64(-1)
             needed = np.int64(0)
             slack = np.uint64(0)
@@ -210,7 +159,7 @@ def join_sets(
                     size_y = np.int64(who_size[at])
                     if size_y > largest:
                         break
-                    needed = (p * (size_x + size_y) + p + q - 1) // (p + q)
+                    needed = needed_overlap(size_x, size_y, p, q)
                     slack = np.uint64(size_x + size_y - 2 * needed)
                 if popcount(bitmap ^ who_bitmap[at]) <= slack:
                     y = who[at]

@@ -10,20 +10,22 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import mix
+from ibidem.columns.kernels.union_find import find_root, unite
 from ibidem.execution.compiler import inner_kernel, outer_kernel
-from ibidem.matches.kernels.join import find_root, overlap_of, popcount, unite
+from ibidem.matches.kernels.bounds import largest_partner, needed_overlap, probe_prefix
+from ibidem.matches.kernels.join import overlap_of, popcount
 
 
 @outer_kernel
 def list_members(order, size, start, values, posting_first, most_postings, rank_from, rank_to, p, q, keys, items, positions):
     """Write the entries of elements [rank_from, rank_to) with more than `most_postings` postings, as far as there is room.
 
-    These are the probing prefixes: |x| - ceil(p |x| / q) + 1 elements of each set. Returns how many there are.
+    These are the probing prefixes (`probe_prefix`). Returns how many there are.
     """
     n = 0
     for i in range(len(order)):
         t = order[i]
-        prefix = size[t] - (p * np.int64(size[t]) + q - 1) // q + 1
+        prefix = probe_prefix(np.int64(size[t]), p, q)
         for k in range(prefix):
             r = values[start[t] + k]
             if r >= rank_from and r < rank_to and posting_first[r + 1] - posting_first[r] > most_postings:
@@ -40,7 +42,7 @@ def count_members(order, size, start, values, posting_first, most_postings, p, q
     """Count, by element, the entries that `list_members` would write."""
     for i in range(len(order)):
         t = order[i]
-        prefix = size[t] - (p * np.int64(size[t]) + q - 1) // q + 1
+        prefix = probe_prefix(np.int64(size[t]), p, q)
         for k in range(prefix):
             r = values[start[t] + k]
             if posting_first[r + 1] - posting_first[r] > most_postings:
@@ -50,7 +52,7 @@ def count_members(order, size, start, values, posting_first, most_postings, p, q
 @inner_kernel
 def _largest_partner(n, position, depth, p, q):
     """Largest set that one of n elements may resemble if they share `depth` elements up to this position and all after it."""
-    return (depth + n - position - 1) * (p + q) // p - n
+    return largest_partner(n, depth + n - position - 1, p, q)
 
 
 @outer_kernel
@@ -86,7 +88,7 @@ def _unite_similar(t, u, size, start, values, bitmaps, p, q, parent):
         return True
     size_t = np.int64(size[t])
     size_u = np.int64(size[u])
-    needed = (p * (size_t + size_u) + p + q - 1) // (p + q)
+    needed = needed_overlap(size_t, size_u, p, q)
     if np.int64(popcount(bitmaps[t] ^ bitmaps[u])) > size_t + size_u - 2 * needed:
         return False
     if overlap_of(values, start[t], size_t, start[u], size_u, needed) < 0:
@@ -221,7 +223,7 @@ def _compare_two(a, b, part_first, items, positions, depth, order, size, start, 
                 size_u = np.int64(size[u])
                 if size_u > largest_u:
                     break  # entries rise by size
-                needed = (p * (size_t + size_u) + p + q - 1) // (p + q)
+                needed = needed_overlap(size_t, size_u, p, q)
             if depth + size_u - positions[y] - 1 < needed:
                 continue
             if np.int64(popcount(bitmaps[t] ^ bitmaps[u])) > size_t + size_u - 2 * needed:
@@ -236,7 +238,7 @@ def count_children(items, positions, depth, order, size, p, q, counts):
     """Count, by entry, the elements that may be the next one in common: similar sets share one more this far."""
     for at in range(len(items)):
         n = np.int64(size[order[items[at]]])
-        reach = n - (p * n + q - 1) // q + 1 + depth
+        reach = probe_prefix(n, p, q) + depth
         counts[at] = max(np.int64(0), min(reach, n) - positions[at] - 1)
 
 

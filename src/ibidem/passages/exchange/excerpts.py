@@ -14,19 +14,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.parted_tables import (
-    OF_SENTENCE,
-    PlacedDocuments,
-    as_lists,
-    copied,
-    flat,
-    lengths,
-    portions,
-    starts_of,
-    table_of,
-)
+from ibidem.columns.parted_tables import OF_SENTENCE, PlacedDocuments, portions, table_of
+from ibidem.columns.ragged import as_lists, flat, lengths, starts_of, take_ranges
 from ibidem.matches import SortedSets
-from ibidem.passages.diagonals import HOT_WINDOW
+from ibidem.passages.flags import HOT_WINDOW
 from ibidem.passages.kernels import excerpts as kernels
 from ibidem.passages.kernels.windows import cover_windows
 
@@ -142,7 +133,7 @@ class Excerpts:
             of_sets = np.bincount(excerpt[at], sizes, len(documents)).astype(np.int64)
             columns["compared"] = as_lists(at - starts_of(n_sentences)[excerpt[at]], of_excerpt, pa.int32())
             columns["set_sizes"] = as_lists(sizes, of_excerpt, pa.int32())
-            columns["sets"] = as_lists(copied(sets.values, sets.start[chosen[at]], sizes), of_sets, pa.uint64())
+            columns["sets"] = as_lists(take_ranges(sets.values, sets.start[chosen[at]], sizes), of_sets, pa.uint64())
         columns["flags"] = as_lists(np.where(rows < 0, 0, self._flags[rows]), n_rows, pa.uint8())
         columns["gaps"], columns["gap_sizes"] = as_lists(gap_at, n_gaps, pa.int32()), as_lists(gap_size, n_gaps, pa.int32())
         schema = excerpt_schema(self._table.schema)

@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import Collection
 from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.kernels import transit as kernels
-from ibidem.columns.parted_tables import PlacedDocuments, starts_of, table_of
+from ibidem.columns.parted_tables import PlacedDocuments, table_of
+from ibidem.columns.postings import postings_of
+from ibidem.columns.ragged import starts_of
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
-from ibidem.passages.diagonals import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW, group_equal
+from ibidem.passages.flags import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.kernels.windows import sentence_keys, whole_text_keys, window_keys
 
 # `bit` is the flag that places get if the key is hot; 0 for keys of whole documents, which only say who is identical.
@@ -69,7 +71,7 @@ def emit_grams(placed: PlacedDocuments, config: Config, layout: Layout) -> Itera
     row_of_document = placed.row_of_document
     row_documents = placed.documents[placed.rows.document]
     for bit, keys in keys_of(placed, limits).items():
-        groups = group_equal(keys)
+        groups = postings_of(keys)
         n_places = np.diff(groups.first)
         withheld = np.zeros(len(keys), np.bool_)
         withheld[groups.rows[np.repeat(n_places > limits.max_places, n_places)]] = True
@@ -111,7 +113,7 @@ def meet(flow: Flow, grams: PartedTable, config: Config, layout: Layout) -> dict
         bits, keys, documents, rows, counts = given
         # What a mapper sent is in order by itself: that is little to sort, and groups are in order then.
         order = np.argsort(documents.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64), kind="stable")
-        groups = group_equal(told_apart(keys, bits)[order])
+        groups = postings_of(told_apart(keys, bits)[order])
         which = np.repeat(np.arange(len(groups.first) - 1), np.diff(groups.first))
         members = order[groups.rows]
         bits, documents, rows, counts = bits[members], documents[members], rows[members], counts[members]

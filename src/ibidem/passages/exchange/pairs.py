@@ -10,13 +10,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
-from ibidem.columns.parted_tables import PlacedDocuments, collection_of, flat, lengths, ordered, portions, table_of
+from ibidem.columns.parted_tables import PlacedDocuments, collection_of, ordered, portions, table_of
+from ibidem.columns.ragged import flat, lengths
+from ibidem.columns.rows import Pairing
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.model import PASSAGES
-from ibidem.passages import Pairing, assemble_passages, find_diagonals
+from ibidem.passages import assemble_passages, find_diagonals
 from ibidem.passages.coverage import Marks
 from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, numbers_of_slots
 from ibidem.passages.exchange.places import cells_of

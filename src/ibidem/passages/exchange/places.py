@@ -12,10 +12,10 @@ from ibidem.columns.parted_tables import PlacedDocuments, in_order, placed_docum
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
 from ibidem.execution.layout import Layout
-from ibidem.passages import Cells
-from ibidem.passages.diagonals import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
+from ibidem.matches import Cells
 from ibidem.passages.exchange.excerpts import Excerpts, compared_sets, excerpt_schema
 from ibidem.passages.exchange.grams import keys_of
+from ibidem.passages.flags import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.kernels.windows import cover_windows
 
 # Hot places: `following` and `preceding` are the keys of the hot windows beside (0: none). `is_kept` says that the place alone

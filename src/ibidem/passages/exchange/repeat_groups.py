@@ -11,13 +11,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
-from ibidem.columns.parted_tables import cut_texts, flat, in_order, lengths, starts_of, table_of
+from ibidem.columns.parted_tables import cut_texts, in_order, table_of
+from ibidem.columns.ragged import flat, lengths, starts_of
+from ibidem.columns.rows import Pairing
 from ibidem.config import Config
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
-from ibidem.matches import SortedSets
+from ibidem.matches import Cells, SortedSets
 from ibidem.model import REPEATS
-from ibidem.passages import Cells, Pairing, PlaceGroup
+from ibidem.passages import PlaceGroup
 from ibidem.passages.chains import matching_places
 from ibidem.passages.exchange.pairs import MARKS, similarity_limit
 from ibidem.passages.tables import first_place

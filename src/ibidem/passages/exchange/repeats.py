@@ -17,26 +17,18 @@ from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.hashes import SEED, mix
-from ibidem.columns.parted_tables import (
-    PlacedDocuments,
-    as_lists,
-    copied,
-    distinct_pairs,
-    in_order,
-    placed_documents,
-    stretches,
-    table_of,
-)
+from ibidem.columns.parted_tables import PlacedDocuments, distinct_pairs, in_order, placed_documents, table_of
+from ibidem.columns.ragged import as_lists, ranges, take_ranges
 from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.passages.coverage import Marks
-from ibidem.passages.diagonals import HOT_TEXT, HOT_WINDOW
 from ibidem.passages.exchange.excerpts import compared_sets
 from ibidem.passages.exchange.grams import told_apart
 from ibidem.passages.exchange.pairs import MARKS, similarity_limit
 from ibidem.passages.exchange.places import HOT
 from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, entitle, group_places
+from ibidem.passages.flags import HOT_TEXT, HOT_WINDOW
 from ibidem.passages.repeats import apart
 from ibidem.sentences import hash_strings
 
@@ -201,10 +193,10 @@ def _emit_variants(
     chosen = distinct_pairs(groups, variants)
     set_of_sentence, sets = compared_sets(table, placed)
     counts = length[chosen]
-    sentences = placed.rows.sentence[stretches(starts[chosen], counts)]
+    sentences = placed.rows.sentence[ranges(starts[chosen], counts)]
     chosen_sets = set_of_sentence[sentences]
     sizes = sets.size[chosen_sets].astype(np.int64)
-    hashes = copied(sets.values, sets.start[chosen_sets], sizes)
+    hashes = take_ranges(sets.values, sets.start[chosen_sets], sizes)
     of_variant = np.bincount(np.repeat(np.arange(len(chosen)), counts), sizes, len(chosen)).astype(np.int64)
     columns = [
         groups[chosen],

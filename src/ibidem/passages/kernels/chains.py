@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.columns.kernels.shell_sort import shell_sort
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.matches.kernels.bounds import needed_overlap
 from ibidem.matches.kernels.join import overlap_of
 
 _LOOK_BACK = 50
@@ -43,54 +45,44 @@ def group_by_document(diagonals, document, verify, first, grouped, most_runs):
     first[0] = 0
 
 
-@inner_kernel
-def _sort(keys, ties, loads, n):
-    """Shell sort of three columns by (key, tie): small, in place, and the pieces are short."""
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            key = keys[i]
-            tie = ties[i]
-            load = loads[i]
-            j = i
-            while j >= gap and (keys[j - gap] > key or (keys[j - gap] == key and ties[j - gap] > tie)):
-                keys[j] = keys[j - gap]
-                ties[j] = ties[j - gap]
-                loads[j] = loads[j - gap]
-                j -= gap
-            keys[j] = key
-            ties[j] = tie
-            loads[j] = load
-        gap //= 3
+@inlined_kernel
+def _insert_triple(begin, gap, i, keys, ties, loads):
+    """Order by key, then by tie."""
+    key = keys[i]
+    tie = ties[i]
+    load = loads[i]
+    while i >= begin + gap and (keys[i - gap] > key or (keys[i - gap] == key and ties[i - gap] > tie)):
+        keys[i] = keys[i - gap]
+        ties[i] = ties[i - gap]
+        loads[i] = loads[i - gap]
+        i -= gap
+    keys[i] = key
+    ties[i] = tie
+    loads[i] = load
 
 
-@inner_kernel
-def _sort_runs(runs, scores, n):
-    """Put runs in the order of their rows: other runs may begin between the pieces of a diagonal that was cut."""
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            a = runs[4 * i]
-            b = runs[4 * i + 1]
-            length = runs[4 * i + 2]
-            n_equal = runs[4 * i + 3]
-            score = scores[i]
-            j = i
-            while j >= gap and (runs[4 * (j - gap)] > a or (runs[4 * (j - gap)] == a and runs[4 * (j - gap) + 1] > b)):
-                for k in range(4):
-                    runs[4 * j + k] = runs[4 * (j - gap) + k]
-                scores[j] = scores[j - gap]
-                j -= gap
-            runs[4 * j] = a
-            runs[4 * j + 1] = b
-            runs[4 * j + 2] = length
-            runs[4 * j + 3] = n_equal
-            scores[j] = score
-        gap //= 3
+@inlined_kernel
+def _insert_run(begin, gap, i, runs, scores):
+    """Order by the rows where runs begin: other runs may begin between the pieces of a diagonal that was cut."""
+    a = runs[4 * i]
+    b = runs[4 * i + 1]
+    length = runs[4 * i + 2]
+    n_equal = runs[4 * i + 3]
+    score = scores[i]
+    while i >= begin + gap and (runs[4 * (i - gap)] > a or (runs[4 * (i - gap)] == a and runs[4 * (i - gap) + 1] > b)):
+        for k in range(4):
+            runs[4 * i + k] = runs[4 * (i - gap) + k]
+        scores[i] = scores[i - gap]
+        i -= gap
+    runs[4 * i] = a
+    runs[4 * i + 1] = b
+    runs[4 * i + 2] = length
+    runs[4 * i + 3] = n_equal
+    scores[i] = score
+
+
+_sort_triples = shell_sort(_insert_triple)
+_sort_runs = shell_sort(_insert_run)
 
 
 @inner_kernel
@@ -100,7 +92,7 @@ def _similarity(types, set_of_row, x, y, start, size, values, p, q):
         return 1.0
     t = set_of_row[x]
     u = set_of_row[y]
-    needed = (p * (size[t] + size[u]) + p + q - 1) // (p + q)
+    needed = needed_overlap(size[t], size[u], p, q)
     overlap = overlap_of(values, start[t], size[t], start[u], size[u], needed)
     return overlap / (size[t] + size[u] - overlap) if overlap >= 0 else -1.0
 
@@ -218,7 +210,7 @@ def _link_runs(runs, scores, n, sentence, max_gap, scratch):
         order[i] = i
     for i in range(n):
         best[i] = -best[i]
-    _sort(best, rank, order, n)
+    _sort_triples(0, n, best, rank, order)
 
 
 @inner_kernel
@@ -335,7 +327,7 @@ def _put_in_reading_order(passages, likeness, begin, end, scratch):
             sorted_already = False
     if sorted_already:
         return
-    _sort(keys, ties, order, n)
+    _sort_triples(0, n, keys, ties, order)
     # In place, cycle by cycle: order[c] says which passage belongs at place c, or c once it is there.
     for c in range(n):
         at = c
@@ -374,7 +366,7 @@ def assemble(
             keys[i] = e << 32 | (y - document_first[e] if turned else x - document_first[d])
             ties[i] = x if turned else y
             loads[i] = diagonals[at + 2]
-        _sort(keys, ties, loads, n)
+        _sort_triples(0, n, keys, ties, loads)
         i = 0
         while i < n:
             e = keys[i] >> 32
@@ -403,7 +395,7 @@ def assemble(
                 i += 1
             if n_runs > 0:
                 if verify:
-                    _sort_runs(runs, scores, n_runs)
+                    _sort_runs(0, n_runs, runs, scores)
                 pair_begin = n_passages
                 n_passages = _chain_pair(
                     runs, scores, n_runs, n_words, words_before, sentence, max_gap, min_words, document, document_first,

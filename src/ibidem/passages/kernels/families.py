@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ibidem.columns.kernels.union_find import unite
 from ibidem.execution.compiler import outer_kernel
-from ibidem.matches.kernels.join import unite
 
 
 @outer_kernel

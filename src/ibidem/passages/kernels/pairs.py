@@ -1,7 +1,7 @@
 """Kernels of the gram join: left-maximal pairs of equal windows, sentences and whole texts, extended to their full runs.
 
-Rows, windows and `classes` are those of `kernels`; `hot` holds its flags: 1 the window that starts here is hot, 2 the
-sentence itself is hot. What comes out are diagonals (row in a, row in b, length), one after the other.
+Rows, windows and `classes` are those of `windows`, `hot` are flags of rows. What comes out are diagonals (row in a, row in b,
+length), one after the other.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix
-from ibidem.execution.compiler import growing_kernel, inner_kernel, twice
+from ibidem.execution.compiler import growing_kernel, inlined_kernel, inner_kernel, twice
+from ibidem.passages.flags import HOT_SENTENCE, HOT_WINDOW
 
 _ONE = np.uint64(1)
+WINDOWS, SENTENCES, TEXTS = 0, 1, 2  # what the rows of a group have in common
 
 
 @inner_kernel
@@ -49,12 +51,89 @@ def _extend(classes, document, x, y):
     return length
 
 
-@growing_kernel
-def pair_windows(rows, first, group_from, group_to, max_places, size, hot, classes, document, same_document, side, kin, leads):
-    """Diagonals (row in a, row in b, length) seeded by the groups [group_from, group_to) of at most `max_places` windows.
+@inlined_kernel
+def _before_window(row, hot, classes, document):
+    """Return the class before a window; 0 if there is none, or a hot window: such a row may seed with every other one."""
+    open_start = row == 0 or document[row - 1] != document[row] or hot[row - 1] & HOT_WINDOW
+    return np.uint64(0) if open_start else classes[row - 1]
 
-    Each maximal run of equal classes with a cold window comes out once: from its first cold window. A pair is passed over
-    when the rows before it are alike too and their window is cold, for then that window is the seed.
+
+@inlined_kernel
+def _before_sentence(row, size, classes, document):
+    """Return a key of the `size - 1` classes before a row; 0 if its document has fewer."""
+    key = SEED
+    for k in range(1, size):
+        if row - k < 0 or document[row - k] != document[row]:
+            return np.uint64(0)
+        key = mix(key, classes[row - k])
+    return key | _ONE
+
+
+@inlined_kernel
+def _window_run(x, y, size, hot, classes, document):
+    """Return the run that the windows at x and y seed: where it begins, and its length; 0 if another window seeds it."""
+    a = x
+    b = y
+    # Only hot windows can lie before a seed: walk back through them to where the run begins.
+    while a > 0 and document[a - 1] == document[x] and document[b - 1] == document[y] and classes[a - 1] == classes[b - 1]:
+        a -= 1
+        b -= 1
+        if not hot[a] & HOT_WINDOW:
+            return a, b, 0
+    length = _extend(classes, document, a, b)
+    return a, b, length if length >= x - a + size else 0  # else two windows of one key that are not alike
+
+
+@inlined_kernel
+def _sentence_run(x, y, size, hot, n_words, min_words, classes, document):
+    """Return the run that the sentences at x and y seed: where it begins, and its length; 0 if it is found otherwise.
+
+    Windows find runs of `size`; a long cold cell that comes before in the same run is its seed.
+    """
+    d = document[x]
+    e = document[y]
+    a = x
+    b = y
+    if classes[x] != classes[y]:  # two sentences of one key that are not alike
+        return a, b, 0
+    length = 1
+    while length < size and a > 0 and document[a - 1] == d and document[b - 1] == e and classes[a - 1] == classes[b - 1]:
+        a -= 1
+        b -= 1
+        length += 1
+        if n_words[a] >= min_words and n_words[b] >= min_words and not hot[a] & HOT_SENTENCE:
+            return a, b, 0
+    u = x + 1
+    v = y + 1
+    while length < size and v < len(classes) and document[u] == d and document[v] == e and classes[u] == classes[v]:
+        u += 1
+        v += 1
+        length += 1
+    return a, b, length if length < size else 0
+
+
+@inlined_kernel
+def _text_length(x, y, length, hot, n_words, min_words, classes):
+    """Return the length of two documents that are alike from end to end; 0 if they are not, or a long cold cell finds them."""
+    for k in range(length):
+        if classes[x + k] != classes[y + k]:
+            return 0
+        if n_words[x + k] >= min_words and n_words[y + k] >= min_words and not hot[x + k] & HOT_SENTENCE:
+            return 0
+    return length
+
+
+@growing_kernel
+def pair_rows(
+    kind, rows, first, group_from, group_to, max_places, size, hot, n_words, min_words, classes, document, document_first,
+    same_document, side, kin, leads,
+):  # fmt: skip
+    """Diagonals (row in a, row in b, length) seeded by the groups [group_from, group_to) of at most `max_places` rows.
+
+    WINDOWS: each maximal run of equal classes with a cold window comes out once, from its first cold window. A pair is passed
+    over when the rows before it are alike too and their window is cold, for then that window is the seed.
+    SENTENCES: runs shorter than `size` with a long sentence, from their first long cold cell.
+    TEXTS: pairs of short documents that are alike from end to end and have no long cold cell; `rows` are their first rows.
     """
     found = np.empty(3 * 1024, np.int32)
     n_found = 0
@@ -64,174 +143,40 @@ def pair_windows(rows, first, group_from, group_to, max_places, size, hot, class
         n = first[group + 1] - begin
         if n > max_places:
             continue
-        # 0 stands for "nothing before, or a hot window": such a row may seed with every other one.
+        # Rows with the same text before them lie in a run that is seeded earlier, or found by windows: they make no pair.
         alike = True
         for i in range(n):
             row = rows[begin + i]
-            open_start = row == 0 or document[row - 1] != document[row] or hot[row - 1] & 1
-            before[i] = np.uint64(0) if open_start else classes[row - 1]
+            if kind == WINDOWS:
+                before[i] = _before_window(row, hot, classes, document)
+            elif kind == SENTENCES:
+                before[i] = _before_sentence(row, size, classes, document)
+            else:
+                before[i] = 0
             if before[i] == 0 or before[i] != before[0]:
                 alike = False
         if alike:
             continue
         for i in range(n):
-            x = rows[begin + i]
+            x = np.int64(rows[begin + i])
             d = document[x]
             if len(leads) > 0 and not leads[d]:
                 continue
             for j in range(i + 1, n):
                 if before[i] != 0 and before[i] == before[j]:
                     continue
-                y = rows[begin + j]
+                y = np.int64(rows[begin + j])
                 if not comparable(d, document[y], same_document, side, kin):
-                    continue
-                # Only hot windows can lie before a seed: walk back through them to where the run begins.
-                a = x
-                b = y
-                seeded_before = False
-                while a > 0 and document[a - 1] == d and document[b - 1] == document[y] and classes[a - 1] == classes[b - 1]:
-                    a -= 1
-                    b -= 1
-                    if not hot[a] & 1:
-                        seeded_before = True
-                        break
-                if seeded_before:
-                    continue
-                length = _extend(classes, document, a, b)
-                if length < x - a + size:  # two windows of one key that are not alike
-                    continue
-                if 3 * n_found == len(found):
-                    found = twice(found)
-                _write(found, n_found, a, b, length)
-                n_found += 1
-    return found[: 3 * n_found]
-
-
-@growing_kernel
-def pair_documents(
-    rows,
-    first,
-    group_from,
-    group_to,
-    max_places,
-    hot,
-    n_words,
-    min_words,
-    classes,
-    document,
-    document_first,
-    same_document,
-    side,
-    kin,
-    leads,
-):
-    """Pairs of short documents that are alike from end to end; `rows` are their first rows.
-
-    A pair with a long cold cell is passed over: `pair_sentences` finds it.
-    """
-    found = np.empty(3 * 1024, np.int32)
-    n_found = 0
-    for group in range(group_from, group_to):
-        begin = first[group]
-        n = first[group + 1] - begin
-        if n > max_places:
-            continue
-        for i in range(n):
-            x = rows[begin + i]
-            d = document[x]
-            if len(leads) > 0 and not leads[d]:
-                continue
-            length = document_first[d + 1] - document_first[d]
-            for j in range(i + 1, n):
-                y = rows[begin + j]
-                if not comparable(d, document[y], same_document, side, kin):
-                    continue
-                found_by_sentence = False
-                alike = True
-                for k in range(length):
-                    alike = alike and classes[x + k] == classes[y + k]
-                    if n_words[x + k] >= min_words and n_words[y + k] >= min_words and not hot[x + k] & 2:
-                        found_by_sentence = True
-                        break
-                if found_by_sentence or not alike:
-                    continue
-                if 3 * n_found == len(found):
-                    found = twice(found)
-                _write(found, n_found, x, y, length)
-                n_found += 1
-    return found[: 3 * n_found]
-
-
-@growing_kernel
-def pair_sentences(
-    rows, first, group_from, group_to, max_places, size, hot, n_words, min_words, classes, document, same_document, side, kin,
-    leads,
-):  # fmt: skip
-    """Diagonals shorter than `size` that hold a long sentence, seeded by groups of equal long sentences (one row each).
-
-    A pair is passed over when the run it lies in is `size` long (the windows find that one), or when a long cold cell
-    stands before it in the same run (that cell is the seed).
-    """
-    found = np.empty(3 * 1024, np.int32)
-    n_found = 0
-    total = len(classes)
-    context = np.empty(max_places + 1, np.uint64)
-    for group in range(group_from, group_to):
-        begin = first[group]
-        n = first[group + 1] - begin
-        if n > max_places:
-            continue
-        # Rows with the same `size - 1` classes before them can only meet inside a run of `size`: pair across contexts only.
-        for i in range(n):
-            row = rows[begin + i]
-            key = SEED
-            whole = True
-            for k in range(1, size):
-                if row - k < 0 or document[row - k] != document[row]:
-                    whole = False
-                    break
-                key = mix(key, classes[row - k])
-            context[i] = key | _ONE if whole else np.uint64(0)
-        for i in range(n):
-            x = rows[begin + i]
-            d = document[x]
-            if len(leads) > 0 and not leads[d]:
-                continue
-            for j in range(i + 1, n):
-                if context[i] != 0 and context[i] == context[j]:
-                    continue
-                y = rows[begin + j]
-                e = document[y]
-                if classes[x] != classes[y]:  # two sentences of one key that are not alike
-                    continue
-                if not comparable(d, e, same_document, side, kin):
                     continue
                 a = x
                 b = y
-                length = 1
-                seeded_before = False
-                while (
-                    length < size
-                    and a > 0
-                    and document[a - 1] == d
-                    and document[b - 1] == e
-                    and classes[a - 1] == classes[b - 1]
-                ):
-                    a -= 1
-                    b -= 1
-                    length += 1
-                    if n_words[a] >= min_words and n_words[b] >= min_words and not hot[a] & 2:
-                        seeded_before = True
-                        break
-                if seeded_before:
-                    continue
-                u = x + 1
-                v = y + 1
-                while length < size and v < total and document[u] == d and document[v] == e and classes[u] == classes[v]:
-                    u += 1
-                    v += 1
-                    length += 1
-                if length >= size:
+                if kind == WINDOWS:
+                    a, b, length = _window_run(x, y, size, hot, classes, document)
+                elif kind == SENTENCES:
+                    a, b, length = _sentence_run(x, y, size, hot, n_words, min_words, classes, document)
+                else:
+                    length = _text_length(x, y, document_first[d + 1] - document_first[d], hot, n_words, min_words, classes)
+                if length == 0:
                     continue
                 if 3 * n_found == len(found):
                     found = twice(found)

@@ -1,9 +1,8 @@
-"""Kernels of the gram join: keys of windows, and groups of equal windows.
+"""Kernels of the gram join: keys of windows, sentences and texts, and flags of rows.
 
 A *row* is a sentence with a class, counted over the whole collection in reading order; `document[row]` never decreases.
-A *window* starts at a row and spans `size` rows of one document. Windows with equal keys form a group.
-`classes` are never 0. `hot` holds flags by row: 1 the window that starts here is hot, 2 the sentence itself is hot, 4 the
-window stands elsewhere too.
+A *window* starts at a row and spans `size` rows of one document. Rows of equal keys form a group.
+`classes` are never 0.
 """
 
 from __future__ import annotations
@@ -63,75 +62,6 @@ def cover_windows(flags, size, bit, covered):
             left = size
         covered[row] = left > 0
         left -= 1
-
-
-@outer_kernel
-def count_slots(keys, counts):
-    """Count the keys by slot, up to 2: a key alone in its slot stands nowhere else and needs no sorting."""
-    mask = np.uint64(len(counts) - 1)
-    for row in range(len(keys)):
-        key = keys[row]
-        if key != 0:
-            slot = (key >> np.uint64(7)) & mask
-            if counts[slot] < 2:
-                counts[slot] += 1
-
-
-@outer_kernel
-def pack_repeated(keys, counts, row_bits, packed):
-    """Pack (high key bits, row) of every key that shares its slot into one word for sorting; return how many there are."""
-    mask = np.uint64(len(counts) - 1)
-    row_mask = (_ONE << np.uint64(row_bits)) - _ONE
-    n = 0
-    for row in range(len(keys)):
-        key = keys[row]
-        if key != 0 and counts[(key >> np.uint64(7)) & mask] > 1:
-            packed[n] = (key & ~row_mask) | np.uint64(row)
-            n += 1
-    return n
-
-
-@outer_kernel
-def group_windows(packed, keys, row_bits, rows, first):
-    """Unpack sorted words into groups of equal keys with two or more rows: `rows` rise inside a group, `first` bounds them.
-
-    Keys that agree in their high bits only are told apart here, so packing loses nothing.
-    """
-    row_mask = (_ONE << np.uint64(row_bits)) - _ONE
-    n_groups = 0
-    n_rows = 0
-    i = 0
-    n = len(packed)
-    first[0] = 0
-    while i < n:
-        head = packed[i] & ~row_mask
-        used = head | row_mask  # no row has this number
-        j = i + 1
-        while j < n and packed[j] & ~row_mask == head:
-            j += 1
-        # Almost always one key; otherwise take the members of one key at a time, marking them as used.
-        left = j - i
-        k = i
-        while left > 1:
-            while packed[k] == used:
-                k += 1
-            key = keys[np.int64(packed[k] & row_mask)]
-            begin = n_rows
-            for m in range(k, j):
-                if packed[m] != used:
-                    row = np.int64(packed[m] & row_mask)
-                    if keys[row] == key:
-                        rows[n_rows] = row
-                        n_rows += 1
-                        packed[m] = used
-                        left -= 1
-            if n_rows - begin > 1:
-                n_groups += 1
-                first[n_groups] = n_rows
-            else:
-                n_rows = begin
-        i = j
-    return n_groups
 
 
 @outer_kernel

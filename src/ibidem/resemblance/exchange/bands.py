@@ -10,7 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.hashes import SEED, mix
-from ibidem.columns.parted_tables import stretches, table_of
+from ibidem.columns.parted_tables import table_of
+from ibidem.columns.ragged import ranges
 from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
@@ -74,4 +75,4 @@ def _pairs_of_groups(rows: Numbers, first: Numbers, max_members: int) -> Numbers
             found = np.union1d(found, (rows[some + low] << 32 | rows[some + high]).ravel())
     large = np.flatnonzero(sizes > max_members)
     leaders = np.repeat(rows[first[large]], sizes[large] - 1)
-    return np.union1d(found, leaders << 32 | rows[stretches(first[large] + 1, sizes[large] - 1)])
+    return np.union1d(found, leaders << 32 | rows[ranges(first[large] + 1, sizes[large] - 1)])

@@ -9,7 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
-from ibidem.columns.parted_tables import as_lists, distinct_pairs, table_of
+from ibidem.columns.parted_tables import distinct_pairs, table_of
+from ibidem.columns.ragged import as_lists
 from ibidem.config import is_compared_in_full
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout

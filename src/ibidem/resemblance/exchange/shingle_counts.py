@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.parted_tables import flat, lengths, starts_of, table_of
+from ibidem.columns.parted_tables import table_of
+from ibidem.columns.ragged import flat, lengths, starts_of
 from ibidem.config import Config
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.parted_tables import as_lists, starts_of, stretches, table_of
+from ibidem.columns.parted_tables import table_of
+from ibidem.columns.ragged import as_lists, ranges, starts_of
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance.candidates import shingle_limits
@@ -107,7 +108,7 @@ def _first_shingles(
     n_alone = sizes - n_shared
     may_pair = (n_shared >= bounds.least_shared) & (n_alone < bounds.probe_prefix)
     row = np.repeat(np.arange(len(sizes)), np.where(may_pair, sizes, 0))
-    at = stretches(sets.first[:-1], np.where(may_pair, sizes, 0))
+    at = ranges(sets.first[:-1], np.where(may_pair, sizes, 0))
     leads = (levels[at] > 0) & ~is_common[at]
     row, at = row[leads], at[leads]
     order = np.lexsort((sets.hashes[at], levels[at], row))

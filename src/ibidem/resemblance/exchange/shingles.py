@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ibidem.clusters.exchange.keep_rules import direct_keys, is_direct, times_of
 from ibidem.columns.collection import NO_TIME, texts_of
-from ibidem.columns.parted_tables import NAMED, as_lists, flat, lengths, starts_of, table_of
+from ibidem.columns.parted_tables import NAMED, table_of
+from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
 from ibidem.columns.shingled import WordsKey, shingle_texts
 from ibidem.config import EXACT_METHODS, Config
 from ibidem.execution.flow import Flow, PartedTable, Sent, record_batches, route_by_hash

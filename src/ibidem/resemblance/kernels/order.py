@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.columns.hashes import mix
+from ibidem.columns.hashes import GOLDEN, mix
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import popcount
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -29,7 +28,7 @@ def fill_bitmaps(hashes, first, document_from, document_to, n_words, bitmaps):
         for w in range(n_words):
             bitmaps[d * n_words + w] = np.uint64(0)
         for i in range(first[d], first[d + 1]):
-            bit = np.int64(hashes[i] * _GOLDEN >> shift)
+            bit = np.int64(hashes[i] * GOLDEN >> shift)
             bitmaps[d * n_words + (bit >> 6)] |= _ONE << np.uint64(bit & 63)
 
 
@@ -53,7 +52,7 @@ def _only_one(bitmaps, a, b, n_words):
 @inlined_kernel
 def _slot_of(key, mask, slots, slot_keys):
     """Slot of a key in a table of open addressing, or the free slot where it belongs; -1 marks a free slot."""
-    slot = np.int64(key * _GOLDEN >> np.uint64(20)) & mask
+    slot = np.int64(key * GOLDEN >> np.uint64(20)) & mask
     while slots[slot] >= 0 and slot_keys[slot] != key:
         slot = (slot + 1) & mask
     return slot

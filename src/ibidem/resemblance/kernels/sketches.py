@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.hashes import GOLDEN, SEED, mix
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import popcount
 
 EMPTY = np.uint32(0xFFFFFFFF)  # the components of an empty set, and of no other
 _LARGEST = np.uint32(0xFFFFFFFE)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FACTOR = np.uint32(0x85EBCA6B)
 _HALF = np.uint32(15)
 _ONE = np.uint64(1)
@@ -31,7 +30,7 @@ def take_minima(hashes, first, document_from, document_to, offsets, factors, min
         for i in range(n):
             minima[i] = EMPTY
         for e in range(first[d], first[d + 1]):
-            x = np.uint32(hashes[e] * _GOLDEN >> np.uint64(32))
+            x = np.uint32(hashes[e] * GOLDEN >> np.uint64(32))
             for i in range(n):
                 v = np.uint32(np.uint32(x ^ offsets[i]) * factors[i])
                 v = np.uint32(np.uint32(v ^ (v >> _HALF)) * _FACTOR)

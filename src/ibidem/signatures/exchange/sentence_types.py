@@ -12,7 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import text_buffers
-from ibidem.columns.parted_tables import as_lists, flat, lengths, starts_of, table_of
+from ibidem.columns.parted_tables import table_of
+from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
 from ibidem.config import Config, SignaturesConfig
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout

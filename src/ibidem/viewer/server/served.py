@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.errors import InputError, UsageError
+from ibidem.execution.memory import use_system_memory
 from ibidem.index.catalog_file import CATALOG_FILE
 from ibidem.index.index import Index
 from ibidem.model import Document
@@ -95,7 +96,5 @@ def warm_up(index: Index) -> None:
 
 
 def _open_index(path: Path) -> Index:
-    import pyarrow as pa
-
-    pa.set_memory_pool(pa.system_memory_pool())  # it gives freed memory back
+    use_system_memory()
     return Index(path, create=False)

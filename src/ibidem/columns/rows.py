@@ -1,4 +1,4 @@
-"""What the passages stage works on: the sentences that have a class, as columns, and which documents may be paired."""
+"""Sentences that have a class, as columns, and which documents may be paired."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ibidem.columns.collection import Collection
+from ibidem.config import Config
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,29 @@ class Pairing:
         return bool((kin < 0).any() or (kin != kin[0]).any())
 
 
-@dataclass(frozen=True)
-class PlaceGroup:
-    """One text in many places: rows [start, start + length) for each start."""
+def rows_of(collection: Collection, classes: NDArray[np.uint64], max_gap_sentences: int) -> Rows:
+    """Return the sentences that have a class. Up to `max_gap_sentences` without one are stepped over.
 
-    starts: NDArray[np.int32]
-    length: int
+    More of them in a row interrupt: one of them stays, with a class of its own.
+    """
+    n = len(classes)
+    words_before = np.zeros(n, np.int64)
+    np.cumsum(collection.n_words[:-1], out=words_before[1:])
+    if classes.min(initial=1) > 0:
+        every = np.arange(n, dtype=np.int32)
+        return Rows(classes, collection.document, collection.document_first, collection.n_words, words_before, every)
+    numbers = np.arange(n)
+    last_known = np.maximum.accumulate(np.where(classes != 0, numbers, -1))
+    last_known = np.maximum(last_known, collection.document_first[collection.document] - 1)
+    interrupts = numbers - last_known == max_gap_sentences + 1
+    classes = np.where(interrupts, numbers.astype(np.uint64) + np.uint64(1 << 63), classes)
+    rows = np.flatnonzero(classes).astype(np.int32)
+    document = collection.document[rows]
+    document_first = np.searchsorted(document, np.arange(collection.n_documents + 1)).astype(np.int64)
+    return Rows(classes[rows], document, document_first, collection.n_words[rows], words_before[rows], rows)
+
+
+def pairing(collection: Collection, config: Config) -> Pairing:
+    """Say which documents are compared."""
+    kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
+    return Pairing(config.passages.same_document, collection.side, kin)
