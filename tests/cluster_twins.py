@@ -129,7 +129,7 @@ def listed(result: ibidem.ClusterResult) -> dict[tuple[str, str], tuple[float, .
     rows = result.duplicates.to_pylist()
     found = {(r["a_id"], r["b_id"]): (r["similarity"], r["containment_a"], r["containment_b"]) for r in rows}
     assert len(found) == len(rows), "a pair came out twice"
-    place = {doc_id: i for i, doc_id in enumerate(result.documents.ids.to_pylist())}
+    place = {doc_id: i for i, doc_id in enumerate(result.backing.documents.ids.to_pylist())}
     numbers = [(place[a], place[b]) for a, b in found]
     assert numbers == sorted(numbers)
     assert all(a < b for a, b in numbers)
@@ -138,7 +138,7 @@ def listed(result: ibidem.ClusterResult) -> dict[tuple[str, str], tuple[float, .
 
 def clusters(result: ibidem.ClusterResult) -> dict[str, list[str]]:
     """Return the members of each cluster, in reading order, by the document that stays."""
-    place = {doc_id: i for i, doc_id in enumerate(result.documents.ids.to_pylist())}
+    place = {doc_id: i for i, doc_id in enumerate(result.backing.documents.ids.to_pylist())}
     members: dict[int, list[str]] = {}
     canonical: dict[int, str] = {}
     for row in result.clusters.to_pylist():

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.errors import RepeatedIdError
-from ibidem.results.disk_result import StoredClusterResult
 from tests import cluster_twins as twins
 from tests.cluster_twins import clusters, limits, listed, named, records, shingle_sizes, word_lists
 from tests.texts import documents, text, word
@@ -30,7 +29,7 @@ def ids(items: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def hashes(result: ibidem.ClusterResult) -> list[list[int]]:
-    known = result.documents.known_by  # type: ignore[attr-defined]
+    known = result.backing.documents.known_by  # type: ignore[attr-defined]
     return [known.hashes[a:b].tolist() for a, b in zip(known.first[:-1], known.first[1:], strict=True)]
 
 
@@ -436,7 +435,7 @@ def test_workers_memory_and_batches_change_nothing(call: dict[str, Any], monkeyp
     monkeypatch.setattr("ibidem.formats.records.MAX_BATCH_BYTES", 3000)
     monkeypatch.setattr("ibidem.formats.reader.MIN_BATCH_BYTES", 1)
     runs += [ibidem.cluster(items, workers=n, **call) for n in (1, 3)]
-    assert len(runs[-1].documents.batches) > 5
+    assert len(runs[-1].backing.documents.batches) > 5
     for result in runs:
         assert result.duplicates.equals(plain.duplicates)
         assert result.clusters.equals(plain.clusters)
@@ -452,10 +451,10 @@ def test_little_memory_changes_nothing(call: dict[str, Any], tmp_path: Any, monk
     for memory in ("1kB", "20 kB"):  # with the second some batches fit
         with ibidem.cluster(items, memory=memory, tmp_dir=str(tmp_path), **call) as spilled:
             if call.get("method") == "spotsigs":  # it holds the collection in memory, but for a column
-                assert isinstance(spilled.documents.known_by.hashes, np.memmap)
-                assert not isinstance(plain.documents.known_by.hashes, np.memmap)
+                assert isinstance(spilled.backing.documents.known_by.hashes, np.memmap)
+                assert not isinstance(plain.backing.documents.known_by.hashes, np.memmap)
             else:
-                assert isinstance(spilled, StoredClusterResult)
+                assert spilled.backing.storage == "disk"
             assert spilled.duplicates.to_pylist() == plain.duplicates.to_pylist()
             assert spilled.clusters.to_pylist() == plain.clusters.to_pylist()
     assert list(tmp_path.iterdir()) == []

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.errors import InputError, OutputExistsError, UsageError
-from ibidem.results import cleaning_result
+from ibidem.results import cleaned_copies
 from ibidem.results.cleaning_summary import summarise_cleaning
 from tests import cluster_twins as twins
 from tests.cluster_twins import limits, records, shingle_sizes, word_lists
@@ -501,13 +501,13 @@ def test_a_run_that_does_not_end_leaves_earlier_results(
     ibidem.dedup(path).write(out)
     earlier = {file.name: file.read_bytes() for file in out.iterdir()}
     result = ibidem.dedup(path, level="passage")
-    real = getattr(cleaning_result, where)
+    real = getattr(cleaned_copies, where)
 
     def fail(*arguments: Any, **named: Any) -> None:
         real(*arguments, **named)
         raise error
 
-    monkeypatch.setattr(cleaning_result, where, fail)
+    monkeypatch.setattr(cleaned_copies, where, fail)
     with pytest.raises(error):
         result.write(out, overwrite=True)
     assert {file.name: file.read_bytes() for file in out.iterdir()} == earlier

@@ -114,7 +114,7 @@ def test_strings_are_hashed_byte_by_byte(strings: list[str], skipped: int, dropp
 
 def test_ids_are_hashed_by_document() -> None:
     records = [{"id": name, "text": "One."} for name in ("a", "b", "é", "a longer name")]
-    hashes = ibidem.find(records).collection.id_hashes
+    hashes = ibidem.find(records).backing.documents.id_hashes
     assert hashes.dtype == np.uint64
     assert hashes.tolist() == hash_strings(pa.array([r["id"] for r in records], pa.large_string())).tolist()
     assert len(set(hashes.tolist())) == 4

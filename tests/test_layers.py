@@ -22,7 +22,6 @@ GROUND = {
 PROGRAMS = {"execution.programs", "execution.spark.engine", "execution.warmup"}
 # Imports that point the wrong way, each with the reason. The list may only become shorter.
 MIXED = "the column types still make themselves out of texts"
-TWICE = "tables of results as schemas of programs, until there is one program"
 SENT = "what later stages want sent is still decided where documents are split and classed"
 EXCEPTIONS = {
     ("model", "alignment.differences"): "`Passage.differences`, inside of the function",
@@ -50,8 +49,6 @@ EXCEPTIONS = {
     ("execution.spark.readers", "clusters.exchange.removals"): "remaining records are still read beside their decisions",
     ("execution.disk.work_folder", "results.table_files"): "what an output folder may contain, meant to move to execution",
     ("execution.spark.files", "results.table_files"): "what an output folder may contain, meant to move to execution",
-    ("results.spark_result", "execution.programs.cluster"): TWICE,
-    ("results.spark_result", "execution.programs.find"): TWICE,
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import subprocess
 import sys
@@ -19,7 +20,7 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
         "Arrival", "CleaningResult", "ClusterResult", "Comparison", "Config", "Difference", "Document", "Hit", "IbidemError",
         "Index", "IndexStoreError", "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan",
         "Similarity", "Skipped", "Span",
-        "SparkCleaningResult", "SparkClusterResult", "SparkEngine", "SparkResult",
+        "SparkEngine",
         "Tuning", "UsageError", "Verdict", "__version__", "cluster", "compare", "compare_pairs", "dedup", "find", "read",
         "similarity", "split_sentences", "tune",
     }  # fmt: skip
@@ -38,6 +39,24 @@ def test_a_name_can_be_imported_and_is_documented(name: str) -> None:
     for member_name, member in inspect.getmembers(thing, inspect.isfunction):
         if not member_name.startswith("_") and inspect.isclass(thing):
             assert inspect.getdoc(member), f"{name}.{member_name}"
+
+
+def test_old_names_of_results_on_spark_are_those_of_all_results() -> None:
+    assert ibidem.SparkResult is ibidem.Result
+    assert ibidem.SparkClusterResult is ibidem.ClusterResult
+    assert ibidem.SparkCleaningResult is ibidem.CleaningResult
+
+
+@pytest.mark.parametrize("name", ["find", "cluster", "dedup", "compare_pairs", "tune"])
+def test_signatures_of_the_verbs_are_typed(name: str) -> None:
+    tree = ast.parse(inspect.getsource(sys.modules[getattr(ibidem, name).__module__]))
+    found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    assert found
+    for node in found:
+        assert node.returns is not None
+        written = f"{ast.unparse(node.args)} -> {ast.unparse(node.returns)}"
+        assert "Any" not in written
+        assert "**settings: Setting" in written
 
 
 def test_a_star_import_gives_the_public_names() -> None:

@@ -119,7 +119,7 @@ def test_a_higher_promise_never_means_smaller_samples() -> None:
 
 def test_the_plan_looks_at_fewer_shingles() -> None:
     tuning = tuned("0.6", 0.8)
-    known = ibidem.cluster(list(collection(1)), shingle_size=2).documents.known_by  # type: ignore[attr-defined]
+    known = ibidem.cluster(list(collection(1)), shingle_size=2).backing.documents.known_by  # type: ignore[union-attr]
     sizes = np.diff(known.first)
     every = np.repeat(tuning.plan.every_of(sizes).astype(np.uint64), sizes)
     looked_at = np.count_nonzero(known.hashes % every == 0) / len(known.hashes)
@@ -132,7 +132,7 @@ def test_the_plan_looks_at_fewer_shingles() -> None:
 
 def by_hand(items: list[Record], limit: Fraction, bounds: tuple[int, ...], every: int) -> list[tuple[float, float, int]]:
     """The pairs that samples accept, those of them that are right, and all that are true, by size group."""
-    known = ibidem.cluster(items, shingle_size=2, hash_seed=0).documents.known_by  # type: ignore[attr-defined]
+    known = ibidem.cluster(items, shingle_size=2, hash_seed=0).backing.documents.known_by  # type: ignore[union-attr]
     hashes = [set(known.hashes[a:b].tolist()) for a, b in zip(known.first[:-1], known.first[1:], strict=True)]
     found = [[0.0, 0.0, 0] for _ in bounds]
     remainders = range(min(every, 4))

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ibidem.resemblance.plan import SamplingPlan
     from ibidem.results.cleaning_result import CleaningResult
     from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
-    from ibidem.results.spark_result import SparkCleaningResult, SparkClusterResult, SparkResult
     from ibidem.sentences import split_sentences
 
 _HOMES = {
@@ -47,10 +46,7 @@ _HOMES = {
     "Similarity": "ibidem.model",
     "Skipped": "ibidem.model",
     "Span": "ibidem.model",
-    "SparkCleaningResult": "ibidem.results.spark_result",
-    "SparkClusterResult": "ibidem.results.spark_result",
     "SparkEngine": "ibidem.execution.spark.engine",
-    "SparkResult": "ibidem.results.spark_result",
     "Tuning": "ibidem.results.result",
     "UsageError": "ibidem.errors",
     "Verdict": "ibidem.index.answers",
@@ -86,10 +82,7 @@ __all__ = [
     "Similarity",
     "Skipped",
     "Span",
-    "SparkCleaningResult",
-    "SparkClusterResult",
     "SparkEngine",
-    "SparkResult",
     "Tuning",
     "UsageError",
     "Verdict",
@@ -105,8 +98,12 @@ __all__ = [
     "tune",
 ]
 
+# Old names of classes, for one version more: a result on Spark is of the class that it has elsewhere.
+_OLD_NAMES = {"SparkCleaningResult": "CleaningResult", "SparkClusterResult": "ClusterResult", "SparkResult": "Result"}
+
 
 def __getattr__(name: str) -> Any:
+    name = _OLD_NAMES.get(name, name)
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'ibidem' has no attribute '{name}'")

@@ -4,32 +4,71 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, overload
+
+import pyarrow as pa
 
 from ibidem.config import SHINGLE_SIZES, Config
 from ibidem.errors import SettingsError
 from ibidem.execution.progress import Progress
-from ibidem.model import Passage, Similarity
+from ibidem.model import Document, Passage, Similarity
 from ibidem.resemblance.plan import SamplingPlan
-from ibidem.results.result import Comparison, Tuning
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from ibidem.evaluation.measures import Sentences
     from ibidem.execution.run import Run
     from ibidem.execution.spark.engine import SparkEngine
+    from ibidem.results.cleaning_result import CleaningResult
+    from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
 
 
+class ArrowStream(Protocol):
+    """What gives its rows to Arrow: pandas and Polars frames, and many others."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+# What a setting may be: names, numbers and truth values, as on the command line; lists of names.
+Setting = str | int | float | Fraction | Sequence[str]
+# What documents are read from: a path, glob or folder, a table, records (also a Hugging Face dataset); or several of these.
+Inputs: TypeAlias = (
+    str | os.PathLike[str] | pa.Table | ArrowStream | Iterable[Mapping[str, object] | Document] | Sequence["Inputs"]
+)
+SparkInputs: TypeAlias = "Inputs | DataFrame | Sequence[Inputs | DataFrame]"
+Plan = SamplingPlan | str | os.PathLike[str]
+AnyResult = TypeVar("AnyResult")
+Cleaned: TypeAlias = "CleaningResult[pa.Table, Iterator[Document]]"
+
+
+@overload
 def find(
-    inputs: Any,
+    inputs: Inputs, *, against: Inputs | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Setting,
+) -> Result[pa.Table]: ...  # fmt: skip
+@overload
+def find(
+    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Setting,
+) -> Result[DataFrame]: ...  # fmt: skip
+@overload
+def find(
+    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Setting,
+) -> Result[pa.Table] | Result[DataFrame]: ...  # fmt: skip
+def find(
+    inputs: SparkInputs,
     *,
-    against: Any = None,
+    against: SparkInputs | None = None,
     config: Config | None = None,
     progress: Progress | None = None,
     engine: SparkEngine | str | None = None,
-    **settings: Any,
-) -> Any:
+    **settings: Setting,
+) -> Result[pa.Table] | Result[DataFrame]:
     """Find every passage that stands in two documents, located to the character in both.
 
     `inputs` is a path, glob or folder, `-` for standard input, an Arrow table, a pandas or Polars frame, a Hugging Face
@@ -38,7 +77,7 @@ def find(
     `signature="exact"`, …); `config` gives them all at once.
 
     The outcome is a `Result`. With `engine=SparkEngine(spark)`, the work is done on Spark, `inputs` may be data frames of
-    it, and the outcome is a `SparkResult`, whose tables are data frames.
+    it, and the tables of the result are data frames, too.
 
     >>> import ibidem
     >>> texts = ["The harbour was closed on Monday because of the storm. Two ferries stayed in port over night. "
@@ -54,7 +93,7 @@ def find(
         return spark_engine.find(inputs, against, config, progress)
     from ibidem.pipeline import find_passages
 
-    def in_parts() -> Any:
+    def in_parts() -> Result[pa.Table]:
         from ibidem.execution.programs.on_disk import find_stored
 
         return find_stored(inputs, against, config, progress)
@@ -62,7 +101,7 @@ def find(
     return _in_memory_or_parts("find", inputs, against, config, progress, find_passages, in_parts)
 
 
-def compare(text_a: str, text_b: str, *, config: Config | None = None, **settings: Any) -> list[Passage]:
+def compare(text_a: str, text_b: str, *, config: Config | None = None, **settings: Setting) -> list[Passage]:
     """Align two texts word by word; return the passages they have in common, in the order of the first text.
 
     Edited, shortened and reordered copies are found, half sentences too, and stretches that sum up the other text.
@@ -85,12 +124,12 @@ def compare(text_a: str, text_b: str, *, config: Config | None = None, **setting
 
 
 def compare_pairs(
-    inputs: Any,
+    inputs: Inputs,
     pairs: str | os.PathLike[str] | Iterable[tuple[str, str]],
     *,
     config: Config | None = None,
     progress: Progress | None = None,
-    **settings: Any,
+    **settings: Setting,
 ) -> Comparison:
     """Align listed pairs of documents word by word.
 
@@ -109,7 +148,7 @@ def compare_pairs(
         return compare_documents(run, list(pairs), source)
 
 
-def sentence_places(inputs: Any, *, config: Config | None = None, **settings: Any) -> Sentences:
+def sentence_places(inputs: Inputs, *, config: Config | None = None, **settings: Setting) -> Sentences:
     """Return where the sentences of all documents stand; inputs and settings are as for `find`."""
     from ibidem.evaluation.measures import Sentences
     from ibidem.execution.run import Run
@@ -121,21 +160,36 @@ def sentence_places(inputs: Any, *, config: Config | None = None, **settings: An
     return Sentences(collection.ids, *(column.astype("int64") for column in columns))
 
 
+@overload
 def cluster(
-    inputs: Any,
+    inputs: Inputs, *, against: Inputs | None = None, plan: Plan | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Setting,
+) -> ClusterResult[pa.Table]: ...  # fmt: skip
+@overload
+def cluster(
+    inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Setting,
+) -> ClusterResult[DataFrame]: ...  # fmt: skip
+@overload
+def cluster(
+    inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Setting,
+) -> ClusterResult[pa.Table] | ClusterResult[DataFrame]: ...  # fmt: skip
+def cluster(
+    inputs: SparkInputs,
     *,
-    against: Any = None,
-    plan: SamplingPlan | str | os.PathLike[str] | None = None,
+    against: SparkInputs | None = None,
+    plan: Plan | None = None,
     config: Config | None = None,
     progress: Progress | None = None,
     engine: SparkEngine | str | None = None,
-    **settings: Any,
-) -> Any:
+    **settings: Setting,
+) -> ClusterResult[pa.Table] | ClusterResult[DataFrame]:
     """Find every pair of documents that are duplicates as wholes, and the clusters they form.
 
     Inputs and settings are as for `find`. With `against`, only pairs of an input and a reference document are reported.
-    `plan` is a sampling plan, or the file that `ibidem tune` wrote it to. The outcome is a `ClusterResult`, with
-    `engine=SparkEngine(spark)` a `SparkClusterResult`.
+    `plan` is a sampling plan, or the file that `ibidem tune` wrote it to. The outcome is a `ClusterResult`; with
+    `engine=SparkEngine(spark)` its tables are data frames.
 
     >>> import ibidem
     >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
@@ -154,26 +208,26 @@ def cluster(
         return spark_engine.cluster(inputs, against, config, progress, plan)
     from ibidem.pipeline import cluster_documents
 
-    def in_parts() -> Any:
+    def in_parts() -> ClusterResult[pa.Table]:
         from ibidem.execution.programs.on_disk import cluster_stored
 
         return cluster_stored(inputs, against, config, progress, plan)
 
-    def in_memory(run: Run) -> Any:
+    def in_memory(run: Run) -> ClusterResult[pa.Table]:
         return cluster_documents(run, plan)
 
     return _in_memory_or_parts("cluster", inputs, against, config, progress, in_memory, in_parts)
 
 
 def tune(
-    inputs: Any,
+    inputs: Inputs,
     *,
     min_precision: float = 0.9,
     max_documents: int = 0,
     groups: Sequence[int] | None = None,
     config: Config | None = None,
     progress: Progress | None = None,
-    **settings: Any,
+    **settings: Setting,
 ) -> Tuning:
     """Measure which share of the shingles of documents of each size must be looked at for a wanted precision.
 
@@ -199,21 +253,36 @@ def tune(
         return tune_documents(run, min_precision, max_documents, bounds)
 
 
+@overload
 def dedup(
-    inputs: Any,
+    inputs: Inputs, *, against: Inputs | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Setting,
+) -> Cleaned: ...  # fmt: skip
+@overload
+def dedup(
+    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Setting,
+) -> CleaningResult[DataFrame, DataFrame]: ...  # fmt: skip
+@overload
+def dedup(
+    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Setting,
+) -> Cleaned | CleaningResult[DataFrame, DataFrame]: ...  # fmt: skip
+def dedup(
+    inputs: SparkInputs,
     *,
-    against: Any = None,
+    against: SparkInputs | None = None,
     config: Config | None = None,
     progress: Progress | None = None,
     engine: SparkEngine | str | None = None,
-    **settings: Any,
-) -> Any:
+    **settings: Setting,
+) -> Cleaned | CleaningResult[DataFrame, DataFrame]:
     """Decide what goes out of a collection so that nothing stands in it twice; `remaining` and `write` give what is left.
 
     `level="document"` removes all but one of each cluster of duplicates, `"passage"` cuts passages of `min_sentences` that
     stand earlier, `"sentence"` single sentences. With `against`, what stands in the reference goes, and nothing else.
     Unless `signature` says otherwise, passages and sentences go only if they stand elsewhere word for word. The outcome is a
-    `CleaningResult`, with `engine=SparkEngine(spark)` a `SparkCleaningResult`.
+    `CleaningResult`; with `engine=SparkEngine(spark)`, `removed` and `remaining()` are data frames.
 
     >>> import ibidem
     >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
@@ -228,7 +297,7 @@ def dedup(
     inputs = _repeatable(inputs)
     from ibidem.pipeline import clean_collection
 
-    def in_parts() -> Any:
+    def in_parts() -> Cleaned:
         from ibidem.execution.programs.on_disk import dedup_stored
 
         return dedup_stored(inputs, against, config, progress)
@@ -237,7 +306,7 @@ def dedup(
 
 
 def _with_engine(
-    config: Config | None, engine: SparkEngine | str | None, settings: dict[str, Any]
+    config: Config | None, engine: SparkEngine | str | None, settings: Mapping[str, Setting]
 ) -> tuple[Config, SparkEngine | None]:
     """Return the settings, and the Spark engine that is given or asked for by its name; None for the local one."""
     if engine is None or isinstance(engine, str):
@@ -264,9 +333,9 @@ def _in_memory_or_parts(
     against: Any,
     config: Config,
     progress: Progress,
-    in_memory: Callable[[Run], Any],
-    in_parts: Callable[[], Any],
-) -> Any:
+    in_memory: Callable[[Run], AnyResult],
+    in_parts: Callable[[], AnyResult],
+) -> AnyResult:
     """Do the work in memory if it fits, or in parts that are stored on disk, also if it turns out not to fit."""
     from ibidem.execution.run import OutgrownError, Run
     from ibidem.execution.storage_choice import room_in_memory

@@ -4,7 +4,7 @@ tables, and documents → shingles → pairs → clusters → tables or a cleane
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -28,20 +28,24 @@ from ibidem.execution.tasks import MapParts
 from ibidem.formats import resolve_inputs
 from ibidem.formats.file_states import file_states
 from ibidem.matches.core import classify, sentences_to_cut, spans_of
+from ibidem.model import Document
 from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.passages.tables import documents_table, in_reading_order, passages_table, repeats_table
 from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
+from ibidem.results.cleaned_copies import LocalCopies
 from ibidem.results.cleaning_result import CleaningResult
+from ibidem.results.memory_storage import MemoryBacking
 from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
 from ibidem.sentences.equal_digests import are_equal, settle_sentences
 
 
-def find_passages(run: Run) -> Result:
+def find_passages(run: Run) -> Result[pa.Table]:
     """Find every passage that stands in two documents of the inputs, or in a document of each side with a reference."""
     collection = run.read_sentences(run.config.documents, unique_ids=True)
     check_fields(collection, run.config.documents)
     passages, documents, repeats = passages_of(collection, run.config, run.map_parts, run.progress)
-    return Result(passages=passages, documents=documents, repeats=repeats, collection=collection, **run.kept())
+    tables = {"passages": passages, "documents": documents, "repeats": repeats}
+    return Result(backing=MemoryBacking(tables, collection), **run.kept())
 
 
 def passages_of(
@@ -80,7 +84,7 @@ def compare_documents(run: Run, pairs: Sequence[tuple[str, str]], source: str) -
     numbers = numbers_of_pairs(collection, pairs, source, run.skipped)
     with run.progress.stage("alignment"):
         passages = passages_of_pairs(collection, numbers, run.config, run.map_parts)
-    return Comparison(passages=passages, collection=collection, n_pairs=len(numbers), **run.kept())
+    return Comparison(backing=MemoryBacking({"passages": passages}, collection), n_pairs=len(numbers), **run.kept())
 
 
 def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: Config, map_parts: MapParts) -> pa.Table:
@@ -91,7 +95,7 @@ def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: 
     return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
 
 
-def cluster_documents(run: Run, plan: SamplingPlan | None) -> ClusterResult:
+def cluster_documents(run: Run, plan: SamplingPlan | None) -> ClusterResult[pa.Table]:
     """Find every pair of documents that are duplicates, and the clusters they form."""
     documents = run.read_shingles(fields_for_keeping(run.config), unique_ids=True)
     clustered = clusters_of(documents, plan, run)
@@ -99,7 +103,8 @@ def cluster_documents(run: Run, plan: SamplingPlan | None) -> ClusterResult:
         most = run.config.resemblance.max_shingle_documents
         pairs = duplicates_table(clustered.duplicates, clustered.representative, documents.ids, most, documents.has_reference)
         clusters = clusters_table(clustered.canonical, documents.ids)
-    return ClusterResult(duplicates=pairs, clusters=clusters, documents=documents, plan=plan, **run.kept())
+    backing = MemoryBacking({"duplicates": pairs, "clusters": clusters}, documents)
+    return ClusterResult(backing=backing, plan=plan, **run.kept())
 
 
 def clusters_of(documents: ShingledDocuments, plan: SamplingPlan | None, run: Run) -> Clustered:
@@ -122,7 +127,7 @@ def clusters_of(documents: ShingledDocuments, plan: SamplingPlan | None, run: Ru
         return Clustered(duplicates, representative, canonical)
 
 
-def clean_collection(run: Run) -> CleaningResult:
+def clean_collection(run: Run) -> CleaningResult[pa.Table, Iterator[Document]]:
     """Decide what goes out of the inputs: documents, passages or sentences that stand elsewhere and stay there."""
     config, fields = run.config, fields_for_keeping(run.config)
     check_reference(run.inputs, run.against)
@@ -143,7 +148,8 @@ def clean_collection(run: Run) -> CleaningResult:
                 documents = collection = settle_sentences(collection, run.map_parts)
                 rows, cuts = decide_cuts(collection, run)
         removals = passage_removals(collection, spans_of(collection, rows, cuts))
-    return CleaningResult(removals=removals, documents=documents, original=run.inputs, states=states, **run.kept())
+    backing = MemoryBacking({}, documents, removals)
+    return CleaningResult(backing=backing, copies=LocalCopies(run.inputs, states, backing), **run.kept())
 
 
 def decide_cuts(collection: Collection, run: Run) -> tuple[Rows, Cuts]:

@@ -71,7 +71,7 @@ def check_equal(
         pairs, clusters, decisions = (flow.collect(b) for b in (blocks.duplicates, blocks.clusters, blocks.decisions))
         assert pairs.select(local.duplicates.column_names).to_pylist() == local.duplicates.to_pylist()
         assert clusters.select(local.clusters.column_names).to_pylist() == local.clusters.to_pylist()
-        assert blocks.counts["documents"] == local.documents.n_documents
+        assert blocks.counts["documents"] == local.backing.documents.n_documents
         numbers = list(zip(pairs["a_document"].to_pylist(), pairs["b_document"].to_pylist(), strict=True))
         assert numbers == sorted(set(numbers))
         if cleaned is not None:
@@ -82,10 +82,10 @@ def check_equal(
 def check_decisions(decisions: pa.Table, cleaned: Any, n_input: int, clustered: set[str]) -> None:
     rows = decisions.to_pylist()
     assert {row["id"] for row in rows} == clustered
-    names = cleaned.documents.ids.to_pylist()
-    inputs = set(names[: cleaned.documents.n_input])
+    names = cleaned.backing.documents.ids.to_pylist()
+    inputs = set(names[: cleaned.backing.documents.n_input])
     removed = [row for row in rows if row["document"] != row["kept_document"] and row["id"] in inputs]
-    expected = cleaned.removals.table(cleaned.documents).to_pylist()
+    expected = cleaned.backing.removals.table(cleaned.backing.documents).to_pylist()
     assert [
         {
             "id": row["id"], "source": row["source"], "position": row["position"], "end": row["n_chars"],
@@ -94,7 +94,7 @@ def check_decisions(decisions: pa.Table, cleaned: Any, n_input: int, clustered: 
         }
         for row in removed
     ] == [{name: row[name] for name in COMPARED} for row in expected]  # fmt: skip
-    cluster = dict(zip(names, cleaned.removals.cluster.tolist(), strict=True))
+    cluster = dict(zip(names, cleaned.backing.removals.cluster.tolist(), strict=True))
     assert all(cluster[row["id"]] == row["cluster"] for row in rows)
 
 

@@ -71,7 +71,7 @@ def dedup(
         from ibidem.execution.disk_limit import disk_budget
         from ibidem.execution.spill import temporary_folder
         from ibidem.formats.stdin_file import spool_stdin
-        from ibidem.results.cleaning_result import check_cleaning
+        from ibidem.results.cleaned_copies import check_cleaning
         from ibidem.results.cleaning_summary import summarise_cleaning
 
     if not config.resemblance.verify and not quiet:

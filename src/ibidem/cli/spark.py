@@ -47,6 +47,7 @@ def run_on_spark(
         from ibidem.execution.spark.engine import own_engine
         from ibidem.execution.spark.files import check_spark_output
         from ibidem.execution.spark.session import check_pyspark
+        from ibidem.results.summary import summarise_briefly
 
         check_pyspark()  # it loads pandas and PySpark
     engine = own_engine(config.engine, spark_conf)
@@ -58,7 +59,7 @@ def run_on_spark(
             if output is not None:
                 with display.stage("writing"):
                     result.write(str(output))
-            summary = result.summary(output)
+            summary = summarise_briefly(result, output)
     if output is None:
         click.echo(summary)
     elif not quiet:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +11,8 @@ from numpy.typing import NDArray
 from ibidem.clusters import CutSpans
 from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.components import number_clusters
-from ibidem.formats.decisions import Decision, Decisions
-from ibidem.formats.known_texts import KnownTexts
-from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, REMOVED
+from ibidem.columns.parted_tables import CHECK_NAMES
+from ibidem.model import REMOVED
 from ibidem.resemblance import Duplicates
 
 Numbers = NDArray[np.int64]
@@ -70,68 +66,44 @@ class Removals:
         ]
         return pa.Table.from_arrays(columns, schema=REMOVED)
 
-    def decisions(self, documents: Documents, mark_only: bool) -> Decisions:
-        """Return what happens to the records of the input files."""
-        decisions = Decisions()
-        names = documents.sources.dictionary.to_pylist()
-        codes = documents.sources.indices.to_numpy()
-        if not mark_only:
-            gone = np.flatnonzero(self.is_dropped)
-            gone = gone[np.argsort(codes[gone], kind="stable")]
-            bounds = np.flatnonzero(np.diff(codes[gone], prepend=-1, append=-1)).tolist()
-            for begin, after in pairwise(bounds):
-                decisions.drop(names[codes[gone[begin]]], documents.positions[gone[begin:after]])
-        for number, cuts, marks in self._marks(documents) if mark_only else self._cuts():
-            decisions.add(names[codes[number]], int(documents.positions[number]), Decision(cuts=cuts, marks=marks))
-        self._say_what_they_were(decisions, documents, mark_only)
-        return decisions
+    def rows(self, documents: Documents, first: int = 0, count: int | None = None) -> pa.Table:
+        """Return rows of `removed.jsonl`, each with the number of its document and the checks of its text."""
+        table = self.table(documents, first, count)
+        number = self.document[first : first + table.num_rows]
+        return _with_checks(table.add_column(0, "document", pa.array(number)), documents, number)
 
-    def _say_what_they_were(self, decisions: Decisions, documents: Documents, mark_only: bool) -> None:
-        """Hand on the checks of all texts that something was decided about."""
-        changed = np.unique(self.document)
-        if mark_only and self.cluster is not None:
-            changed = np.flatnonzero(self.cluster[: documents.n_input] >= 0)
-        key, checks = documents.text_checks(changed)
-        names, codes = documents.sources.dictionary.to_pylist(), documents.sources.indices.to_numpy()[changed]
-        order = np.argsort(codes, kind="stable")
-        bounds = np.flatnonzero(np.diff(codes[order], prepend=-1, append=-1)).tolist()
-        for begin, after in pairwise(bounds):
-            chosen = order[begin:after]
-            known = KnownTexts.of(key, documents.positions[changed[chosen]], checks[chosen])
-            decisions.know(names[codes[chosen[0]]], known)
+    def members(self, documents: Documents) -> Numbers | None:
+        """Return the documents of the inputs that are in a cluster, also those that stay; None if there are no clusters."""
+        return None if self.cluster is None else np.flatnonzero(self.cluster[: documents.n_input] >= 0)
 
-    @property
-    def mark_columns(self) -> pa.Schema:
-        """The columns that records get where nothing is removed."""
-        return CUT_MARKS if self.cluster is None else DUPLICATE_MARKS
+    def member_rows(self, documents: Documents, members: Numbers) -> pa.Table:
+        """Return a row for each of some members of clusters: where it stands, its cluster, and who is kept for it."""
+        assert self.cluster is not None
+        kept = members.copy()
+        place = np.searchsorted(self.document, members)
+        is_gone = self.is_dropped[members]
+        kept[is_gone] = self.matched[place[is_gone]]
+        table = pa.table(
+            {
+                "document": members,
+                "source": documents.sources.take(pa.array(members)).cast(pa.string()),
+                "position": documents.positions[members],
+                "cluster": self.cluster[members],
+                "kept_document": kept,
+                "kept_id": documents.ids.take(pa.array(kept)),
+            }
+        )
+        return _with_checks(table, documents, members)
 
-    def cuts(self) -> dict[int, tuple[tuple[int, int], ...]]:
-        """Return what is cut out of documents that stay, by document."""
-        return {number: spans for number, spans, _ in self._cuts()}
 
-    def _cuts(self) -> Iterator[tuple[int, tuple[tuple[int, int], ...], Mapping[str, Any]]]:
-        staying = np.flatnonzero(~self.is_dropped[self.document])
-        document, start, end = self.document[staying], self.start[staying], self.end[staying]
-        bounds = np.flatnonzero(np.diff(document, prepend=-1, append=-1)).tolist()
-        for begin, after in pairwise(bounds):
-            spans = tuple(zip(start[begin:after].tolist(), end[begin:after].tolist(), strict=True))
-            yield int(document[begin]), spans, {}
-
-    def _marks(self, documents: Documents) -> Iterator[tuple[int, tuple[tuple[int, int], ...], Mapping[str, Any]]]:
-        if self.cluster is not None:
-            matched = dict(zip(self.document.tolist(), self.matched.tolist(), strict=True))
-            # All members of clusters are marked, those that stay too.
-            for number in np.flatnonzero(self.cluster[: documents.n_input] >= 0).tolist():
-                kept = matched.get(number)
-                original = None if kept is None else documents.ids[kept].as_py()
-                yield number, (), {"ibidem_cluster": int(self.cluster[number]), "ibidem_duplicate_of": original}
-            return
-        bounds = np.flatnonzero(np.diff(self.document, prepend=-1, append=-1)).tolist()
-        kept_ids = documents.ids.take(pa.array(self.matched)).to_pylist()
-        rows = list(zip(self.start.tolist(), self.end.tolist(), kept_ids, strict=True))
-        for begin, after in pairwise(bounds):
-            marks = [{"start": start, "end": end, "id": kept} for start, end, kept in rows[begin:after]]
-            yield int(self.document[begin]), (), {"ibidem_cuts": marks}
+def _with_checks(table: pa.Table, documents: Documents, numbers: Numbers) -> pa.Table:
+    """Return a table with the checks of the texts of the documents that its rows are about; rows of one are neighbours."""
+    is_first = np.diff(numbers, prepend=-1) != 0
+    _, checks = documents.text_checks(numbers[is_first])
+    of_row = checks[np.cumsum(is_first) - 1]
+    for column, name in enumerate(CHECK_NAMES):
+        table = table.append_column(name, pa.array(np.ascontiguousarray(of_row[:, column])))
+    return table
 
 
 @dataclass(frozen=True)

@@ -1,113 +1,100 @@
-"""What `dedup` gives back: what goes and why, what remains, and the cleaned collection on disk."""
+"""What `dedup` returns: what is removed and why, what remains, and the cleaned collection."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import os
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
-import numpy as np
-import pyarrow as pa
-
-from ibidem.clusters.removals import Removals
-from ibidem.columns.collection import Documents, text_key
+from ibidem.columns.parted_tables import CHECK_NAMES
 from ibidem.config import Config
-from ibidem.errors import InputError, OutputExistsError, ResourceError, SettingsError
-from ibidem.execution.durable_files import make_folder, replace_file, sync_folder
-from ibidem.formats import read, resolve_inputs
-from ibidem.formats.copies import check_cuts_possible, rewrite
-from ibidem.formats.copy_names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE, output_paths
-from ibidem.formats.decisions import Decisions, without_spans
-from ibidem.formats.edits import changed, changed_input
-from ibidem.formats.expansion_limit import is_unfolded
-from ibidem.formats.file_states import FileState, file_states, first_change
-from ibidem.formats.inputs import FileSource, Source, read_written
-from ibidem.model import Document, Skipped
+from ibidem.errors import SettingsError
+from ibidem.model import Skipped
+from ibidem.results.decisions import changes_of
 from ibidem.results.overview import CleaningOverview
 from ibidem.results.result import RunResult
-from ibidem.results.table_files import WORK_FOLDER, check_is_folder, told_settings, write_result
+from ibidem.results.storage import TableT_co
+
+RemainingT_co = TypeVar("RemainingT_co", covariant=True)
 
 
-@dataclass(frozen=True, repr=False)
-class AnyCleaningResult(RunResult):
+class Copies(Protocol[RemainingT_co]):
+    """Makes cleaned copies. They read the inputs once more."""
+
+    @property
+    def original(self) -> Any:
+        """The inputs as they were given."""
+        ...
+
+    def remaining(self, config: Config) -> RemainingT_co:
+        """Return what is left of the inputs."""
+        ...
+
+    def write(
+        self, folder: str | os.PathLike[str], config: Config, skipped: Sequence[Skipped],
+        run: Callable[[], Mapping[str, Any]], on_bytes: Callable[[int], None] | None,
+    ) -> list[Path]:  # fmt: skip
+        """Write what is left of the inputs, `removed.jsonl`, `skipped.jsonl` and `run.json`."""
+        ...
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co]):
     """What was decided about a collection. Nothing is changed: `write` and `remaining` give what is left of it.
 
-    Both read the inputs once more, and raise an InputError if these are not what was decided about. `states` are those of the
-    files before they were read.
+    Both read the inputs once more, and raise an InputError if these are not what was decided about.
     """
 
-    original: Any
-    states: Mapping[str, FileState]
+    copies: Copies[RemainingT_co]
 
     def __len__(self) -> int:
-        return self.overview().n_removals
+        return self.backing.table("removed").n_rows
 
     def __repr__(self) -> str:
         found = self.overview()
         return (
-            f"<{type(self).__name__}: {found.n_dropped} of {found.n_documents} documents and "
+            f"<CleaningResult: {found.n_dropped} of {found.n_documents} documents and "
             f"{found.n_removed_chars} characters go>"
         )
 
     @property
-    def removed(self) -> pa.Table:
-        """What goes, one row each: where it stands, and what it matches."""
-        raise NotImplementedError
-
-    def overview(self) -> CleaningOverview:
-        """Return what a summary tells."""
-        raise NotImplementedError
-
-    def changes(self) -> Iterator[tuple[int, tuple[tuple[int, int], ...] | None]]:
-        """Yield the documents that change, by number, in order, and what is cut out of each; None: all of it goes."""
-        raise NotImplementedError
-
-    def known_texts(self) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yield the documents that change, by number, in order, and the checks of their texts."""
-        raise NotImplementedError
-
-    def first_removed(self, count: int) -> list[dict[str, Any]]:
-        """Return the first rows of what goes, each with the number of its document."""
-        raise NotImplementedError
-
-    def decisions(self, mark_only: bool) -> Decisions:
-        """Return what happens to the records of the input files."""
-        raise NotImplementedError
+    def original(self) -> Any:
+        """The inputs as they were given."""
+        return self.copies.original
 
     @property
-    def mark_columns(self) -> pa.Schema:
-        """The columns that records get where nothing is removed."""
-        raise NotImplementedError
+    def removed(self) -> TableT_co:
+        """What is removed, one row each: where it was, and what it matches."""
+        return self.backing.native("removed")
 
-    def removed_rows(self) -> pa.Table | pa.RecordBatchReader:
-        """Return what goes, for one reading."""
-        return self.removed
+    def overview(self) -> CleaningOverview:
+        """Return what a summary says."""
+        sizes = self.backing.sizes()
+        return CleaningOverview(sizes.n_documents, sizes.n_chars, *self._removal_counts)
 
-    def remaining(self) -> Iterator[Document]:
-        """Yield the documents that remain, what is cut taken out of their texts; the inputs are read once more."""
-        changes = zip(self.changes(), self.known_texts(), strict=True)
-        next_change = next(changes, None)
-        fields, key = dataclasses.asdict(self.config.documents), text_key(self.config.sentences.hash_seed)
-        self._check_unchanged()
-        for number, document in enumerate(read(self.original, on_skip=lambda record: None, **fields)):
-            if next_change is None or next_change[0][0] != number:
-                yield document
-                continue
-            (_, cuts), (_, check) = next_change
-            if tuple(key.of_texts(pa.array([document.text], pa.large_string()))[0].tolist()) != check:
-                raise changed_input(f"the document {document.id}")
-            if cuts is not None:
-                yield dataclasses.replace(document, text=without_spans(document.text, cuts))
-            next_change = next(changes, None)
-        self._check_unchanged()
-        if next_change is not None:
-            raise changed_input("an input")
+    def changes(self) -> Iterator[tuple[int, tuple[tuple[int, int], ...] | None]]:
+        """Yield the documents that change, by number, in order, and what is cut out of each; None: all of it."""
+        return ((change.document, change.cuts) for change in changes_of(self.backing.table("removed")))
+
+    def first_removed(self, count: int) -> list[dict[str, Any]]:
+        """Return the first rows of what is removed, each with the number of its document."""
+        rows: list[dict[str, Any]] = []
+        for batch in self.backing.table("removed").stored_batches():
+            shown = batch.select([name for name in batch.schema.names if name not in CHECK_NAMES])
+            rows.extend(shown.slice(0, count - len(rows)).to_pylist())
+            if len(rows) >= count:
+                break
+        return rows
+
+    def remaining(self) -> RemainingT_co:
+        """Return what remains: an iterator of documents, their texts without what is cut; on Spark a data frame of records.
+
+        The records of the data frame have all their columns, or are lines (`value`).
+        """
+        return self.copies.remaining(self.config)
 
     def write(
         self, folder: str | os.PathLike[str], on_bytes: Callable[[int], None] | None = None, **settings: Any
@@ -118,176 +105,18 @@ class AnyCleaningResult(RunResult):
         place before everything is written: if it fails until then, what was there before is there still, and nothing else. If
         it fails later, `unfinished.json` says so, and files that have no place yet are in `.cleaned`. It fails if an input has
         changed since it was read, or was too large to be read to its end.
+
+        On Spark, `cleaned.jsonl` or `cleaned.parquet` contains all records, and no paths are returned.
         """
         unknown = set(settings) - {"mark_only", "overwrite"}
         if unknown:
             raise SettingsError([f"{name} cannot be changed after the work" for name in sorted(unknown)])
-        config = Config.of(self.config, **settings)
-        path = Path(folder)
-        sources = check_cleaning(self.original, path, config)
-        mark_only = config.cleaning.mark_only
-        columns = self.mark_columns if mark_only else None
-        damaged = {record.source for record in self.skipped if record.position == 0}
-        for record in self.skipped:
-            if record.position == 0 and is_unfolded(record.reason):
-                message = f"{record.source} unfolds too far to be read to its end; a cleaned copy would lack the rest"
-                raise InputError(message, "Decompress it first, or leave it out.")
-        self._check_unchanged(sources)
-        staged, was_there = path / STAGED_FOLDER, path.exists()
-        shutil.rmtree(staged, ignore_errors=True)  # of a run that was killed
-        try:
-            written = rewrite(sources, self.decisions(mark_only), staged, config.documents, columns, on_bytes, damaged)
-            run = self.run() | {
-                "settings": told_settings(config),
-                "written": [str(file.relative_to(staged)) for file in written],
-                "not_copied": unread_sources(sources, self.skipped),
-            }
-            written += write_result(staged, {"removed": self.removed_rows()}, self.skipped, run, "jsonl", clear=False)
-            self._check_unchanged()
-            return _take_places(staged, path, [str(file.relative_to(staged)) for file in written])
-        finally:
-            if not (path / UNFINISHED_FILE).exists():  # else some of the new files may be nowhere else
-                shutil.rmtree(staged, ignore_errors=True)
-            if not was_there:
-                with suppress(OSError):
-                    path.rmdir()  # it was made for this; it is not empty unless nothing came of it
+        return self.copies.write(folder, Config.of(self.config, **settings), self.skipped, self.run, on_bytes)
 
-    def _check_unchanged(self, sources: Sequence[Source] | None = None) -> None:
-        """Raise InputError if a file is not what it was before it was read."""
-        change = first_change(self.states, file_states(resolve_inputs(self.original) if sources is None else sources))
-        if change is not None:
-            raise changed(change)
+    @cached_property
+    def _removal_counts(self) -> tuple[int, int, int, int]:
+        return self.backing.removal_counts()
 
-    def _result_counts(self) -> dict[str, int]:
-        found = self.overview()
-        return {
-            "removed_documents": found.n_dropped,
-            "removed_characters": found.n_removed_chars,
-            "removals": found.n_removals,
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class CleaningResult(AnyCleaningResult):
-    """What was decided about a collection that is in memory."""
-
-    removals: Removals
-    documents: Documents
-
-    @property
-    def removed(self) -> pa.Table:
-        """What goes, one row each: where it stands, and what it matches."""
-        return self.removals.table(self.documents)
-
-    def overview(self) -> CleaningOverview:
-        """Return what a summary tells."""
-        n_dropped = int(np.count_nonzero(self.removals.is_dropped))
-        n_cut = len(np.unique(self.removals.document)) - n_dropped
-        n_input = self.documents.n_input
-        n_chars = int(self.documents.n_chars[:n_input].sum())
-        return CleaningOverview(n_input, n_chars, n_dropped, n_cut, len(self.removals), self.removals.n_chars)
-
-    def changes(self) -> Iterator[tuple[int, tuple[tuple[int, int], ...] | None]]:
-        """Yield the documents that change, by number, in order, and what is cut out of each; None: all of it goes."""
-        cuts = self.removals.cuts()
-        for number in np.unique(self.removals.document).tolist():
-            yield number, None if self.removals.is_dropped[number] else cuts[number]
-
-    def known_texts(self) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yield the documents that change, by number, in order, and the checks of their texts."""
-        numbers = np.unique(self.removals.document)
-        _, checks = self.documents.text_checks(numbers)
-        yield from zip(numbers.tolist(), map(tuple, checks.tolist()), strict=True)
-
-    def first_removed(self, count: int) -> list[dict[str, Any]]:
-        """Return the first rows of what goes, each with the number of its document."""
-        numbers = self.removals.document[:count].tolist()
-        rows = self.removals.table(self.documents, 0, count).to_pylist()
-        return [row | {"document": number} for row, number in zip(rows, numbers, strict=True)]
-
-    def decisions(self, mark_only: bool) -> Decisions:
-        """Return what happens to the records of the input files."""
-        return self.removals.decisions(self.documents, mark_only)
-
-    @property
-    def mark_columns(self) -> pa.Schema:
-        """The columns that records get where nothing is removed."""
-        return self.removals.mark_columns
-
-
-def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Source]:
-    """Raise unless a cleaned copy of the inputs can be written into the folder; called before the work, and before writing.
-
-    Without a folder, only what concerns the inputs is checked. Returns what the inputs stand for.
-    """
-    sources = resolve_inputs(inputs)
-    if folder is not None:
-        check_is_folder(folder)
-        earlier = _earlier_files(folder)
-        passing = (WORK_FOLDER, STAGED_FOLDER, f"{UNFINISHED_FILE}.part")
-        if folder.exists() and any(path.name not in passing for path in folder.iterdir()):
-            if earlier is None:
-                raise OutputExistsError(f"{folder} holds other files than a cleaned collection", "Give another folder with -o.")
-            if not config.output.overwrite:
-                what = "an unfinished run" if (folder / UNFINISHED_FILE).exists() else "results already"
-                raise OutputExistsError(f"{folder} holds {what}", "Give another folder, or --overwrite to replace them.")
-        names = {os.path.realpath(source.path) for source in sources if isinstance(source, FileSource)}
-        if any(os.path.realpath(file) in names for file in earlier or ()):
-            raise OutputExistsError(f"inputs are among the results that {folder} holds", "Give another folder with -o.")
-    output_paths(sources, folder or Path("cleaned"))
-    if config.cleaning.level != "document" and not config.cleaning.mark_only:
-        check_cuts_possible(sources, config.documents)
-    return sources
-
-
-def _earlier_files(folder: Path) -> list[Path] | None:
-    """Return the files of an earlier cleaning, finished or not, or None if the folder holds none."""
-    for name in (UNFINISHED_FILE, "run.json"):
-        written = read_written(folder / name)
-        if written is not None:
-            return [folder / file for file in written]
-    return None
-
-
-def _remove_listed(folder: Path) -> None:
-    """Remove what the folder says was written, or will be; `run.json` first, for it says that all is there."""
-    files = _earlier_files(folder) or []
-    (folder / "run.json").unlink(missing_ok=True)
-    for file in files:
-        if folder.resolve() in file.resolve().parents:
-            file.unlink(missing_ok=True)
-            file.with_name(file.name + ".part").unlink(missing_ok=True)
-
-
-def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
-    """Move files, the last of which says that all are there, to where they belong, in place of those of an earlier cleaning.
-
-    Meanwhile a file lists what lies there of both, so that it can be told from files of the user's. It is on disk before
-    anything else changes, and removed when everything else is on disk.
-    """
-    earlier = [str(file.relative_to(folder)) for file in _earlier_files(folder) or ()]
-    listed = sorted({*earlier, *names, MARKS_FILE, "removed.jsonl", "skipped.jsonl"} - {"run.json"})
-    try:
-        aside = folder / f"{UNFINISHED_FILE}.part"
-        aside.write_text(json.dumps({"written": listed}), encoding="utf-8")
-        replace_file(aside, folder / UNFINISHED_FILE)
-        _remove_listed(folder)
-        for name in names:
-            make_folder((folder / name).parent)
-            os.replace(staged / name, folder / name)
-        for place in sorted({(folder / name).parent for name in (*earlier, *names)}):
-            with suppress(FileNotFoundError):
-                sync_folder(place)
-        (folder / UNFINISHED_FILE).unlink()
-        sync_folder(folder)
-    except OSError as error:
-        message = f"cannot write to {folder}: {error.strerror or error}"
-        raise ResourceError(message, "Is there room, and may you write there?") from error
-    return [folder / name for name in names]
-
-
-def unread_sources(sources: Iterable[Source], skipped: Iterable[Skipped]) -> list[str]:
-    """Return the names of inputs that cannot even be opened, of which there can be no copy."""
-    told = {record.source for record in skipped if record.position == 0}
-    suspects = [source for source in sources if isinstance(source, FileSource) and source.name in told]
-    return [source.name for source in suspects if not os.access(source.path, os.R_OK)]
+    def _count(self) -> dict[str, int]:
+        n_dropped, _, n_removals, n_chars = self._removal_counts
+        return {"removed_documents": n_dropped, "removed_characters": n_chars, "removals": n_removals}

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from ibidem.formats import read, resolve_inputs
 from ibidem.formats.file_names import printable
-from ibidem.results.cleaning_result import AnyCleaningResult, unread_sources
+from ibidem.results.cleaned_copies import unread_sources
+from ibidem.results.cleaning_result import CleaningResult
 from ibidem.results.summary import EXCERPT_CHARS, excerpt_of, many, skipped_lines, stored_lines
 
 _EXAMPLES = 10
 _DOCUMENTS_READ_FOR_EXAMPLES = 20_000
 
 
-def summarise_cleaning(result: AnyCleaningResult, folder: Path | None = None) -> str:
+def summarise_cleaning(result: CleaningResult[Any, Any], folder: Path | None = None) -> str:
     """Return the summary as text; without a folder, of what would be done, with examples."""
     return "\n".join(map(printable, _lines(result, folder)))
 
 
-def _lines(result: AnyCleaningResult, folder: Path | None) -> Iterator[str]:
+def _lines(result: CleaningResult[Any, Any], folder: Path | None) -> Iterator[str]:
     found = result.overview()
-    n_input, n_chars, n_dropped = found.n_documents, found.n_chars, found.n_dropped
+    n_input, n_chars, n_dropped = found.n_documents, found.n_chars or 0, found.n_dropped
     would = folder is None
     verb = "would be marked" if result.config.cleaning.mark_only and would else "would go" if would else "went"
     if result.config.cleaning.mark_only and not would:
@@ -48,7 +50,7 @@ def _lines(result: AnyCleaningResult, folder: Path | None) -> Iterator[str]:
         yield f"{'marked' if result.config.cleaning.mark_only else 'cleaned'} collection: {folder}"
 
 
-def _examples(result: AnyCleaningResult) -> Iterator[str]:
+def _examples(result: CleaningResult[Any, Any]) -> Iterator[str]:
     rows = result.first_removed(_EXAMPLES)
     if not rows:
         yield "nothing would go"
@@ -66,7 +68,7 @@ def _examples(result: AnyCleaningResult) -> Iterator[str]:
             yield f"    {excerpt}"
 
 
-def _texts(result: AnyCleaningResult, wanted: set[int]) -> dict[int, str]:
+def _texts(result: CleaningResult[Any, Any], wanted: set[int]) -> dict[int, str]:
     """Return the texts of some of the first documents; they are read again."""
     import dataclasses
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ibidem.config import is_compared_in_full
 from ibidem.formats.file_names import printable
 from ibidem.results.result import ClusterResult
 from ibidem.results.summary import many, skipped_lines, stored_lines
 
-if TYPE_CHECKING:
-    from ibidem.results.disk_result import StoredClusterResult
 
-
-def summarise_clusters(result: ClusterResult | StoredClusterResult, folder: Path | None = None) -> str:
+def summarise_clusters(result: ClusterResult[Any], folder: Path | None = None) -> str:
     """Return the summary as text."""
     return "\n".join(map(printable, _lines(result, folder)))
 
 
-def _lines(result: ClusterResult | StoredClusterResult, folder: Path | None) -> Iterator[str]:
+def _lines(result: ClusterResult[Any], folder: Path | None) -> Iterator[str]:
     seconds = sum(result.timings.values())
     yield f"{many(result.counts['documents'], 'document')}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
     verified = "" if result.config.resemblance.verify or is_compared_in_full(result.config) else ", not verified"
@@ -44,7 +41,7 @@ def _lines(result: ClusterResult | StoredClusterResult, folder: Path | None) -> 
         yield f"results: {folder}"
 
 
-def _why_nothing(result: ClusterResult | StoredClusterResult, n_documents: int) -> Iterator[str]:
+def _why_nothing(result: ClusterResult[Any], n_documents: int) -> Iterator[str]:
     yield "nothing found:"
     size = result.config.signatures.shingle_words("document")
     if n_documents < 2:

@@ -1,10 +1,11 @@
-"""What happens to the records of input files, read from disk one source at a time."""
+"""What happens to the records of input files, out of tables that are read one source at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,45 +15,70 @@ from numpy.typing import NDArray
 from ibidem.columns.parted_tables import CHECK_NAMES
 from ibidem.formats.decisions import Decision, Decisions, SourceDecisions
 from ibidem.formats.known_texts import KnownTexts
-from ibidem.results.disk_tables import StoredTable
+from ibidem.results.storage import DecidedTable, Table
 from ibidem.sentences import CheckKey
 
 Numbers = NDArray[np.int64]
 
 
-class StoredDecisions(Decisions):
-    """Decisions that lie on disk in reading order; those about one source are in memory at a time, as columns.
+class Change(NamedTuple):
+    """What happens to a document, by its number: what is cut out of it (None: all of it is removed); and its check."""
 
-    `gone` holds rows of `removed.jsonl`; `members`, where records are only marked, all members of clusters.
+    document: int
+    cuts: tuple[tuple[int, int], ...] | None
+    check: tuple[int, ...]
+
+
+def changes_of(removed: Table) -> Iterator[Change]:
+    """Yield the documents that change, in order, given what is removed."""
+    waiting: Change | None = None
+    spans: list[tuple[int, int]] = []
+    for batch in removed.stored_batches():
+        columns = (batch[name].to_pylist() for name in ("document", "start", "end", "removed", *CHECK_NAMES))
+        for document, start, end, what, *check in zip(*columns, strict=True):
+            if waiting is None or document != waiting.document:
+                if waiting is not None:
+                    yield waiting._replace(cuts=waiting.cuts and tuple(spans))
+                waiting, spans = Change(document, None if what == "document" else ((start, end),), tuple(check)), []
+            spans.append((start, end))
+    if waiting is not None:
+        yield waiting._replace(cuts=waiting.cuts and tuple(spans))
+
+
+class TableDecisions(Decisions):
+    """Decisions out of tables in reading order; those about one source are in memory at a time, as columns.
+
+    `removed` has rows of `removed.jsonl`; `members`, where records are only marked, all members of clusters.
     """
 
-    def __init__(self, gone: StoredTable, members: StoredTable | None, mark_only: bool, key: CheckKey) -> None:
+    def __init__(self, removed: DecidedTable, members: DecidedTable | None, mark_only: bool, key: CheckKey) -> None:
         super().__init__()
         self._key = key
-        self._rows = members if mark_only and members is not None else gone
+        self._rows = members if mark_only and members is not None else removed
         self._make = _dropped_and_cut if not mark_only else _marked_cuts if members is None else _marked_members
         self._last: tuple[str, SourceDecisions] | None = None
 
     def of_source(self, source: str) -> SourceDecisions:
         """Return all decisions about the records of one source."""
         if self._last is None or self._last[0] != source:
-            batches = (self._batch(number) for number in self._batches_of.get(source, ()))
-            chosen = [batch.filter(pc.equal(batch["source"], source)) for batch in batches]
+            chosen = [self._batch(number).slice(begin, n_rows) for number, begin, n_rows in self._places.get(source, ())]
             self._last = source, self._make(chosen, _known(chosen, self._key))
         return self._last[1]
 
     @cached_property
-    def _batches_of(self) -> dict[str, list[int]]:
-        """The batches that each source has rows in: sources come one after the other."""
-        found: dict[str, list[int]] = {}
-        for number, batch in enumerate(self._rows.raw_batches()):
-            for source in pc.unique(batch["source"]).to_pylist():
-                found.setdefault(source, []).append(number)
+    def _places(self) -> dict[str, list[tuple[int, int, int]]]:
+        """Where each source has rows: the number of a batch, the first row and how many. Sources follow one another."""
+        found: dict[str, list[tuple[int, int, int]]] = {}
+        for number in range(self._rows.n_batches):
+            sources = self._batch(number)["source"].dictionary_encode()
+            names, codes = sources.dictionary.to_pylist(), sources.indices.to_numpy()
+            for begin, end in pairwise(np.flatnonzero(np.diff(codes, prepend=-1, append=-1)).tolist()):
+                found.setdefault(names[codes[begin]], []).append((number, begin, end - begin))
         return found
 
     @cached_property
     def _batch(self) -> Callable[[int], pa.RecordBatch]:
-        return lru_cache(maxsize=2)(self._rows.raw_batch)  # the next source mostly lies in the same one
+        return lru_cache(maxsize=2)(self._rows.stored_batch)  # the next source mostly has its rows in the same one
 
 
 class _ByPosition(Mapping[int, Decision]):

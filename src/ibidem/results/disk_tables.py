@@ -13,8 +13,10 @@ from ibidem.execution.disk.stage_store import FinishedStage, StageStore
 from ibidem.execution.flow import PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS
+from ibidem.results.storage import in_schema
 
 _MOST_BYTES = 32 << 20
+_CLEANED_TEXTS = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
 _RANKED = pa.schema([("rank", pa.int64()), *PLACED_REPEATS])
 _REPEATS_ORDER = [
     ("n_documents", "descending"), ("n_chars", "descending"), ("text", "ascending"), ("document", "ascending"),
@@ -22,7 +24,7 @@ _REPEATS_ORDER = [
 ]  # fmt: skip
 
 
-class StoredTable:
+class DiskTable:
     """The rows of blocks, partition after partition, as a table of the given schema. `sort_by`: the order in a partition."""
 
     def __init__(self, blocks: PartedTable, schema: pa.Schema, sort_by: str | None = None) -> None:
@@ -31,19 +33,32 @@ class StoredTable:
         self._sort_by = sort_by
 
     @property
-    def num_rows(self) -> int:
+    def n_rows(self) -> int:
         """Number of rows."""
         return 0 if self.blocks.handle is None else int(self.blocks.handle.n_rows)
 
-    def raw_batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield all rows with all columns that they were stored with."""
-        return map(self.raw_batch, range(len(self._chunks)))
+    @property
+    def n_batches(self) -> int:
+        """Number of batches."""
+        return len(self._chunks)
 
-    def raw_batch(self, number: int) -> pa.RecordBatch:
-        """Return one of these batches."""
+    def stored_batch(self, number: int) -> pa.RecordBatch:
+        """Return one batch, with every column that is stored."""
         table = self.blocks.handle.read_table(self._chunks[number])
         table = (table if self._sort_by is None else table.sort_by(self._sort_by)).combine_chunks()
         return table.to_batches()[0] if table.num_rows else pa.RecordBatch.from_pylist([], schema=table.schema)
+
+    def stored_batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield all rows, with every column that is stored."""
+        return map(self.stored_batch, range(self.n_batches))
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield all rows, or some of their columns."""
+        return in_schema(self.stored_batches(), self.schema, columns)
+
+    def read(self) -> pa.Table:
+        """Return all rows."""
+        return pa.Table.from_batches(self.batches(), schema=self.schema)
 
     @cached_property
     def _chunks(self) -> list[list[int]]:
@@ -55,33 +70,35 @@ class StoredTable:
             return [[chunk] for chunk in file.in_order()]
         return [chunks.tolist() for _, chunks in sorted(file.by_partition.items())]
 
-    def to_batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+
+class CleanedTexts(DiskTable):
+    """The texts that were extracted from HTML."""
+
+    def __init__(self, documents: PartedTable) -> None:
+        super().__init__(documents, _CLEANED_TEXTS)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of texts; all are read for it."""
+        return sum(batch.num_rows for batch in self.batches(["id"]))
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield all rows, or some of their columns."""
-        schema = self.schema if columns is None else pa.schema([self.schema.field(name) for name in columns])
-        for batch in self.raw_batches():
-            arrays = [_as_type(batch.column(field.name), field.type) for field in schema]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-    def reader(self) -> pa.RecordBatchReader:
-        """Return all rows as a stream."""
-        return pa.RecordBatchReader.from_batches(self.schema, self.to_batches())
-
-    def read(self) -> pa.Table:
-        """Return all rows."""
-        return pa.Table.from_batches(self.to_batches(), schema=self.schema)
+        return in_schema((batch.filter(batch["cleaned"]) for batch in self.stored_batches()), self.schema, columns)
 
 
-def _as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    return column.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else column.cast(kind)
-
-
-class StoredTexts:
+class DocumentTexts:
     """Texts of documents by their numbers, read from disk one after the other."""
 
     def __init__(self, documents: PartedTable, layout: Layout) -> None:
         self._file = documents.handle
         self._layout = layout
         self._chunk = lru_cache(maxsize=4)(lambda chunk: self._file.read_table([chunk])["text"])
+
+    def cut(self, passages: pa.RecordBatch, side: str) -> Iterator[str]:
+        """Yield the texts of one side of passages."""
+        columns = (passages[f"{side}_{name}"].to_pylist() for name in ("document", "start", "end"))
+        return (self.text(number)[start:end] for number, start, end in zip(*columns, strict=True))
 
     def text(self, number: int) -> str:
         """Return the text of a document."""
@@ -103,16 +120,16 @@ def order_repeats(store: StageStore, repeats: PartedTable) -> PartedTable:
     begun = store.begin("repeats-ordered", {"repeats": _RANKED})
     if isinstance(begun, FinishedStage):
         return begun.blocks["repeats"]
-    unordered = StoredTable(repeats, PLACED_REPEATS)
+    unordered = DiskTable(repeats, PLACED_REPEATS)
     try:
-        keys = pa.concat_tables([_keys(PLACED_REPEATS.empty_table()), *map(_keys, unordered.raw_batches())])
+        keys = pa.concat_tables([_keys(PLACED_REPEATS.empty_table()), *map(_keys, unordered.stored_batches())])
         order = pc.sort_indices(keys, sort_keys=_REPEATS_ORDER).to_numpy()
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
         route = (np.cumsum(keys["n_bytes"].to_numpy()[order]) // _MOST_BYTES)[rank]
         del keys
         n_before = 0
-        for batch in unordered.raw_batches():
+        for batch in unordered.stored_batches():
             part = slice(n_before, n_before + batch.num_rows)
             table = pa.Table.from_arrays([pa.array(rank[part]), *batch.columns], schema=_RANKED)
             begun.add(Sent("repeats", table, route[part]))

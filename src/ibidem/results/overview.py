@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,7 +102,7 @@ class CleaningOverview:
     """What goes out of a collection: whole documents, parts of others, and characters, of how many."""
 
     n_documents: int
-    n_chars: int
+    n_chars: int | None  # None: not known
     n_dropped: int
     n_cut_documents: int
     n_removals: int
@@ -124,7 +124,3 @@ def removed_of(batches: Iterable[pa.RecordBatch]) -> tuple[int, int, int, int]:
         last = int(document[-1]) if len(document) else last
     return n_dropped, n_cut, n_removals, n_chars
 
-
-def in_batches(table: pa.Table) -> Callable[[Sequence[str]], Iterator[pa.RecordBatch]]:
-    """Return columns of a table in memory, batch by batch."""
-    return lambda columns: iter(table.select(list(columns)).to_batches())

@@ -1,59 +1,59 @@
-"""What the verbs give back: tables, the texts behind them, and ways to look at them and to keep them."""
+"""What the verbs return: tables, the texts behind them, and ways to look at them and to write them.
+
+There is one class per verb. Where the rows are, in memory, on disk or on Spark, is known to its backing.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-import numpy as np
 import pyarrow as pa
 
-from ibidem.columns.collection import Collection, Documents
 from ibidem.config import Config
-from ibidem.model import Passage, Skipped, Span
+from ibidem.model import Passage, Skipped
 from ibidem.resemblance import SamplingPlan, SizeGroup
-from ibidem.results.overview import (
-    ClusterOverview,
-    PassageOverview,
-    in_batches,
-    kinds_of,
-    largest_clusters,
-    longest_of,
-    reused_of,
-)
-from ibidem.results.table_files import check_output, describe_run, write_result
+from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, longest_of, reused_of
+from ibidem.results.storage import Backing, Table, TableT_co, passages_of
+from ibidem.results.table_files import describe_run
+
+AnyResult = TypeVar("AnyResult", bound="RunResult[Any]")
 
 
-@dataclass(frozen=True, repr=False)
-class RunResult:
-    """What every run keeps besides its tables."""
+@dataclass(frozen=True, repr=False, eq=False)
+class RunResult(Generic[TableT_co]):
+    """What every run keeps besides its tables. `backing.storage` says where these are: memory, disk or spark."""
 
     skipped: Sequence[Skipped]
     config: Config
     inputs: Sequence[Mapping[str, Any]]
     counts: Mapping[str, int]
     timings: Mapping[str, float]
+    backing: Backing[TableT_co]
     notices: Sequence[str] = field(default=(), kw_only=True)
     resources: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    n_skipped: int | None = field(default=None, kw_only=True)  # None: `skipped` has all of them
 
-    def __enter__(self) -> Any:
+    def __enter__(self: AnyResult) -> AnyResult:
         return self
 
     def __exit__(self, *problem: object) -> None:
         self.close(failed=problem[0] is not None)
 
     def close(self, failed: bool = False) -> None:
-        """Give back what the result holds on disk, if its run was larger than memory; nothing of it can be read any more."""
+        """Remove temporary files of the run, if there are any; after that the tables can no longer be read from them."""
+        self.backing.close(failed)
 
     def run(self) -> dict[str, Any]:
-        """Return what `run.json` holds: version, settings, inputs, counts and timings of the run."""
-        counts = {**self.counts, **self._result_counts(), "skipped": len(self.skipped)}
-        told = describe_run(self.config, self.inputs, counts, self.timings, self.resources)
-        return told | ({"notices": list(self.notices)} if self.notices else {})
+        """Return what `run.json` contains: version, settings, inputs, counts and timings of the run."""
+        n_skipped = len(self.skipped) if self.n_skipped is None else self.n_skipped
+        counts = {**self.counts, **self._result_counts, "skipped": n_skipped}
+        run = describe_run(self.config, self.inputs, counts, self.timings, self.resources)
+        return {**run, **({"notices": list(self.notices)} if self.notices else {}), **self.backing.facts()}
 
     def to_html(
         self,
@@ -72,114 +72,106 @@ class RunResult:
 
         return report_result(self, Path(path), title, max_pairs, overwrite)
 
-    def _result_counts(self) -> dict[str, int]:
+    @cached_property
+    def _result_counts(self) -> Mapping[str, int]:
+        return self._count()
+
+    def _count(self) -> dict[str, int]:
         return {}
 
+    def _write(
+        self, folder: str | os.PathLike[str], tables: Mapping[str, Table], table_format: str, **more: Any
+    ) -> list[Path]:
+        return self.backing.write(folder, tables, self.skipped, self.run() | more, table_format)
 
-@dataclass(frozen=True, repr=False)
-class PassageResult(RunResult):
-    """Passages as an Arrow table. Iterating yields every `Passage` with its texts."""
 
-    passages: pa.Table
-    collection: Collection
+@dataclass(frozen=True, repr=False, eq=False)
+class PassageResult(RunResult[TableT_co]):
+    """Passages. Iterating yields every `Passage` with its texts."""
 
     def __len__(self) -> int:
-        return self.passages.num_rows  # type: ignore[no-any-return]
+        return self.backing.table("passages").n_rows
 
     def __iter__(self) -> Iterator[Passage]:
-        for batch in self.passages.to_batches(max_chunksize=10_000):
-            yield from self._passages_of(batch)
+        for batch in self.backing.passages_with_texts().batches():
+            yield from passages_of(batch)
+
+    @property
+    def passages(self) -> TableT_co:
+        """All passages."""
+        return self.backing.native("passages")
 
     def longest(self, count: int) -> list[Passage]:
         """Return the longest passages, by characters of both sides together."""
-        longest = longest_of(self.passages.to_batches(), count)
-        return [passage for row in longest for passage in self._passages_of(row)]
+        longest = longest_of(self.backing.table("passages").stored_batches(), count)
+        return [passage for row in self.backing.add_texts(longest) for passage in passages_of(row)]
 
     def with_texts(self) -> pa.Table:
-        """Return the passages with the columns `a_text` and `b_text`."""
-        table = self.passages
-        for side in ("a", "b"):
-            table = table.append_column(f"{side}_text", pa.array(list(self._texts(table, side)), pa.large_string()))
-        return table
+        """Return the passages with the columns `a_text` and `b_text`, in memory."""
+        return self.backing.passages_with_texts().read()
 
     def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
-        """Write all tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `keep_text`, `overwrite`."""
-        output = Config.of(self.config, **settings).output
-        path = Path(folder)
-        check_output(path, output.overwrite)
-        tables = {"passages": self.with_texts() if output.keep_text else self.passages, **self._further_tables()}
-        cleaned = self._cleaned_texts()
-        if cleaned.num_rows:
-            tables["texts"] = cleaned
-        return write_result(path, tables, self.skipped, self.run(), output.format)
+        """Write all tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `keep_text`, `overwrite`.
 
-    def _further_tables(self) -> dict[str, pa.Table]:
+        Return the paths; on Spark, where each table is a folder of parts in any file system, return none.
+        """
+        output = Config.of(self.config, **settings).output
+        self.backing.check_output(folder, output.overwrite)
+        passages = self.backing.passages_with_texts() if output.keep_text else self.backing.table("passages")
+        tables = {"passages": passages, **self._further_tables()}
+        cleaned = self.backing.cleaned_texts()
+        return self._write(folder, tables if cleaned is None else {**tables, "texts": cleaned}, output.format)
+
+    def _further_tables(self) -> dict[str, Table]:
         return {}
 
-    def _result_counts(self) -> dict[str, int]:
+    def _count(self) -> dict[str, int]:
         return {"passages": len(self)}
 
-    def _passages_of(self, batch: pa.RecordBatch) -> Iterator[Passage]:
-        sides = [
-            [
-                Span(*columns)
-                for columns in zip(
-                    batch[f"{side}_id"].to_pylist(), batch[f"{side}_start"].to_pylist(), batch[f"{side}_end"].to_pylist(),
-                    self._texts(batch, side), strict=True,
-                )
-            ]
-            for side in "ab"
-        ]  # fmt: skip
-        rest = (batch[name].to_pylist() for name in ("n_sentences", "similarity", "kind", "direction"))
-        for a, b, n_sentences, similarity, kind, direction in zip(*sides, *rest, strict=True):
-            yield Passage(a, b, n_sentences, similarity, kind, direction)
 
-    def _texts(self, passages: pa.Table | pa.RecordBatch, side: str) -> Iterator[str]:
-        # The codes of the id column are document numbers: two documents of one id (with `against`) stay apart.
-        codes = passages[f"{side}_id"]
-        codes = codes.combine_chunks().indices if isinstance(codes, pa.ChunkedArray) else codes.indices
-        text_of = lru_cache(maxsize=64)(self.collection.text)
-        for document, start, end in zip(
-            codes.to_pylist(), passages[f"{side}_start"].to_pylist(), passages[f"{side}_end"].to_pylist(), strict=True
-        ):
-            yield text_of(document)[start:end]
+@dataclass(frozen=True, repr=False, eq=False)
+class Result(PassageResult[TableT_co]):
+    """Passages, documents and repeats: Arrow tables, or data frames on Spark. Iterating yields every `Passage` with its texts.
 
-    def _cleaned_texts(self) -> pa.Table:
-        """Return the texts that were taken out of HTML: the passages' offsets count in them, and they stand nowhere else."""
-        batches = [b.filter(b.column("cleaned")).select(["id", "text"]) for b in self.collection.batches]
-        return pa.Table.from_batches(batches, schema=self.collection.batches[0].select(["id", "text"]).schema)
-
-
-@dataclass(frozen=True, repr=False)
-class Result(PassageResult):
-    """Passages, documents and repeats as Arrow tables. Iterating yields every `Passage` with its texts."""
-
-    documents: pa.Table
-    repeats: pa.Table
+    The tables of a run that was larger than memory are read from disk each time they are asked for. They are in reading
+    order; a data frame has no order, but what is written of it is in reading order, too, part after part.
+    """
 
     def __repr__(self) -> str:
-        return f"<Result: {len(self)} passages, {self.repeats.num_rows} repeats, {self.documents.num_rows} documents>"
+        sizes = (f"{self.backing.table(name).n_rows} {name}" for name in ("passages", "repeats", "documents"))
+        return f"<Result: {', '.join(sizes)}>"
+
+    @property
+    def documents(self) -> TableT_co:
+        """The documents of the inputs, and how much of each also appears elsewhere."""
+        return self.backing.native("documents")
+
+    @property
+    def repeats(self) -> TableT_co:
+        """Texts that appear in very many places."""
+        return self.backing.native("repeats")
 
     def overview(self) -> PassageOverview:
-        """Return what a summary tells, but for the longest passages."""
+        """Return what a summary says, except for the longest passages."""
+        documents, sizes = self.backing.table("documents"), self.backing.sizes()
         return PassageOverview(
-            kinds_of(self.passages.select(["kind"]).to_batches()),
-            n_repeats=self.repeats.num_rows,
-            n_documents=self.documents.num_rows,
-            n_reused=reused_of(self.documents.select(["reused_share"]).to_batches()),
-            most_words=int(self.collection.n_words.max(initial=0)),
-            most_sentences=int(np.diff(self.collection.document_first).max(initial=0)),
+            kinds_of(self.backing.table("passages").batches(["kind"])),
+            n_repeats=self.backing.table("repeats").n_rows,
+            n_documents=documents.n_rows,
+            n_reused=reused_of(documents.batches(["reused_share"])),
+            most_words=sizes.most_words,
+            most_sentences=sizes.most_sentences,
         )
 
-    def _further_tables(self) -> dict[str, pa.Table]:
-        return {"documents": self.documents, "repeats": self.repeats}
+    def _further_tables(self) -> dict[str, Table]:
+        return {name: self.backing.table(name) for name in ("documents", "repeats")}
 
-    def _result_counts(self) -> dict[str, int]:
-        return {"passages": len(self), "repeats": self.repeats.num_rows}
+    def _count(self) -> dict[str, int]:
+        return {"passages": len(self), "repeats": self.backing.table("repeats").n_rows}
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison(PassageResult):
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison(PassageResult[pa.Table]):
     """The passages of listed pairs of documents, as an Arrow table. Iterating yields every `Passage` with its texts."""
 
     n_pairs: int
@@ -188,43 +180,51 @@ class Comparison(PassageResult):
         return f"<Comparison: {len(self)} passages in {self.n_pairs} pairs>"
 
 
-@dataclass(frozen=True, repr=False)
-class ClusterResult(RunResult):
-    """Pairs of duplicates and the clusters they form, as Arrow tables; `plan` is the sampling plan that was used, if any."""
+@dataclass(frozen=True, repr=False, eq=False)
+class ClusterResult(RunResult[TableT_co]):
+    """Pairs of duplicates and the clusters they form: Arrow tables, or data frames on Spark.
 
-    duplicates: pa.Table
-    clusters: pa.Table
-    documents: Documents
+    `plan` is the sampling plan that was used, if any.
+    """
+
     plan: SamplingPlan | None
 
     def __len__(self) -> int:
-        return self.duplicates.num_rows  # type: ignore[no-any-return]
+        return self.backing.table("duplicates").n_rows
 
     def __repr__(self) -> str:
-        n_clusters = self._result_counts()["clusters"]
-        return f"<ClusterResult: {len(self)} pairs, {n_clusters} clusters of {self.clusters.num_rows} documents>"
+        counts = self._result_counts
+        return f"<ClusterResult: {len(self)} pairs, {counts['clusters']} clusters of {counts['clustered']} documents>"
+
+    @property
+    def duplicates(self) -> TableT_co:
+        """The pairs of duplicates."""
+        return self.backing.native("duplicates")
+
+    @property
+    def clusters(self) -> TableT_co:
+        """The members of all clusters."""
+        return self.backing.native("clusters")
 
     def overview(self) -> ClusterOverview:
-        """Return what a summary tells."""
-        n_clusters, largest = largest_clusters(in_batches(self.clusters))
-        return ClusterOverview(len(self), n_clusters, self.clusters.num_rows, self.documents.n_documents, largest)
+        """Return what a summary says."""
+        clusters = self.backing.table("clusters")
+        n_clusters, largest = largest_clusters(clusters.batches)
+        return ClusterOverview(len(self), n_clusters, clusters.n_rows, self.backing.sizes().n_all_documents, largest)
 
     def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
-        """Write both tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `overwrite`."""
-        return write_clusters(self, folder, {"duplicates": self.duplicates, "clusters": self.clusters}, **settings)
+        """Write both tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `overwrite`.
 
-    def _result_counts(self) -> dict[str, int]:
-        n_canonical = int(np.count_nonzero(self.clusters["canonical"].to_numpy()))
-        return {"duplicates": len(self), "clusters": n_canonical, "clustered": self.clusters.num_rows}
+        Return the paths; on Spark none.
+        """
+        output = Config.of(self.config, **settings).output
+        self.backing.check_output(folder, output.overwrite)
+        tables = {name: self.backing.table(name) for name in ("duplicates", "clusters")}
+        return self._write(folder, tables, output.format, **({} if self.plan is None else {"plan": self.plan.to_dict()}))
 
-
-def write_clusters(result: Any, folder: str | os.PathLike[str], tables: Mapping[str, Any], **settings: Any) -> list[Path]:
-    """Write the tables of a clustering, in memory or as streams, with all that is told of it."""
-    output = Config.of(result.config, **settings).output
-    path = Path(folder)
-    check_output(path, output.overwrite)
-    run = result.run() | ({} if result.plan is None else {"plan": result.plan.to_dict()})
-    return write_result(path, tables, result.skipped, run, output.format)
+    def _count(self) -> dict[str, int]:
+        n_clusters = self.backing.count_true("clusters", "canonical")
+        return {"duplicates": len(self), "clusters": n_clusters, "clustered": self.backing.table("clusters").n_rows}
 
 
 @dataclass(frozen=True)

@@ -5,29 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.config.quantities import size_of
 from ibidem.formats.file_names import printable
 from ibidem.model import Passage, Skipped
 from ibidem.results.overview import PassageOverview
-from ibidem.results.result import Result
-
-if TYPE_CHECKING:
-    from ibidem.results.disk_result import StoredResult
+from ibidem.results.result import Result, RunResult
 
 _LONGEST = 5
 _REASONS = 3
 EXCERPT_CHARS = 96
 
 
-def summarise(result: Result | StoredResult, folder: Path | None = None) -> str:
+def summarise(result: Result[Any], folder: Path | None = None) -> str:
     """Return the summary as text."""
     return "\n".join(map(printable, _lines(result, folder)))
 
 
-def _lines(result: Result | StoredResult, folder: Path | None) -> Iterator[str]:
+def _lines(result: Result[Any], folder: Path | None) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
     yield f"{many(counts['documents'], 'document')}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
@@ -50,6 +47,16 @@ def _lines(result: Result | StoredResult, folder: Path | None) -> Iterator[str]:
         yield from _why_nothing(result.config, result.counts["documents"], found)
     if folder is not None:
         yield f"results: {folder}"
+
+
+def summarise_briefly(result: RunResult[Any], folder: object = None) -> str:
+    """Return counts and time alone: on Spark, everything else would have to be computed."""
+    run, seconds = result.run(), sum(result.timings.values())
+    n_skipped = run["counts"].pop("skipped")
+    lines = [", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in run["counts"].items()) + f"; {seconds:.1f} s"]
+    if n_skipped:
+        lines.append(f"{n_skipped:,} records skipped; see skipped.jsonl")
+    return "\n".join([*lines, *result.notices, *([f"results: {folder}"] if folder is not None else [])])
 
 
 def stored_lines(resources: Mapping[str, int]) -> Iterator[str]:

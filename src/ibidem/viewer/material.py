@@ -129,16 +129,13 @@ def _read(inputs: Any, settings: Mapping[str, Any], is_reference: bool | None) -
         yield ReadDocument(document.id, document.text, time, document.group, title, is_reference)
 
 
-def material_of_result(result: RunResult) -> Material:
+def material_of_result(result: RunResult[Any]) -> Material:
     """Return what a result in memory gives to look at; the texts are those it holds, or are read again from its inputs."""
     from ibidem.columns.collection import Collection
 
-    tables: dict[str, Any] = {
-        name: getattr(result, name)
-        for name in ("passages", "documents", "repeats", "duplicates", "clusters")
-        if isinstance(getattr(result, name, None), pa.Table)
-    }
-    collection = getattr(result, "collection", None)
+    names = ("passages", "documents", "repeats", "duplicates", "clusters")
+    tables = {name: result.backing.table(name).read() for name in names if result.backing.has(name)}
+    collection = result.backing.documents
     # Inputs on disk have titles, too, which are not kept in memory.
     is_held = isinstance(collection, Collection) and any(told.get("kind") for told in result.inputs)
     skipped = [asdict(record) for record in result.skipped]

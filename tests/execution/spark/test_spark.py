@@ -38,14 +38,22 @@ def written(folder: Path) -> tuple[Any, Any, Any]:
 def test_find_in_lines(spark: Any, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "a b%20ü.jsonl", [*random_records(3, 60), *skewed_records(150)], broken_after=7)
     chosen = {"signature": "exact", "same_document": True}
+    local = ibidem.find(path, **chosen)
     with ibidem.find(path, engine=ibidem.SparkEngine(spark, partitions=3), **chosen) as result:
+        assert (type(result), result.backing.storage) == (ibidem.Result, "spark")
+        assert list(result) == list(local)
+        assert result.longest(3) == local.longest(3)
+        assert result.overview().kinds == local.overview().kinds
+        assert result.backing.table("repeats").read().to_pylist() == local.repeats.to_pylist()
+        assert repr(result) == repr(local)
         result.write(tmp_path / "out", keep_text=True)
         with pytest.raises(OutputExistsError):
             result.write(tmp_path / "out")
         counts = result.run()["counts"]
         assert [record.position for record in result.skipped] == [9, 10]
+    with pytest.raises(ibidem.UsageError, match="was closed"):
+        len(result)
     passages, documents, repeats = written(tmp_path / "out")
-    local = ibidem.find(path, **chosen)
     assert passages == rows_of(local.with_texts())
     assert documents == rows_of(local.documents)
     assert repeats == rows_of(local.repeats)
@@ -78,9 +86,11 @@ def test_find_in_files_of_two_kinds(spark: Any, tmp_path: Path) -> None:
     pq.write_table(
         pa.Table.from_pylist([{"text": r["text"], "number": i} for i, r in enumerate(records)]), tmp_path / "t.parquet"
     )
+    (tmp_path / "texts" / "notes.xyz").write_text("Of no known kind.")
     given = [str(tmp_path / "texts"), str(tmp_path / "t.parquet")]
     with ibidem.find(given, engine=ibidem.SparkEngine(spark, partitions=2), signature="exact") as result:
         result.write(tmp_path / "out")
+        assert list(result.notices) == ["1 file of unknown kinds left out: .xyz 1"]
     assert written(tmp_path / "out") == local_tables(given, None, signature="exact")
 
 
@@ -127,7 +137,8 @@ def test_cluster(spark: Any, tmp_path: Path) -> None:
     with ibidem.cluster(path, engine=ibidem.SparkEngine(spark, partitions=3), **chosen) as result:
         result.write(tmp_path / "out")
         assert result.clusters.count() == result.run()["counts"]["clustered"]
-    local = ibidem.cluster(path, **chosen)
+        local = ibidem.cluster(path, **chosen)
+        assert (repr(result), result.overview()) == (repr(local), local.overview())
     assert len(local)
     assert written_rows(tmp_path / "out", "duplicates") == rows_of(local.duplicates)
     assert written_rows(tmp_path / "out", "clusters") == rows_of(local.clusters)
@@ -145,7 +156,12 @@ def test_dedup_of_lines(spark: Any, tmp_path: Path, chosen: dict[str, Any]) -> N
     path = write_lines(tmp_path / "in.jsonl", random_records(6, 50), broken_after=4)
     with ibidem.dedup(path, engine=ibidem.SparkEngine(spark, partitions=3), **chosen) as result:
         result.write(tmp_path / "out")
-    local = ibidem.dedup(path, **chosen)
+        local = ibidem.dedup(path, **chosen)
+        assert len(result) == len(local)
+        assert [cuts for _, cuts in result.changes()] == [cuts for _, cuts in local.changes()]
+        named = ("removed_documents", "removed_characters", "removals")
+        ours, theirs = ([run.run()["counts"][name] for name in named] for run in (result, local))
+        assert ours == theirs
     local.write(tmp_path / "local")
     assert len(local)
     parts = sorted((tmp_path / "out" / "cleaned.jsonl").glob("part-*.jsonl"))

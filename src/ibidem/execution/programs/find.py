@@ -32,7 +32,7 @@ class FoundBlocks:
 def find_flow(flow: Flow, source: Any, config: Config, layout: Layout, progress: Progress) -> FoundBlocks:
     """Find every passage that stands in two documents of the source, as `pipeline.find_passages` does.
 
-    Blocks are let go of as soon as no later stage needs them: an engine may remove them then.
+    Tables are released as soon as no later stage needs them: an engine may remove them then.
     """
     with progress.stage("sentences"):
         split = split_documents(flow, source, config, layout)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+
+import pyarrow as pa
 
 from ibidem.config import Config
 from ibidem.execution.checks import check_reference, fields_for_keeping
@@ -12,42 +15,40 @@ from ibidem.execution.programs.find import find_flow
 from ibidem.execution.progress import Progress
 from ibidem.formats.file_states import file_states
 from ibidem.formats.inputs import resolve_inputs, without_iterators
+from ibidem.model import Document
 from ibidem.resemblance import SamplingPlan
-from ibidem.results.disk_result import (
-    Stored,
-    StoredCleaningResult,
-    StoredClusterResult,
-    StoredResult,
-    cleaning_tables,
-    cluster_tables,
-    found_tables,
-)
+from ibidem.results.cleaned_copies import LocalCopies
+from ibidem.results.cleaning_result import CleaningResult
+from ibidem.results.disk_storage import DiskBacking, cleaning_tables, cluster_tables, find_tables
 from ibidem.results.disk_tables import order_repeats
+from ibidem.results.result import ClusterResult, Result
 
 
-def find_stored(inputs: Any, against: Any, config: Config, progress: Progress) -> StoredResult:
+def find_stored(inputs: Any, against: Any, config: Config, progress: Progress) -> Result[pa.Table]:
     """Find every passage that stands in two documents; see `ibidem.find`."""
     with StoredRun("find", inputs, against, config, progress) as run:
         run.read(config.documents)
         found = find_flow(run.flow, run.documents, config, run.layout, progress)
         with progress.stage("tables"):
             repeats = order_repeats(run.flow.store, found.repeats)
-        tables, kept = found_tables(found.passages, found.documents, repeats), run.kept()
-        return StoredResult(stored=Stored(run, tables), **kept)
+        tables, kept = find_tables(found.passages, found.documents, repeats), run.kept()
+        return Result(backing=DiskBacking(run, tables), **kept)
 
 
 def cluster_stored(
     inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None
-) -> StoredClusterResult:
+) -> ClusterResult[pa.Table]:
     """Find documents that are duplicates as wholes; see `ibidem.cluster`."""
     with StoredRun("cluster", inputs, against, config, progress, plan) as run:
         run.read(fields_for_keeping(config))
         found = clusters_flow(run.flow, run.documents, config, run.layout, plan, progress, unique_ids=True)
         tables, kept = cluster_tables(found.duplicates, found.clusters), run.kept()
-        return StoredClusterResult(stored=Stored(run, tables), plan=plan, **kept)
+        return ClusterResult(backing=DiskBacking(run, tables), plan=plan, **kept)
 
 
-def dedup_stored(inputs: Any, against: Any, config: Config, progress: Progress) -> StoredCleaningResult:
+def dedup_stored(
+    inputs: Any, against: Any, config: Config, progress: Progress
+) -> CleaningResult[pa.Table, Iterator[Document]]:
     """Decide what goes out of a collection; see `ibidem.dedup`."""
     check_reference(inputs, against)
     states = file_states(resolve_inputs(without_iterators(inputs)))
@@ -55,4 +56,5 @@ def dedup_stored(inputs: Any, against: Any, config: Config, progress: Progress) 
         run.read(fields_for_keeping(config))
         gone, members = removals_flow(run.flow, run.documents, config, run.layout, progress)
         tables, kept = cleaning_tables(gone, members), run.kept()
-        return StoredCleaningResult(stored=Stored(run, tables), original=inputs, states=states, **kept)
+        backing = DiskBacking(run, tables)
+        return CleaningResult(backing=backing, copies=LocalCopies(inputs, states, backing), **kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ibidem.clusters.exchange.removals import clean_records, send_records
 from ibidem.config import Config, EngineConfig
@@ -16,7 +16,12 @@ from ibidem.execution.spark.run import start_run
 from ibidem.execution.spark.session import own_session
 from ibidem.execution.threads import available_cores
 from ibidem.resemblance import SamplingPlan
-from ibidem.results.spark_result import SparkCleaningResult, SparkClusterResult, SparkResult
+from ibidem.results.cleaning_result import CleaningResult
+from ibidem.results.result import ClusterResult, Result
+from ibidem.results.spark_storage import SparkBacking, SparkCopies, cleaning_tables, cluster_tables, find_tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 class SparkEngine:
@@ -32,21 +37,26 @@ class SparkEngine:
         self.tmp_dir = tmp_dir
         self.partitions = partitions
 
-    def find(self, inputs: Any, against: Any, config: Config, progress: Progress) -> SparkResult:
+    def find(self, inputs: Any, against: Any, config: Config, progress: Progress) -> Result[DataFrame]:
         """Find every passage that stands in two documents; see `ibidem.find`."""
         with start_run(self, inputs, against, config, progress) as run:
             found = find_flow(run.flow, run.scans, config, run.layout, progress)
-            return SparkResult(run, config, progress, found)
+            tables = find_tables(run, found.passages, found.documents, found.repeats)
+            kept = run.facts(config, progress)
+            return Result(backing=SparkBacking(run, tables, kept["counts"]["documents"], found.texts), **kept)
 
     def cluster(
         self, inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None
-    ) -> SparkClusterResult:
+    ) -> ClusterResult[DataFrame]:
         """Find documents that are duplicates as wholes; see `ibidem.cluster`."""
         with start_run(self, inputs, against, for_keeping(config), progress) as run:
             found = clusters_flow(run.flow, run.scans, config, run.layout, plan, progress, unique_ids=True)
-            return SparkClusterResult(run, config, progress, found, plan)
+            tables, kept = cluster_tables(run, found.duplicates, found.clusters), run.facts(config, progress)
+            return ClusterResult(backing=SparkBacking(run, tables, kept["counts"]["documents"]), plan=plan, **kept)
 
-    def dedup(self, inputs: Any, against: Any, config: Config, progress: Progress) -> SparkCleaningResult:
+    def dedup(
+        self, inputs: Any, against: Any, config: Config, progress: Progress
+    ) -> CleaningResult[DataFrame, DataFrame]:
         """Decide what goes out of a collection; see `ibidem.dedup`."""
         check_reference(inputs, against)
         with start_run(self, inputs, against, for_keeping(config), progress, whole=True) as run:
@@ -61,7 +71,9 @@ class SparkEngine:
                 kept = flow.map(f"{stage}-records", records, send_records(layout), {"records": records.schema})["records"]
                 return clean_records(flow, kept, gone, decisions, chosen, stage)
 
-            return SparkCleaningResult(run, config, progress, gone, clean, records.scan.kind)
+            kept = run.facts(config, progress)
+            backing = SparkBacking(run, cleaning_tables(run, gone), kept["counts"]["documents"])
+            return CleaningResult(backing=backing, copies=SparkCopies(inputs, backing, clean, records.scan.kind), **kept)
 
 
 def own_engine(settings: EngineConfig, spark_settings: Mapping[str, str]) -> SparkEngine:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,10 @@ from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.execution.spark.inputs import Scans, scan_inputs
+from ibidem.execution.spark.readers import without_scheme
 from ibidem.execution.spark.session import SessionSettings, WorkFolder, spark_errors
 from ibidem.execution.spark.spark_flow import SparkFlow
+from ibidem.formats.inputs import unknown_kinds_notice
 
 _PARTITION_BYTES, _LARGE_PARTITION_BYTES = 32 << 20, 128 << 20
 _MANY_PARTITIONS = 2048
@@ -31,6 +34,19 @@ class SparkRun:
     layout: Layout
     scans: Scans
     stack: ExitStack
+    notices: Sequence[str] = ()
+
+    def facts(self, config: Config, progress: Progress) -> dict[str, Any]:
+        """Return what every result keeps of a run; of skipped records the first ones."""
+        return {
+            "skipped": self.scans.first_skipped(self.flow, strict=False).records,
+            "n_skipped": self.scans.n_skipped,
+            "config": config,
+            "inputs": self.scans.described,
+            "counts": progress.counts,
+            "timings": progress.timings,
+            "notices": self.notices,
+        }
 
     def kept(self) -> ExitStack:
         """Return the stack that keeps the folder, for a result to close."""
@@ -55,11 +71,19 @@ def start_run(
         n_partitions = engine.partitions or max(spark.sparkContext.defaultParallelism, _n_partitions(scans.n_bytes))
         layout = Layout(scans.n_records, scans.n_input, n_partitions)
         flow = SparkFlow(spark, folder, n_partitions, _disk_of(config.engine.max_disk))
-        run = SparkRun(spark, folder, flow, layout, scans, stack)
+        notice = unknown_kinds_notice([*_local_paths(inputs), *_local_paths(against)])
+        run = SparkRun(spark, folder, flow, layout, scans, stack, [] if notice is None else [notice])
         try:
             yield run
         except NoDocumentsError as error:
             raise NoDocumentsError(error.message, scans.first_skipped(run.flow, strict=False).explain()) from error
+
+
+def _local_paths(inputs: Any) -> list[str]:
+    """Return those of the inputs that are paths of this machine."""
+    given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    paths = [without_scheme(os.fspath(item)) for item in given if isinstance(item, (str, os.PathLike))]
+    return [path for path in paths if "://" not in path]
 
 
 def _disk_of(max_disk: str) -> DiskBudget | None:

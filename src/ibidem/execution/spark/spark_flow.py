@@ -95,8 +95,17 @@ class SparkFlow:
             for table in (_decode(block) for batch in batches for block in batch.column("payload")):
                 yield from table.select(columns).cast(schema).combine_chunks().to_batches()
 
-        in_order = self._frame(blocks).repartition(self.n_partitions, "route").sortWithinPartitions("n_before")
-        return in_order.mapInArrow(run, from_arrow_schema(schema))
+        return self._in_order(blocks).mapInArrow(run, from_arrow_schema(schema))
+
+    def batches(self, blocks: PartedTable) -> Iterator[pa.RecordBatch]:
+        """Yield all rows in the order of their partitions; one partition at a time comes to this process."""
+        with SessionSettings(self._spark):  # Spark plans here how it reads; the user's settings are back between batches
+            rows = self._in_order(blocks).select("payload").toLocalIterator()
+        for row in rows:
+            yield from _decode_bytes(row.payload).combine_chunks().to_batches()
+
+    def _in_order(self, blocks: PartedTable) -> Any:
+        return self._frame(blocks).repartition(self.n_partitions, "route").sortWithinPartitions("n_before")
 
     def _frame(self, blocks: PartedTable) -> Any:
         if blocks.handle is None:

@@ -1,0 +1,199 @@
+"""The cleaned copy of a collection: its documents once more, or files in the formats of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ibidem.columns.collection import text_key
+from ibidem.config import Config
+from ibidem.errors import InputError, OutputExistsError, ResourceError
+from ibidem.execution.durable_files import make_folder, replace_file, sync_folder
+from ibidem.formats import read, resolve_inputs
+from ibidem.formats.copies import check_cuts_possible, rewrite
+from ibidem.formats.copy_names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE, output_paths
+from ibidem.formats.decisions import without_spans
+from ibidem.formats.edits import changed, changed_input
+from ibidem.formats.expansion_limit import is_unfolded
+from ibidem.formats.file_states import FileState, file_states, first_change
+from ibidem.formats.inputs import FileSource, Source, read_written
+from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, Document, Skipped
+from ibidem.results.decisions import TableDecisions, changes_of
+from ibidem.results.storage import DecidedTable, as_stream
+from ibidem.results.table_files import WORK_FOLDER, check_is_folder, told_settings, write_result
+
+if TYPE_CHECKING:
+    from ibidem.results.disk_storage import DiskBacking
+    from ibidem.results.memory_storage import MemoryBacking
+
+
+@dataclass(frozen=True)
+class LocalCopies:
+    """Reads the inputs once more; an InputError if they are not what was decided about.
+
+    `states` are those of the files before they were read. The backing has a table of what is removed and, where whole
+    documents are, one of the members of all clusters.
+    """
+
+    original: Any
+    states: Mapping[str, FileState]
+    backing: MemoryBacking | DiskBacking
+
+    def remaining(self, config: Config) -> Iterator[Document]:
+        """Yield the documents that remain, what is cut taken out of their texts."""
+        changes = changes_of(self.backing.table("removed"))
+        next_change = next(changes, None)
+        fields, key = dataclasses.asdict(config.documents), text_key(config.sentences.hash_seed)
+        self._check_unchanged()
+        for number, document in enumerate(read(self.original, on_skip=lambda record: None, **fields)):
+            if next_change is None or next_change.document != number:
+                yield document
+                continue
+            if tuple(key.of_texts(pa.array([document.text], pa.large_string()))[0].tolist()) != next_change.check:
+                raise changed_input(f"the document {document.id}")
+            if next_change.cuts is not None:
+                yield dataclasses.replace(document, text=without_spans(document.text, next_change.cuts))
+            next_change = next(changes, None)
+        self._check_unchanged()
+        if next_change is not None:
+            raise changed_input("an input")
+
+    def write(
+        self, folder: str | os.PathLike[str], config: Config, skipped: Sequence[Skipped],
+        run: Callable[[], Mapping[str, Any]], on_bytes: Callable[[int], None] | None,
+    ) -> list[Path]:  # fmt: skip
+        """Write the cleaned files, `removed.jsonl`, `skipped.jsonl` and `run.json`; return the paths."""
+        path = Path(folder)
+        sources = check_cleaning(self.original, path, config)
+        mark_only = config.cleaning.mark_only
+        columns = self._mark_columns if mark_only else None
+        damaged = {record.source for record in skipped if record.position == 0}
+        for record in skipped:
+            if record.position == 0 and is_unfolded(record.reason):
+                message = f"{record.source} unfolds too far to be read to its end; a cleaned copy would lack the rest"
+                raise InputError(message, "Decompress it first, or leave it out.")
+        self._check_unchanged(sources)
+        key = text_key(config.sentences.hash_seed)
+        removed = self.backing.decided("removed")
+        decisions = TableDecisions(removed, self._members, mark_only, key)
+        staged, was_there = path / STAGED_FOLDER, path.exists()
+        shutil.rmtree(staged, ignore_errors=True)  # of a run that was killed
+        try:
+            written = rewrite(sources, decisions, staged, config.documents, columns, on_bytes, damaged)
+            described = {
+                **run(),
+                "settings": told_settings(config),
+                "written": [str(file.relative_to(staged)) for file in written],
+                "not_copied": unread_sources(sources, skipped),
+            }
+            written += write_result(staged, {"removed": as_stream(removed)}, skipped, described, "jsonl", clear=False)
+            self._check_unchanged()
+            return _take_places(staged, path, [str(file.relative_to(staged)) for file in written])
+        finally:
+            if not (path / UNFINISHED_FILE).exists():  # else some of the new files may be nowhere else
+                shutil.rmtree(staged, ignore_errors=True)
+            if not was_there:
+                with suppress(OSError):
+                    path.rmdir()  # it was made for this; it is not empty unless nothing came of it
+
+    @property
+    def _mark_columns(self) -> pa.Schema:
+        """The columns that records get where nothing is removed."""
+        return CUT_MARKS if self._members is None else DUPLICATE_MARKS
+
+    @property
+    def _members(self) -> DecidedTable | None:
+        return self.backing.decided("members") if self.backing.has("members") else None
+
+    def _check_unchanged(self, sources: Sequence[Source] | None = None) -> None:
+        """Raise InputError if a file is not what it was before it was read."""
+        change = first_change(self.states, file_states(resolve_inputs(self.original) if sources is None else sources))
+        if change is not None:
+            raise changed(change)
+
+
+def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Source]:
+    """Raise unless a cleaned copy of the inputs can be written into the folder; called before the work, and before writing.
+
+    Without a folder, only what concerns the inputs is checked. Returns what the inputs stand for.
+    """
+    sources = resolve_inputs(inputs)
+    if folder is not None:
+        check_is_folder(folder)
+        earlier = _earlier_files(folder)
+        passing = (WORK_FOLDER, STAGED_FOLDER, f"{UNFINISHED_FILE}.part")
+        if folder.exists() and any(path.name not in passing for path in folder.iterdir()):
+            if earlier is None:
+                raise OutputExistsError(f"{folder} holds other files than a cleaned collection", "Give another folder with -o.")
+            if not config.output.overwrite:
+                what = "an unfinished run" if (folder / UNFINISHED_FILE).exists() else "results already"
+                raise OutputExistsError(f"{folder} holds {what}", "Give another folder, or --overwrite to replace them.")
+        names = {os.path.realpath(source.path) for source in sources if isinstance(source, FileSource)}
+        if any(os.path.realpath(file) in names for file in earlier or ()):
+            raise OutputExistsError(f"inputs are among the results that {folder} holds", "Give another folder with -o.")
+    output_paths(sources, folder or Path("cleaned"))
+    if config.cleaning.level != "document" and not config.cleaning.mark_only:
+        check_cuts_possible(sources, config.documents)
+    return sources
+
+
+def _earlier_files(folder: Path) -> list[Path] | None:
+    """Return the files of an earlier cleaning, finished or not, or None if the folder holds none."""
+    for name in (UNFINISHED_FILE, "run.json"):
+        written = read_written(folder / name)
+        if written is not None:
+            return [folder / file for file in written]
+    return None
+
+
+def _remove_listed(folder: Path) -> None:
+    """Remove what the folder says was written, or will be; `run.json` first, for it says that all is there."""
+    files = _earlier_files(folder) or []
+    (folder / "run.json").unlink(missing_ok=True)
+    for file in files:
+        if folder.resolve() in file.resolve().parents:
+            file.unlink(missing_ok=True)
+            file.with_name(file.name + ".part").unlink(missing_ok=True)
+
+
+def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
+    """Move files, the last of which says that all are there, to where they belong, in place of those of an earlier cleaning.
+
+    Meanwhile a file lists what lies there of both, so that it can be told from files of the user's. It is on disk before
+    anything else changes, and removed when everything else is on disk.
+    """
+    earlier = [str(file.relative_to(folder)) for file in _earlier_files(folder) or ()]
+    listed = sorted({*earlier, *names, MARKS_FILE, "removed.jsonl", "skipped.jsonl"} - {"run.json"})
+    try:
+        aside = folder / f"{UNFINISHED_FILE}.part"
+        aside.write_text(json.dumps({"written": listed}), encoding="utf-8")
+        replace_file(aside, folder / UNFINISHED_FILE)
+        _remove_listed(folder)
+        for name in names:
+            make_folder((folder / name).parent)
+            os.replace(staged / name, folder / name)
+        for place in sorted({(folder / name).parent for name in (*earlier, *names)}):
+            with suppress(FileNotFoundError):
+                sync_folder(place)
+        (folder / UNFINISHED_FILE).unlink()
+        sync_folder(folder)
+    except OSError as error:
+        message = f"cannot write to {folder}: {error.strerror or error}"
+        raise ResourceError(message, "Is there room, and may you write there?") from error
+    return [folder / name for name in names]
+
+
+def unread_sources(sources: Iterable[Source], skipped: Iterable[Skipped]) -> list[str]:
+    """Return the names of inputs that cannot even be opened, of which there can be no copy."""
+    told = {record.source for record in skipped if record.position == 0}
+    suspects = [source for source in sources if isinstance(source, FileSource) and source.name in told]
+    return [source.name for source in suspects if not os.access(source.path, os.R_OK)]

@@ -1,0 +1,133 @@
+"""Results on disk: tables in the work folder of a run that was larger than memory, read when they are asked for.
+
+A result keeps its work folder until it is closed, or forgotten; use it in a with block. `write` streams its tables.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from ibidem.execution.disk.run import StoredRun
+from ibidem.execution.flow import PartedTable
+from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Skipped
+from ibidem.results.disk_tables import CleanedTexts, DiskTable, DocumentTexts
+from ibidem.results.memory_storage import with_texts
+from ibidem.results.overview import removed_of
+from ibidem.results.storage import TEXT_FIELDS, DecidedTable, Sizes, Table, as_stream, closed_error, n_true
+from ibidem.results.table_files import check_output, write_result
+from ibidem.results.texts import with_texts as with_texts_flow
+
+
+class DiskBacking:
+    """Tables by name, the run that they belong to, and its work folder, which is removed with this."""
+
+    storage: Literal["disk"] = "disk"
+    documents = None
+
+    def __init__(self, run: StoredRun, tables: Mapping[str, DiskTable]) -> None:
+        self._run = run
+        self._tables = tables
+        self._is_closed = False
+        self._closing = weakref.finalize(self, run.live_on().close)
+
+    def has(self, name: str) -> bool:
+        """Say whether there is a table of this name."""
+        return name in self._tables
+
+    def table(self, name: str) -> DiskTable:
+        """Return a table; UsageError once the result is closed."""
+        if self._is_closed:
+            raise closed_error()
+        return self._tables[name]
+
+    def decided(self, name: str) -> DecidedTable:
+        """Return what `dedup` decided: what is removed, or the members of clusters."""
+        return self.table(name)
+
+    def native(self, name: str) -> pa.Table:
+        """Return a table, which is read each time."""
+        return self.table(name).read()
+
+    def count_true(self, name: str, column: str) -> int:
+        """Return in how many rows a column is true."""
+        return n_true(self.table(name), column)
+
+    def removal_counts(self) -> tuple[int, int, int, int]:
+        """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
+        return removed_of(self.table("removed").stored_batches())
+
+    def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield stored batches of passages with `a_text` and `b_text`; texts are read one by one."""
+        texts = DocumentTexts(self._run.documents, self._run.layout)
+        return (with_texts(batch, texts.cut) for batch in passages)
+
+    def passages_with_texts(self) -> DiskTable:
+        """Return all passages with `a_text` and `b_text`."""
+        self.table("passages")
+        return self._with_texts
+
+    @cached_property
+    def _with_texts(self) -> DiskTable:
+        run = self._run
+        blocks = with_texts_flow(run.flow, self.table("passages").blocks, run.documents, run.layout)
+        return DiskTable(blocks, pa.schema([*PASSAGES, *TEXT_FIELDS]))
+
+    def cleaned_texts(self) -> Table | None:
+        """Return the texts that were extracted from HTML, if any."""
+        return CleanedTexts(self._run.documents) if self._run.has_cleaned_texts else None
+
+    def sizes(self) -> Sizes:
+        """Return how large the inputs are."""
+        return Sizes(self._run.layout.n_input, self._run.layout.n_records, self._run.n_input_chars)
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return nothing: what was stored is among the resources of the run."""
+        return {}
+
+    def check_output(self, folder: str | os.PathLike[str], overwrite: bool) -> None:
+        """Raise unless results can be written into the folder."""
+        check_output(Path(folder), overwrite)
+
+    def write(
+        self, folder: str | os.PathLike[str], tables: Mapping[str, Table], skipped: Sequence[Skipped],
+        run: Mapping[str, Any], table_format: str,
+    ) -> list[Path]:  # fmt: skip
+        """Write tables, the skipped records and, last of all, `run.json`; return the paths."""
+        streams = {name: as_stream(table) for name, table in tables.items()}
+        return write_result(Path(folder), streams, skipped, run, table_format)
+
+    def close(self, failed: bool = False) -> None:
+        """Remove the work folder, unless the run is to be resumed."""
+        self._is_closed = True
+        if failed:
+            self._closing.detach()
+            self._run.work.close(failed=True)
+        else:
+            self._closing()
+
+
+def find_tables(passages: PartedTable, documents: PartedTable, repeats: PartedTable) -> dict[str, DiskTable]:
+    """Return the tables of `find`."""
+    return {
+        "passages": DiskTable(passages, PASSAGES),
+        "documents": DiskTable(documents, DOCUMENTS),
+        "repeats": DiskTable(repeats, REPEATS, sort_by="rank"),
+    }
+
+
+def cluster_tables(duplicates: PartedTable, clusters: PartedTable) -> dict[str, DiskTable]:
+    """Return the tables of `cluster`."""
+    return {"duplicates": DiskTable(duplicates, DUPLICATES), "clusters": DiskTable(clusters, CLUSTERS)}
+
+
+def cleaning_tables(removed: PartedTable, members: PartedTable | None) -> dict[str, DiskTable]:
+    """Return the tables of `dedup`; members of clusters are not written, but marked."""
+    tables = {"removed": DiskTable(removed, REMOVED)}
+    return tables if members is None else tables | {"members": DiskTable(members, members.schema)}

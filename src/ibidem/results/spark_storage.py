@@ -1,0 +1,309 @@
+"""Results on Spark: tables in the folder of a run, as data frames and, for those who ask, batch by batch in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from ibidem.config import Config
+from ibidem.execution.flow import PartedTable
+from ibidem.execution.spark.files import check_spark_output, clear_spark_output, uri_of, write_file, write_frame
+from ibidem.execution.spark.run import SparkRun
+from ibidem.execution.spark.session import SessionSettings, escaped, rename_parts, spark_errors
+from ibidem.formats.inputs import JSONL
+from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Skipped
+from ibidem.results.memory_storage import with_texts
+from ibidem.results.storage import TEXT_FIELDS, Sizes, Table, closed_error, in_schema
+from ibidem.results.texts import with_texts as with_texts_flow
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_CLEANED_TEXTS = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
+_BATCH_ROWS = 1000
+
+
+class SparkTable:
+    """Rows of blocks, in order over their partitions."""
+
+    def __init__(self, run: SparkRun, blocks: PartedTable, schema: pa.Schema) -> None:
+        self.schema = schema
+        self.blocks = blocks
+        self._run = run
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows; they are not read for it."""
+        with spark_errors(), SessionSettings(self._run.spark):
+            return self._run.flow.count(self.blocks)
+
+    def stored_batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield all rows with every column that is stored; one partition at a time comes to this process."""
+        with spark_errors():
+            yield from self._run.flow.batches(self.blocks)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield all rows, or some of their columns."""
+        return in_schema(self.stored_batches(), self.schema, columns)
+
+    def read(self) -> pa.Table:
+        """Return all rows, in the memory of this process."""
+        return pa.Table.from_batches(self.batches(), schema=self.schema)
+
+    def frame(self, columns: Sequence[str] | None = None) -> DataFrame:
+        """Return the table as it is written: real columns, in order."""
+        frame: DataFrame = self._run.flow.frame(self.blocks, self.schema.names if columns is None else columns)
+        return frame
+
+
+class _FrameTable(SparkTable):
+    """A table whose rows Spark has to sort, or to choose."""
+
+    def stored_batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield all rows."""
+        with spark_errors():
+            with SessionSettings(self._run.spark):
+                rows = self.frame().toLocalIterator()
+            while some := [row.asDict(recursive=True) for row in islice(rows, _BATCH_ROWS)]:
+                yield pa.RecordBatch.from_pylist(some, schema=self.schema)
+
+
+class OrderedRepeats(_FrameTable):
+    """Groups of repeats, those of most documents first."""
+
+    def frame(self, columns: Sequence[str] | None = None) -> DataFrame:
+        """Return the table as it is written."""
+        from pyspark.sql import functions
+
+        order: list[Any] = ["n_documents", functions.length("text"), "text", "document", "start", functions.size("places")]
+        frame = super().frame(["document", "start", *self.schema.names])
+        return frame.orderBy(*order, ascending=[False, False, True, True, True, True]).drop("document", "start")
+
+
+class CleanedTexts(_FrameTable):
+    """The texts that were extracted from HTML."""
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of texts."""
+        with spark_errors(), SessionSettings(self._run.spark):
+            return int(self.frame().count())
+
+    def frame(self, columns: Sequence[str] | None = None) -> DataFrame:
+        """Return the table as it is written."""
+        return super().frame([*self.schema.names, "cleaned"]).where("cleaned").drop("cleaned")
+
+
+class SparkBacking:
+    """Tables by name, and the folder of the run, which is removed by `close`, or with this.
+
+    `texts` are the documents with their texts, where passages are found; `n_documents` counts those of both sides.
+    """
+
+    storage: Literal["spark"] = "spark"
+    documents = None
+
+    def __init__(
+        self, run: SparkRun, tables: Mapping[str, SparkTable], n_documents: int, texts: PartedTable | None = None
+    ) -> None:
+        self.run = run
+        self._tables = tables
+        self._texts = texts
+        self._n_documents = n_documents
+        self._frames: dict[str, DataFrame] = {}
+        self._closing = weakref.finalize(self, run.kept().close)
+
+    def has(self, name: str) -> bool:
+        """Say whether there is a table of this name."""
+        return name in self._tables
+
+    def table(self, name: str) -> SparkTable:
+        """Return a table; UsageError once the result is closed."""
+        if not self._closing.alive:
+            raise closed_error()
+        return self._tables[name]
+
+    def native(self, name: str) -> DataFrame:
+        """Return a table as a data frame; it is stored as Parquet first, so that the session's settings may be any."""
+        table = self.table(name)
+        if name not in self._frames:
+            self._frames[name] = self.store(f"table-{name}", table.frame())
+        return self._frames[name]
+
+    def store(self, name: str, frame: DataFrame) -> DataFrame:
+        """Store a data frame in the folder of the run; return what was stored."""
+        path = f"{self.run.folder}/{name}"
+        with spark_errors(), SessionSettings(self.run.spark):
+            frame.write.parquet(path)
+        stored: DataFrame = self.run.spark.read.parquet(escaped(path))
+        return stored
+
+    def count_true(self, name: str, column: str) -> int:
+        """Return in how many rows a column is true."""
+        with spark_errors(), SessionSettings(self.run.spark):
+            return int(self.table(name).frame([column]).where(column).count())
+
+    def removal_counts(self) -> tuple[int, int, int, int]:
+        """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
+        from pyspark.sql import functions
+
+        frame = self.table("removed").frame(["document", "removed", "start", "end"])
+        sums = (functions.countDistinct("document"), functions.count("*"), functions.sum(frame["end"] - frame["start"]))
+        with spark_errors(), SessionSettings(self.run.spark):
+            found = {row[0]: row[1:] for row in frame.groupBy("removed").agg(*sums).collect()}
+        whole, parts = (found.get(what, (0, 0, 0)) for what in ("document", "passage"))
+        return int(whole[0]), int(parts[0]), int(whole[1] + parts[1]), int(whole[2] + parts[2])
+
+    def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield stored batches of passages with `a_text` and `b_text`; their documents are fetched together."""
+        assert self._texts is not None
+        rows = list(passages)
+        numbers = {number for batch in rows for side in "ab" for number in batch[f"{side}_document"].to_pylist()}
+        with spark_errors(), SessionSettings(self.run.spark):
+            frame = self.run.flow.frame(self._texts, ["document", "text"])
+            texts = dict(map(tuple, frame.where(frame["document"].isin(list(numbers))).collect()))
+
+        def cut(batch: pa.RecordBatch, side: str) -> Iterator[str]:
+            columns = (batch[f"{side}_{name}"].to_pylist() for name in ("document", "start", "end"))
+            return (texts[number][start:end] for number, start, end in zip(*columns, strict=True))
+
+        return (with_texts(batch, cut) for batch in rows)
+
+    def passages_with_texts(self) -> SparkTable:
+        """Return all passages with `a_text` and `b_text`."""
+        self.table("passages")
+        return self._with_texts
+
+    @cached_property
+    def _with_texts(self) -> SparkTable:
+        assert self._texts is not None
+        run = self.run
+        with spark_errors(), SessionSettings(run.spark):
+            blocks = with_texts_flow(run.flow, self.table("passages").blocks, self._texts, run.layout)
+        return SparkTable(run, blocks, pa.schema([*PASSAGES, *TEXT_FIELDS]))
+
+    def cleaned_texts(self) -> SparkTable | None:
+        """Return the texts that were extracted from HTML, if any."""
+        assert self._texts is not None
+        table = CleanedTexts(self.run, self._texts, _CLEANED_TEXTS)
+        with spark_errors(), SessionSettings(self.run.spark):
+            return table if table.frame().limit(1).count() else None
+
+    def sizes(self) -> Sizes:
+        """Return how large the inputs are; with a reference, records of the inputs that were skipped count, too."""
+        layout = self.run.layout
+        has_reference = layout.n_input < layout.n_records
+        return Sizes(layout.n_input if has_reference else self._n_documents, self._n_documents)
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return what `run.json` says of the session."""
+        context = self.run.spark.sparkContext
+        n_partitions = self.run.layout.n_partitions
+        return {"spark": {"version": context.version, "master": context.master, "partitions": n_partitions}}
+
+    def check_output(self, folder: str | os.PathLike[str], overwrite: bool) -> None:
+        """Raise unless results can be written into the folder."""
+        check_spark_output(self.run.spark, os.fspath(folder), overwrite)
+
+    def write(
+        self, folder: str | os.PathLike[str], tables: Mapping[str, Table], skipped: Sequence[Skipped],
+        run: Mapping[str, Any], table_format: str, write_more: Callable[[str], None] = lambda folder: None,
+    ) -> list[Path]:  # fmt: skip
+        """Write tables, all skipped records, what `write_more` writes, and, last of all, `run.json`, into any file system."""
+        spark = self.run.spark
+        clear_spark_output(spark, os.fspath(folder))
+        uri = uri_of(os.fspath(folder))
+        with spark_errors(), SessionSettings(spark):
+            for name, table in tables.items():
+                assert isinstance(table, SparkTable)
+                write_frame(table.frame(), uri, name, table_format)
+            if self.run.scans.n_skipped:
+                write_frame(self._skipped_frame(), uri, "skipped", "jsonl")
+            write_more(uri)
+        write_file(spark, os.fspath(folder), "run.json", json.dumps(run, indent=2, ensure_ascii=False) + "\n")
+        return []
+
+    def _skipped_frame(self) -> DataFrame:
+        scans, names = self.run.scans, ["source", "position", "reason", "id"]
+        here: DataFrame = self.run.spark.createDataFrame(
+            [(s.source, s.position, s.reason, s.id) for s in scans.skipped_here],
+            "source string, position long, reason string, id string",
+        )
+        if scans.skipped is None:
+            return here
+        there: DataFrame = self.run.flow.frame(scans.skipped, [*names, "document"]).coalesce(1).sortWithinPartitions("document")
+        return there.drop("document").unionByName(here) if scans.skipped_here else there.drop("document")
+
+    def close(self, failed: bool = False) -> None:
+        """Remove the folder of the run; its frames cannot be used any more."""
+        self._closing()
+
+
+class SparkCopies:
+    """Cleaned copies, made by Spark: `clean` returns the records that remain, or all of them with marks."""
+
+    def __init__(self, original: Any, backing: SparkBacking, clean: Callable[[bool], PartedTable], kind: str) -> None:
+        self.original = original
+        self._backing = backing
+        self._clean = clean
+        self._kind = kind
+        self._remaining: DataFrame | None = None
+
+    def remaining(self, config: Config) -> DataFrame:
+        """Return the records that remain: all their columns, or their lines (`value`)."""
+        if self._remaining is None:
+            self._remaining = self._backing.store("table-remaining", self._cleaned(config.cleaning.mark_only))
+        return self._remaining
+
+    def write(
+        self, folder: str | os.PathLike[str], config: Config, skipped: Sequence[Skipped],
+        run: Callable[[], Mapping[str, Any]], on_bytes: Callable[[int], None] | None,
+    ) -> list[Path]:  # fmt: skip
+        """Write the records that remain, `removed.jsonl`, `skipped.jsonl` and `run.json`."""
+        self._backing.check_output(folder, config.output.overwrite)
+        cleaned = self._cleaned(config.cleaning.mark_only)  # before anything is replaced: it fails if inputs have changed
+
+        def write_cleaned(where: str) -> None:
+            if self._kind == JSONL:
+                cleaned.write.text(f"{where}/cleaned.jsonl")
+                rename_parts(self._backing.run.spark, f"{where}/cleaned.jsonl", ".txt", ".jsonl")
+            else:
+                cleaned.write.parquet(f"{where}/cleaned.parquet")
+
+        return self._backing.write(folder, {"removed": self._backing.table("removed")}, skipped, run(), "jsonl", write_cleaned)
+
+    def _cleaned(self, mark_only: bool) -> DataFrame:
+        self._backing.table("removed")
+        run = self._backing.run
+        with spark_errors(), SessionSettings(run.spark):
+            blocks = self._clean(mark_only)
+        is_lines = self._kind == JSONL
+        frame: DataFrame = run.flow.frame(blocks, ["line"] if is_lines else blocks.schema.names[1:])
+        return frame.selectExpr("cast(line as string) as value") if is_lines else frame
+
+
+def find_tables(run: SparkRun, passages: PartedTable, documents: PartedTable, repeats: PartedTable) -> dict[str, SparkTable]:
+    """Return the tables of `find`."""
+    return {
+        "passages": SparkTable(run, passages, PASSAGES),
+        "documents": SparkTable(run, documents, DOCUMENTS),
+        "repeats": OrderedRepeats(run, repeats, REPEATS),
+    }
+
+
+def cluster_tables(run: SparkRun, duplicates: PartedTable, clusters: PartedTable) -> dict[str, SparkTable]:
+    """Return the tables of `cluster`."""
+    return {"duplicates": SparkTable(run, duplicates, DUPLICATES), "clusters": SparkTable(run, clusters, CLUSTERS)}
+
+
+def cleaning_tables(run: SparkRun, removed: PartedTable) -> dict[str, SparkTable]:
+    """Return the table of `dedup`."""
+    return {"removed": SparkTable(run, removed, REMOVED)}
