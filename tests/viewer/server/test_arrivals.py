@@ -49,6 +49,17 @@ def test_a_document_is_checked_then_added_then_found(client: httpx.Client) -> No
     assert expect(shapes.ArrivalPage, client.get(ARRIVALS))["items"] == [came]
 
 
+def test_no_thread_is_started_for_a_document(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that starts when memory has run out may never report, and its request would wait for ever."""
+    names: list[str] = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: (names.append(thread.name), start(thread)))
+    new = {"id": "new", "text": text(500, 1, 2, 3, 4)}
+    assert client.post("/api/v1/check", json={"text": new["text"]}).status_code == 200
+    assert client.post(ARRIVALS, json=new).status_code == 200
+    assert [name for name in names if name.startswith("ibidem")] == []
+
+
 def test_a_known_id_is_a_conflict_and_changes_nothing(client: httpx.Client) -> None:
     error = expect_error(409, "known_id", client.post(ARRIVALS, json={"id": "a", "text": text(1)}))
     assert "'a'" in error["message"]

@@ -97,4 +97,4 @@ def warm_up(index: Index) -> None:
 
 def _open_index(path: Path) -> Index:
     use_system_memory()
-    return Index(path, create=False)
+    return Index(path, create=False, workers=1)  # requests share the cores already, and no thread is started for one
