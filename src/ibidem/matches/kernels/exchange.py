@@ -7,7 +7,7 @@ import numpy as np
 from ibidem.columns.hashes import GOLDEN, mix
 from ibidem.columns.kernels.shell_sort import shell_sort
 from ibidem.columns.kernels.union_find import find_root, unite
-from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.execution.compiler import inlined_kernel, outer_kernel
 from ibidem.matches.kernels.bounds import index_prefix, needed_overlap, probe_prefix, smallest_partner
 from ibidem.matches.kernels.join import overlap_of, popcount
 
@@ -138,22 +138,14 @@ def _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
     return is_indexed[y] and np.int64(popcount(bitmap[x] ^ bitmap[y])) <= most_differing
 
 
-@inner_kernel
-def _next_idle(following, x):
-    """Return the first set from x on that no other one was found for yet, shortening the way for the next time."""
-    while following[x] != x:
-        following[x] = following[following[x]]
-        x = following[x]
-    return x
-
-
 @outer_kernel
 def find_possible(member, size, bitmap, is_indexed, p, q, following, indexed, active):
     """Mark the sets that meet one at their member which size and bitmap allow to be similar.
 
     Sets come by member (only its number is looked at), then by size: an indexed one is met by those after it. Sets that are
     marked are passed over, so that a crowd of similar sets is no square of looks. `following` and `indexed` are room for one
-    number more than there are sets: the next one that is not marked, the next one that is indexed, both among the indexed.
+    number more than there are sets: the next one that is not marked (the root of a forest), the next one that is indexed, both
+    among the indexed.
     """
     following[len(member)] = indexed[len(member)] = len(member)
     for x in range(len(member) - 1, -1, -1):
@@ -162,13 +154,13 @@ def find_possible(member, size, bitmap, is_indexed, p, q, following, indexed, ac
     begin = 0
     for x in range(len(member)):
         begin = _first_met(member, size, x, begin, p, q)
-        y = _next_idle(following, begin)
+        y = find_root(following, begin)
         while y < x:
             if _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
                 active[x] = True
                 active[y] = True
                 following[y] = y + 1
-            y = _next_idle(following, y + 1)
+            y = find_root(following, y + 1)
         if not active[x]:
             z = indexed[begin]
             while z < x:
