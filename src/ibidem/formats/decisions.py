@@ -100,13 +100,7 @@ class Decisions:
     def __init__(self) -> None:
         self._dropped: dict[str, list[NDArray[np.int64]]] = {}
         self._others: dict[str, dict[int, Decision]] = {}
-        self._known: dict[str, KnownTexts] = {}
         self._ready: dict[str, SourceDecisions] = {}
-
-    def know(self, source: str, known: KnownTexts) -> None:
-        """Say what the records of a source were that change: as they are read again they must be the same."""
-        self._ready.pop(source, None)
-        self._known[source] = known
 
     def add(self, source: str, position: int, decision: Decision) -> None:
         """Decide about one record; a second decision about it is a ValueError, at once or at the next look."""
@@ -130,5 +124,5 @@ class Decisions:
         """Return all decisions about the records of one source."""
         if source not in self._ready:
             dropped = np.concatenate((*self._dropped.get(source, ()), np.empty(0, np.int64)))
-            self._ready[source] = SourceDecisions(dropped, self._others.get(source, {}), self._known.get(source))
+            self._ready[source] = SourceDecisions(dropped, self._others.get(source, {}))
         return self._ready[source]

@@ -19,7 +19,7 @@ from ibidem.execution.flow import PartedTable
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Skipped
 from ibidem.results.disk_tables import CleanedTexts, DiskTable, DocumentTexts
 from ibidem.results.memory_storage import with_texts
-from ibidem.results.overview import removed_of
+from ibidem.results.overview import longest_of, removed_of
 from ibidem.results.storage import TEXT_FIELDS, DecidedTable, Sizes, Table, as_stream, closed_error, n_true
 from ibidem.results.table_files import check_output, write_result
 from ibidem.results.texts import with_texts as with_texts_flow
@@ -62,6 +62,10 @@ class DiskBacking:
     def removal_counts(self) -> tuple[int, int, int, int]:
         """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
         return removed_of(self.table("removed").stored_batches())
+
+    def longest(self, count: int) -> list[pa.RecordBatch]:
+        """Return the rows of the longest passages."""
+        return longest_of(self.table("passages").stored_batches(), count)
 
     def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield stored batches of passages with `a_text` and `b_text`; texts are read one by one."""

@@ -14,6 +14,7 @@ import pyarrow as pa
 from ibidem.clusters.removals import Removals
 from ibidem.columns.collection import Collection, Documents
 from ibidem.model import REMOVED, Skipped
+from ibidem.results.overview import longest_of
 from ibidem.results.storage import TEXT_FIELDS, DecidedTable, Sizes, Table, n_true
 from ibidem.results.table_files import check_output, write_result
 
@@ -82,12 +83,13 @@ class DecidedRows:
     def __init__(self, schema: pa.Schema, n_rows: int, make: Callable[[int, int], pa.Table]) -> None:
         self.schema = schema
         self.n_rows = n_rows
-        self.n_batches = -(-n_rows // _DECIDED_BATCH_ROWS)
+        self._batch_rows = _DECIDED_BATCH_ROWS
+        self.n_batches = -(-n_rows // self._batch_rows)
         self._make = make
 
     def stored_batch(self, number: int) -> pa.RecordBatch:
         """Return one batch, with every column."""
-        return self._make(number * _DECIDED_BATCH_ROWS, _DECIDED_BATCH_ROWS).combine_chunks().to_batches()[0]
+        return self._make(number * self._batch_rows, self._batch_rows).combine_chunks().to_batches()[0]
 
     def stored_batches(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows, with every column."""
@@ -141,6 +143,10 @@ class MemoryBacking:
         n_dropped = int(np.count_nonzero(self.removals.is_dropped))
         n_changed = len(np.unique(self.removals.document))
         return n_dropped, n_changed - n_dropped, len(self.removals), self.removals.n_chars
+
+    def longest(self, count: int) -> list[pa.RecordBatch]:
+        """Return the rows of the longest passages."""
+        return longest_of(self.table("passages").stored_batches(), count)
 
     def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches of passages with `a_text` and `b_text`."""

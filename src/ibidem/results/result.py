@@ -17,7 +17,7 @@ import pyarrow as pa
 from ibidem.config import Config
 from ibidem.model import Passage, Skipped
 from ibidem.resemblance import SamplingPlan, SizeGroup
-from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, longest_of, reused_of
+from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, reused_of
 from ibidem.results.storage import Backing, Table, TableT_co, passages_of
 from ibidem.results.table_files import describe_run
 
@@ -103,8 +103,8 @@ class PassageResult(RunResult[TableT_co]):
 
     def longest(self, count: int) -> list[Passage]:
         """Return the longest passages, by characters of both sides together."""
-        longest = longest_of(self.backing.table("passages").stored_batches(), count)
-        return [passage for row in self.backing.add_texts(longest) for passage in passages_of(row)]
+        rows = self.backing.add_texts(self.backing.longest(count))
+        return [passage for row in rows for passage in passages_of(row)]
 
     def with_texts(self) -> pa.Table:
         """Return the passages with the columns `a_text` and `b_text`, in memory."""

@@ -1,4 +1,4 @@
-"""Results on Spark: tables in the folder of a run, as data frames and, for those who ask, batch by batch in this process."""
+"""Results on Spark: tables in the folder of a run, cleaned copies, and results in a folder of any file system."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,87 +18,15 @@ from ibidem.execution.spark.files import check_spark_output, clear_spark_output,
 from ibidem.execution.spark.run import SparkRun
 from ibidem.execution.spark.session import SessionSettings, escaped, rename_parts, spark_errors
 from ibidem.formats.inputs import JSONL
-from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Skipped
+from ibidem.model import PASSAGES, Skipped
 from ibidem.results.memory_storage import with_texts
-from ibidem.results.storage import TEXT_FIELDS, Sizes, Table, closed_error, in_schema
+from ibidem.results.overview import longest_of
+from ibidem.results.spark_tables import CleanedTexts, SparkTable, longest_in_parts
+from ibidem.results.storage import TEXT_FIELDS, Sizes, Table, closed_error
 from ibidem.results.texts import with_texts as with_texts_flow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-_CLEANED_TEXTS = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
-_BATCH_ROWS = 1000
-
-
-class SparkTable:
-    """Rows of blocks, in order over their partitions."""
-
-    def __init__(self, run: SparkRun, blocks: PartedTable, schema: pa.Schema) -> None:
-        self.schema = schema
-        self.blocks = blocks
-        self._run = run
-
-    @cached_property
-    def n_rows(self) -> int:
-        """Number of rows; they are not read for it."""
-        with spark_errors(), SessionSettings(self._run.spark):
-            return self._run.flow.count(self.blocks)
-
-    def stored_batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield all rows with every column that is stored; one partition at a time comes to this process."""
-        with spark_errors():
-            yield from self._run.flow.batches(self.blocks)
-
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield all rows, or some of their columns."""
-        return in_schema(self.stored_batches(), self.schema, columns)
-
-    def read(self) -> pa.Table:
-        """Return all rows, in the memory of this process."""
-        return pa.Table.from_batches(self.batches(), schema=self.schema)
-
-    def frame(self, columns: Sequence[str] | None = None) -> DataFrame:
-        """Return the table as it is written: real columns, in order."""
-        frame: DataFrame = self._run.flow.frame(self.blocks, self.schema.names if columns is None else columns)
-        return frame
-
-
-class _FrameTable(SparkTable):
-    """A table whose rows Spark has to sort, or to choose."""
-
-    def stored_batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield all rows."""
-        with spark_errors():
-            with SessionSettings(self._run.spark):
-                rows = self.frame().toLocalIterator()
-            while some := [row.asDict(recursive=True) for row in islice(rows, _BATCH_ROWS)]:
-                yield pa.RecordBatch.from_pylist(some, schema=self.schema)
-
-
-class OrderedRepeats(_FrameTable):
-    """Groups of repeats, those of most documents first."""
-
-    def frame(self, columns: Sequence[str] | None = None) -> DataFrame:
-        """Return the table as it is written."""
-        from pyspark.sql import functions
-
-        order: list[Any] = ["n_documents", functions.length("text"), "text", "document", "start", functions.size("places")]
-        frame = super().frame(["document", "start", *self.schema.names])
-        return frame.orderBy(*order, ascending=[False, False, True, True, True, True]).drop("document", "start")
-
-
-class CleanedTexts(_FrameTable):
-    """The texts that were extracted from HTML."""
-
-    @cached_property
-    def n_rows(self) -> int:
-        """Number of texts."""
-        with spark_errors(), SessionSettings(self._run.spark):
-            return int(self.frame().count())
-
-    def frame(self, columns: Sequence[str] | None = None) -> DataFrame:
-        """Return the table as it is written."""
-        return super().frame([*self.schema.names, "cleaned"]).where("cleaned").drop("cleaned")
 
 
 class SparkBacking:
@@ -119,6 +46,7 @@ class SparkBacking:
         self._texts = texts
         self._n_documents = n_documents
         self._frames: dict[str, DataFrame] = {}
+        self._longest: dict[int, PartedTable] = {}
         self._closing = weakref.finalize(self, run.kept().close)
 
     def has(self, name: str) -> bool:
@@ -162,6 +90,13 @@ class SparkBacking:
         whole, parts = (found.get(what, (0, 0, 0)) for what in ("document", "passage"))
         return int(whole[0]), int(parts[0]), int(whole[1] + parts[1]), int(whole[2] + parts[2])
 
+    def longest(self, count: int) -> list[pa.RecordBatch]:
+        """Return the rows of the longest passages; those of each partition are chosen where it is."""
+        passages = self.table("passages").blocks
+        if count not in self._longest:
+            self._longest[count] = longest_in_parts(self.run, passages, count)
+        return longest_of(SparkTable(self.run, self._longest[count], PASSAGES).stored_batches(), count)
+
     def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield stored batches of passages with `a_text` and `b_text`; their documents are fetched together."""
         assert self._texts is not None
@@ -193,7 +128,7 @@ class SparkBacking:
     def cleaned_texts(self) -> SparkTable | None:
         """Return the texts that were extracted from HTML, if any."""
         assert self._texts is not None
-        table = CleanedTexts(self.run, self._texts, _CLEANED_TEXTS)
+        table = CleanedTexts(self.run, self._texts)
         with spark_errors(), SessionSettings(self.run.spark):
             return table if table.frame().limit(1).count() else None
 
@@ -288,22 +223,3 @@ class SparkCopies:
         is_lines = self._kind == JSONL
         frame: DataFrame = run.flow.frame(blocks, ["line"] if is_lines else blocks.schema.names[1:])
         return frame.selectExpr("cast(line as string) as value") if is_lines else frame
-
-
-def find_tables(run: SparkRun, passages: PartedTable, documents: PartedTable, repeats: PartedTable) -> dict[str, SparkTable]:
-    """Return the tables of `find`."""
-    return {
-        "passages": SparkTable(run, passages, PASSAGES),
-        "documents": SparkTable(run, documents, DOCUMENTS),
-        "repeats": OrderedRepeats(run, repeats, REPEATS),
-    }
-
-
-def cluster_tables(run: SparkRun, duplicates: PartedTable, clusters: PartedTable) -> dict[str, SparkTable]:
-    """Return the tables of `cluster`."""
-    return {"duplicates": SparkTable(run, duplicates, DUPLICATES), "clusters": SparkTable(run, clusters, CLUSTERS)}
-
-
-def cleaning_tables(run: SparkRun, removed: PartedTable) -> dict[str, SparkTable]:
-    """Return the table of `dedup`."""
-    return {"removed": SparkTable(run, removed, REMOVED)}

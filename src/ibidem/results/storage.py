@@ -99,6 +99,10 @@ class Backing(Protocol[TableT_co]):
         """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
         ...
 
+    def longest(self, count: int) -> list[pa.RecordBatch]:
+        """Return the rows of the longest passages, as they are stored, each as a batch; equal ones in reading order."""
+        ...
+
     def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield stored batches of passages with `a_text` and `b_text`; for few rows, unless they are in memory."""
         ...

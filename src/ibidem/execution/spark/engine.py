@@ -18,7 +18,8 @@ from ibidem.execution.threads import available_cores
 from ibidem.resemblance import SamplingPlan
 from ibidem.results.cleaning_result import CleaningResult
 from ibidem.results.result import ClusterResult, Result
-from ibidem.results.spark_storage import SparkBacking, SparkCopies, cleaning_tables, cluster_tables, find_tables
+from ibidem.results.spark_storage import SparkBacking, SparkCopies
+from ibidem.results.spark_tables import cleaning_tables, cluster_tables, find_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
