@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import QUICK_EXAMPLES
+from tests.conftest import MOST_EXAMPLES
 from tests.oldest import constraints, oldest_versions, read_project
 from tests.versions import OLDEST_ON, declared_versions
 
@@ -108,11 +108,13 @@ def test_the_oldest_versions_are_the_lower_bounds() -> None:
     assert names >= {"numba", "numpy", "pyarrow", "fastapi", "pytest", "hypothesis"}
 
 
-@pytest.mark.parametrize(("profile", "expected"), [("quick", QUICK_EXAMPLES), ("default", 50)])
-def test_the_quick_profile_bounds_tests_with_a_number_of_their_own(tmp_path: Path, profile: str, expected: int) -> None:
+@pytest.mark.parametrize(
+    ("profile", "expected"), [("quick", MOST_EXAMPLES["quick"]), ("full", MOST_EXAMPLES["full"]), ("many", 250)]
+)
+def test_profiles_bound_tests_with_a_number_of_their_own(tmp_path: Path, profile: str, expected: int) -> None:
     (tmp_path / "test_counted.py").write_text(
         "from pathlib import Path\nfrom hypothesis import given, settings, strategies as st\n"
-        "@settings(max_examples=50, database=None)\n@given(st.integers())\ndef test_it(number):\n"
+        "@settings(max_examples=250, database=None)\n@given(st.integers())\ndef test_it(number):\n"
         f"    with open({str(tmp_path / 'tried')!r}, 'a') as file:\n        file.write('.')\n",
         "utf-8",
     )
