@@ -244,5 +244,6 @@ KNOWN: dict[str, Genome] = {
     "no stops": Genome((Shape(stop=" ", n_common=0),), 1),
     "han": Genome((Shape(script="han", stop="。", order="shuffled", period=300, changed=9),), 0, 10),
     "thai without stops": Genome((Shape(script="thai", stop="", order="shuffled", period=300),), 2),
+    "thai without stops, one document": Genome((Shape(script="thai", stop=""),), 1),
     "stops": Genome((Shape(n_common=0, n_own=0, unit=".", n_units=30),), 2),
 }

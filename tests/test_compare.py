@@ -17,6 +17,7 @@ import pytest
 
 import ibidem
 from ibidem import Passage
+from ibidem.alignment import aligner
 from ibidem.errors import InputError, SettingsError
 from tests.texts import text as invented
 
@@ -459,3 +460,18 @@ def test_what_is_found_by_sentences_stays_covered() -> None:
                 n_chars += span.end - span.start
                 lost += len(left)
         assert lost <= n_chars // 20, documents
+
+
+def test_passages_are_the_same_however_often_their_table_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    between = [invented(*range(20 * k, 20 * k + 20), count=12) for k in range(12)]
+    shuffled = " ".join(" ".join(pair) for pair in zip([*STORM, *BAKERY][::-1], between, strict=False))
+    texts = {"few": STORM[0] + " " + between[0], "many": " ".join([*STORM, *BAKERY]), "shuffled": shuffled, "none": between[11]}
+    documents = [{"id": name, "text": text} for name, text in texts.items()]
+    pairs = [(a, b) for a in texts for b in texts if a < b]
+    found = []
+    monkeypatch.setattr(aligner, "_N_PARTS", 1)  # so all pairs have one table
+    for first_rows in (1000, 1 - 2 * len(pairs)):  # room for all, and for one
+        monkeypatch.setattr(aligner, "FIRST_ROWS", first_rows)
+        found.append(ibidem.compare_pairs(documents, pairs, workers=1).passages.to_pylist())
+    assert found[0] == found[1]
+    assert len(found[0]) > 4

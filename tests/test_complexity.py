@@ -1,6 +1,7 @@
 """Complexity fuzzing, short: fixed genomes, and work that is counted instead of timed, so that no machine is too busy for it.
 
-What is counted: bytes that go into kernels, pairs of sets that the join may compare, bytes of arrays at their peak, and rows.
+What is counted: bytes that go into kernels, pairs of sets that the join may compare, bytes of arrays at their peak, rows, and
+alignments.
 `python -m fuzz.complexity` measures time, and looks for further genomes.
 """
 
@@ -26,6 +27,8 @@ from fuzz.complexity import BUDGET, Scored, search, summarise, worst_of
 from fuzz.measuring import Growth, Measured, Worker, fit_exponent, measure_here
 from fuzz.shapes import KNOWN, Genome, Shape, draw, mutate
 from fuzz.verbs import VERBS, documents_of
+from ibidem.alignment import aligner
+from ibidem.alignment.room import Room
 from ibidem.matches import join
 
 SIZES = (40_000, 80_000, 160_000)
@@ -113,6 +116,26 @@ def few_postings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("verb", "name"), CASES)
 def test_work_grows_with_the_text(verb: str, name: str, tmp_path: Path) -> None:
     assert problems_of(verb, KNOWN[name], tmp_path) == []
+
+
+def test_texts_with_many_passages_are_aligned_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table of passages has to grow several times; the texts are not aligned again for that."""
+    rooms = []
+
+    def make_room(*sizes: int) -> Room:
+        rooms.append(made(*sizes))
+        return rooms[-1]
+
+    made = aligner.make_room
+    monkeypatch.setattr(aligner, "make_room", make_room)
+    documents = documents_of(KNOWN["thai without stops, one document"].texts(SIZES[1]))
+    n_rows = []
+    for first_rows in (1000, 0):
+        monkeypatch.setattr(aligner, "FIRST_ROWS", first_rows)
+        with VERBS["compare"](documents, tmp_path) as run:
+            n_rows.append(run())
+    assert n_rows[0] == n_rows[1] > 16
+    assert [int(room.stamp[0]) for room in rooms] == [1, 1]
 
 
 def test_a_join_that_looks_at_all_pairs_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

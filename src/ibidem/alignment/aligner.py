@@ -25,6 +25,7 @@ WITHIN_SENTENCE = 5.0  # evidence that it takes to begin or end within a sentenc
 SUMMARY_EVIDENCE = 25.0
 BESIDE_VERBATIM = 4.0  # times the evidence that edited passages need where others of the pair are word for word
 _N_PARTS = 64
+FIRST_ROWS = 64  # room for passages at first, besides two a pair; it doubles when it is full
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def align_spans(
         chosen = slice(*part)
         n_a, n_both = int(n_words[0][chosen].max()), int((n_words[0] + n_words[1])[chosen].max())
         room = make_room(n_a, n_both, limits.n_models)
-        most = 2 * (part[1] - part[0]) + 64
+        most = 2 * (part[1] - part[0]) + FIRST_ROWS
         tables = []
         pair = part[0]
         while pair < part[1]:

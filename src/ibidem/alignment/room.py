@@ -42,7 +42,10 @@ class Limits(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Arrays for one thread, large enough for its largest pair of texts. Counts are 0 and heads -1 between calls."""
+    """Arrays for one thread, large enough for its largest pair of texts. Counts are 0 and heads -1 between calls.
+
+    `waiting` is how many passages of the last pair there was no room for in the table; they are still in `passages`.
+    """
 
     stamp: Numbers
     starts: Numbers
@@ -90,6 +93,7 @@ class Room(NamedTuple):
     model_stretches: Numbers
     passages: Numbers
     evidence: Numbers
+    waiting: Numbers
 
 
 def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
@@ -110,7 +114,7 @@ def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
         "core": (4, np.int64), "place": (4, np.int64), "found": (2, np.int64), "chosen": (n_models, np.int64),
         "model_scores": (n_models, np.float64), "model_order": (n_models, np.float64),
         "model_stretches": (2 * n_models, np.int64), "passages": (PASSAGE * (n_seeds + 3), np.int64),
-        "evidence": (2 * (n_seeds + 3), np.float64),
+        "evidence": (2 * (n_seeds + 3), np.float64), "waiting": (1, np.int64),
     }  # fmt: skip
     arrays = {}
     for name in Room._fields:

@@ -166,12 +166,27 @@ def _words_in_common(text, a_start, a_end, b_start, b_end, room):
     return n
 
 
+@inner_kernel
+def _align(stems, is_start, text, room, limits):
+    """Write the passages of two texts to the room; return how many. Those with evidence are kept."""
+    room.stamp[0] += 1
+    number_text(stems, is_start, room.starts, room.ends, text, room, room.stamp[0], limits.unseen)
+    if text.n_a_words == 0 or text.n_words == text.n_a_words:
+        return np.int64(0)
+    n_seeds, n_a = find_seeds(text, room, limits)
+    n = passages_of_seeds(text, room.firsts, n_a, n_seeds, room, limits, room.passages, room.evidence)
+    _resolve(room, limits, n)
+    if limits.summaries:
+        n = _put_summary(text, room, limits, n)
+    return n
+
+
 @outer_kernel
 def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes):
     """Align the pairs of spans (start and end in a, start and end in b; flat) from `pair` on.
 
     An outcome has the columns named by OUTCOME, its places counted as in the spans. Returns the first pair that there was no
-    room left for, and the number of outcomes.
+    room left for, and the number of outcomes. Called again from that pair on, with the same room, it is not aligned again.
     """
     n_outcomes = np.int64(0)
     while pair < last_pair:
@@ -180,19 +195,14 @@ def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes)
         n_a_words = room.ends[0] - room.starts[0]
         n_words = n_a_words + room.ends[1] - room.starts[1]
         text = Text(room.words, room.pairs, room.runs, room.is_bound, n_a_words, n_words)
-        room.stamp[0] += 1
-        number_text(stems, is_start, room.starts, room.ends, text, room, room.stamp[0], limits.unseen)
-        n = np.int64(0)
-        if n_a_words > 0 and n_words > n_a_words:
-            n_seeds, n_a = find_seeds(text, room, limits)
-            n = passages_of_seeds(text, room.firsts, n_a, n_seeds, room, limits, room.passages, room.evidence)
-            _resolve(room, limits, n)
-            if limits.summaries:
-                n = _put_summary(text, room, limits, n)
+        n, room.waiting[0] = room.waiting[0], 0
+        if n == 0:
+            n = _align(stems, is_start, text, room, limits)
         n_kept = np.int64(0)
         for i in range(n):
             n_kept += room.evidence[2 * i] > 0.0
         if OUTCOME * (n_outcomes + n_kept) > len(outcomes):
+            room.waiting[0] = n
             break
         for i in range(n):
             if room.evidence[2 * i] <= 0.0:
