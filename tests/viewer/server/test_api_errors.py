@@ -61,6 +61,7 @@ def test_no_thread_is_started_for_a_request(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     together, late = threading.Barrier(8), time.monotonic() + 1000
+    assert client.get(f"{API}/distributions").status_code == 200  # from now on the server has its threads
     monkeypatch.setattr(_asyncio.WorkerThread, "start", refuse_to_start)
     monkeypatch.setattr(_asyncio.AsyncIOBackend, "current_time", lambda: late)
     assert client.get(f"{API}/distributions").status_code == 200  # anyio would end the others now: they were idle for long
