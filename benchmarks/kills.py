@@ -133,7 +133,8 @@ class Victim:
                 if is_over(self.out):
                     self.counts["after the end"] += 1
                     break
-                n_stages = sum(1 for folder in (self.out, self.stored) for _ in folder.rglob("*.stage"))
+                found = (path for folder in (self.out, self.stored) for path in folder.rglob("*.stage"))
+                n_stages = sum(path.parent.suffix != ".gone" for path in found)  # those are being removed: the run was at its end
                 self.counts["kills"] += 1
                 self.counts["kills while resuming"] += number > 0
                 self.counts["nothing stored"] += n_stages == 0
