@@ -134,7 +134,7 @@ class Victim:
                     self.counts["after the end"] += 1
                     break
                 found = (path for folder in (self.out, self.stored) for path in folder.rglob("*.stage"))
-                n_stages = sum(path.parent.suffix != ".gone" for path in found)  # those are being removed: the run was at its end
+                n_stages = sum(path.parent.suffix != ".gone" for path in found)  # those were being removed: it was at its end
                 self.counts["kills"] += 1
                 self.counts["kills while resuming"] += number > 0
                 self.counts["nothing stored"] += n_stages == 0
