@@ -364,6 +364,7 @@ def _within_radius(
     counts = np.zeros(len(queries), np.int64)
     parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]] = []
     at_once = max(1, _MOST_CANDIDATES // max(1, segment.n_types))
+    n_found = 0
     for one in np.unique(radius):
         of_radius = np.flatnonzero(radius == one)
         for begin in range(0, len(of_radius), at_once):
@@ -371,7 +372,8 @@ def _within_radius(
             first, types = bits.search(tables, segment.signatures, frozen(queries.signatures[rows]), int(one))
             counts[rows] = np.diff(first)
             parts.append((rows, first, types))
-            comparison.check_candidates(int(counts.sum()))
+            n_found += len(types)
+            comparison.check_candidates(n_found)
     starts = starts_of(counts)
     candidates = np.empty(int(starts[-1]), np.uint32)
     for rows, first, types in parts:
