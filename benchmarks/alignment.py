@@ -276,7 +276,7 @@ def tune(known: Known) -> None:
     """Choose the constants on the tuning half, first those of the alignment, then those of finding what to align."""
     with Run(known.documents, None, Config(), Progress()) as run:
         collection = run.read_sentences(run.config.documents, unique_ids=True)
-        words = words_of(collection, run.map_parts)
+        words = words_of(collection, run.run_tasks)
         spans = {}
         for which, pairs in known.pairs.items():
             ids = list(zip(pairs["a_id"].to_pylist(), pairs["b_id"].to_pylist(), strict=True))
@@ -285,13 +285,13 @@ def tune(known: Known) -> None:
         def compare(choice: Choice, which: str) -> pa.Table:
             config = set_values(choice)
             limits = passage_limits(config)
-            aligned = align_spans(words, spans[which], config.alignment, limits.max_gap_sentences, run.map_parts)
+            aligned = align_spans(words, spans[which], config.alignment, limits.max_gap_sentences, run.run_tasks)
             return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
 
         def find(choice: Choice, which: str) -> pa.Table:
             config = set_values(choice)
             config = dataclasses.replace(config, alignment=dataclasses.replace(config.alignment, align=True))
-            return passages_of(collection, config, run.map_parts, Progress())[0]
+            return passages_of(collection, config, run.run_tasks, Progress())[0]
 
         usual = present_values(OF_PAIRS)
         print(f"with the pairs: plagdet on the tuning half by value; a constant moves for a gain of {LEAST_GAIN} or more")

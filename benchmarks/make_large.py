@@ -151,7 +151,7 @@ def _render(pieces, forms, is_rare, suffix, spelling_starts, spellings, out):  #
     return end
 
 
-class Rounds:
+class SampleRatios:
     """Writes documents as they are in each round."""
 
     def __init__(self, source: Source) -> None:
@@ -184,7 +184,7 @@ def _suffix(round_number: int) -> bytes:
 
 def make_documents(source: Source) -> Iterator[tuple[bytes, str, bool]]:
     """Yield documents without end: the line of JSON, what kind it is of, and whether it has the footer."""
-    rounds, chance = Rounds(source), np.random.default_rng(SEED + 1)
+    rounds, chance = SampleRatios(source), np.random.default_rng(SEED + 1)
     n_documents = len(source.names)
     footer = json.dumps(FOOTER)[1:-1].encode()
     is_plain = bytearray()  # one of these can be taken from: so nothing is a copy of a copy
@@ -222,7 +222,7 @@ def _edited(source: Source, pieces: NDArray[np.int32], chance: np.random.Generat
 
 
 def _with_passage(
-    source: Source, rounds: Rounds, place: tuple[int, int], taken_from: tuple[int, int], chance: np.random.Generator
+    source: Source, rounds: SampleRatios, place: tuple[int, int], taken_from: tuple[int, int], chance: np.random.Generator
 ) -> bytes:
     """Return a document with some sentences of another one between two of its own (or at its end)."""
     own, taken = source.document(place[1]), source.document(taken_from[1])

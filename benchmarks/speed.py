@@ -87,7 +87,8 @@ def main() -> None:
             print(
                 f"  {name:14} {seconds:6.2f} s = {seconds / base:5.2f} W{goal}   memory {peak / 1e6:6.0f} MB = "
                 f"{peak / size:4.2f} x text   "
-                + ", ".join(f"{counts[what]:,} {what}" for what in COUNTS if counts.get(what)) + "   "
+                + ", ".join(f"{counts[what]:,} {what}" for what in COUNTS if counts.get(what))
+                + "   "
                 + " ".join(f"{name} {value:.1f}" for name, value in run["timings_seconds"].items()),
                 flush=True,
             )

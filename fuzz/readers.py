@@ -214,10 +214,7 @@ def _warc(encoding: bytes = b"") -> bytes:
         parts.append(
             b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/%d\r\nWARC-Date: 2024-05-01T10:00:00Z"
             b"\r\nWARC-Record-ID: <urn:uuid:%036d>\r\nContent-Type: application/http; msgtype=response\r\n"
-            b"Content-Length: %d\r\n\r\n"
-            % (number, number, len(body))
-            + body
-            + b"\r\n\r\n"
+            b"Content-Length: %d\r\n\r\n" % (number, number, len(body)) + body + b"\r\n\r\n"
         )
     return b"".join(parts)
 

@@ -63,9 +63,7 @@ def run_for(name: str, minutes: float, folder: Path, seed_number: int, guided: b
     }
 
 
-def _run_process(
-    name: str, seconds: float, folder: Path, seed_number: int, guided: bool, counts: Counter[str]
-) -> None:
+def _run_process(name: str, seconds: float, folder: Path, seed_number: int, guided: bool, counts: Counter[str]) -> None:
     """Run a process until its time is over, or it crashes, or it hangs; then what it was at is a finding."""
     statistics, current = folder / STATISTICS, folder / CURRENT
     for path in (statistics, current):

@@ -30,7 +30,17 @@ PIECES = [
     "1. ", "2. ", "2) ", "(a) ", "(b) ", "a. ", "iv. ", "---", "===", "漢字", "かな", "ไทย", "กขค" * 8, "한글", "\u1112\u1161\u11ab", "é", "e\u0301", "\u0301",
     "\ufe0f", "\u200b", "\u00ad", "»", "«", "°", "N°.", "，", ", ", "、", "।", "😀", "\x00", "ﷺ", "ß", "İ", "ŉ", "½", "Ⅷ", "𝐀", "\ufe70", "A\n", "a,", "é.",
 ]  # fmt: skip
-BROKEN = [b"\xff", b"\xc3", b"\xe3\x81", b"\xf0\x9f\x98", b"\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf", b"\xf0a."]
+BROKEN = [
+    b"\xff",
+    b"\xc3",
+    b"\xe3\x81",
+    b"\xf0\x9f\x98",
+    b"\x80\x80",
+    b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xc0\xaf",
+    b"\xf0a.",
+]
 CONFIGS = (SentencesConfig(), SentencesConfig(lang="de"), SentencesConfig(lang="en"), SentencesConfig(max_sentence_words=16))
 _AFTER = ("a.", "1) ", "\u0301", "。", "\n", ". ", "•", "\u00ad", "> b")
 _LONG_BYTES = 200_000
@@ -49,7 +59,11 @@ def seeds() -> list[bytes]:
         "word " * 200 + ", ".join(f"w{k}" for k in range(150)),
         "".join(PIECES),
     ]
-    return [bytes([number]) + text.encode() for number in (0, 3, 7, 16) for text in texts] + [b"", b"\x00", b"\x01" + b"".join(BROKEN)]
+    return [bytes([number]) + text.encode() for number in (0, 3, 7, 16) for text in texts] + [
+        b"",
+        b"\x00",
+        b"\x01" + b"".join(BROKEN),
+    ]
 
 
 def check(data: bytes) -> str:
@@ -114,7 +128,9 @@ def _check_tokens(text: str, encoded: bytes, rows: list[dict[str, Any]], hash_se
     if _SAME_UNICODE:
         whole, _ = tokenise_spans(data, np.array([0]), np.array([len(data)]), hash_seed)
         twins = twin(text)
-        if len(whole) != len(twins) or not (len(set(whole.tolist())) == len(set(twins)) == len(set(zip(whole.tolist(), twins, strict=True)))):
+        if len(whole) != len(twins) or not (
+            len(set(whole.tolist())) == len(set(twins)) == len(set(zip(whole.tolist(), twins, strict=True)))
+        ):
             raise AssertionError("tokens are not those of the twin")
         if is_plain(text) and not _has_other_digits(text) and len(stems) != len(words_of_text(text)):
             raise AssertionError("words are not those of the twin")

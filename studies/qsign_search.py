@@ -15,7 +15,7 @@ from newsgroups import best_seconds, every_sentence
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
-from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index import bits
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.columns import frozen
@@ -44,9 +44,9 @@ class Filtered(Collection):
 
     dropped: NDArray[np.uint64] = field(default_factory=lambda: NO_HASHES)
 
-    def type_tokens(self, types: SentenceTypes, map_parts: MapParts) -> TypeTokens:
+    def type_tokens(self, types: SentenceTypes, run_tasks: RunTasks) -> TypeTokens:
         """Return the tokens of every type that are left."""
-        tokens = super().type_tokens(types, map_parts)
+        tokens = super().type_tokens(types, run_tasks)
         kept = ~np.isin(tokens.tokens, self.dropped)
         return TypeTokens(tokens.tokens[kept], np.concatenate([[0], np.cumsum(kept)])[tokens.first])
 

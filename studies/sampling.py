@@ -22,7 +22,7 @@ from inputs import SOURCES
 
 from ibidem.columns.shingled import ShingledDocuments, gather_shingles
 from ibidem.config import Config
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.threads import Threads
 from ibidem.formats import read_batches
 from ibidem.resemblance import Corpus, SamplingPlan, representatives, tune_sampling
 from ibidem.resemblance.candidates import find_candidates
@@ -53,15 +53,15 @@ def halves(documents: ShingledDocuments) -> list[Half]:
     return [Half(documents.known_by, wanted & (np.arange(n) % 2 == side)) for side in (0, 1)]
 
 
-def pairs_of(half: Half, every: np.ndarray, config: Config, engine: LocalEngine) -> np.ndarray:
+def pairs_of(half: Half, every: np.ndarray, config: Config, engine: Threads) -> np.ndarray:
     """Return the pairs that a sample of the shingles finds, each as one number."""
     corpus = Corpus(half.sets, None, half.wanted, np.empty(0, np.int8), every)
-    found = find_candidates(corpus, config, False, engine.map_parts).duplicates
+    found = find_candidates(corpus, config, False, engine.run_tasks).duplicates
     return found.a.astype(np.int64) << 32 | found.b
 
 
 def measure(
-    half: Half, every: np.ndarray, truth: np.ndarray, config: Config, engine: LocalEngine
+    half: Half, every: np.ndarray, truth: np.ndarray, config: Config, engine: Threads
 ) -> tuple[float, float, float, float]:
     """Return precision over all, the lowest of a size group, recall, and the share of shingles looked at."""
     sizes = np.diff(half.sets.first)
@@ -104,11 +104,11 @@ def show_sizes(study: Study, documents: ShingledDocuments) -> None:
     study.judge("Sampling, figure 1 and table 3: sizes follow a power law", fit >= 0.95, words)
 
 
-def show_shapes(study: Study, half: Half, engine: LocalEngine) -> None:
+def show_shapes(study: Study, half: Half, engine: Threads) -> None:
     """Figures 2 and 3: precision and recall by limit, ratio and size."""
     rows, points = [], []
     for limit in LIMITS:
-        tuned = tune_sampling(half.sets, half.wanted, Fraction(limit), 1e-9, 1000, PAPER_GROUPS, PAPER_RATIOS, engine.map_parts)
+        tuned = tune_sampling(half.sets, half.wanted, Fraction(limit), 1e-9, 1000, PAPER_GROUPS, PAPER_RATIOS, engine.run_tasks)
         for k, ratio in enumerate(PAPER_RATIOS, 1):
             trials = [group.trials[k] for group in tuned]
             cells = [f"{t.precision:.2f} / {t.recall:.2f}" if t.accepted >= LEAST_SHOWN else "" for t in trials]
@@ -149,7 +149,7 @@ def show_shapes(study: Study, half: Half, engine: LocalEngine) -> None:
     study.judge("Sampling, figure 3: sampling hardly hurts recall", min(recalls) > 0.6, words)
 
 
-def show_promises(study: Study, known: Half, unseen: Half, engine: LocalEngine) -> None:
+def show_promises(study: Study, known: Half, unseen: Half, engine: Threads) -> None:
     """Figure 4: plans by size against one ratio for all."""
     sizes = np.diff(unseen.sets.first)
     rows, points, kept, fewer = [], [], 0, 0
@@ -158,7 +158,7 @@ def show_promises(study: Study, known: Half, unseen: Half, engine: LocalEngine) 
         truth = pairs_of(unseen, np.ones(len(sizes), np.int64), config, engine)
         uniform = {n: measure(unseen, np.full(len(sizes), n), truth, config, engine) for n in RATIOS}
         for promise in PROMISES:
-            tuned = tune_sampling(known.sets, known.wanted, Fraction(limit), promise, 1000, map_parts=engine.map_parts)
+            tuned = tune_sampling(known.sets, known.wanted, Fraction(limit), promise, 1000, run_tasks=engine.run_tasks)
             plan = SamplingPlan([g.from_shingles for g in tuned], [g.every for g in tuned], {})
             overall, worst, recall, share = measure(unseen, plan.every_of(sizes), truth, config, engine)
             keeping = [n for n, m in uniform.items() if min(m[0], m[1]) >= promise]
@@ -193,9 +193,9 @@ def main() -> None:
     data = require(options.data, *SOURCES)
     study = Study("sampling", "Adaptive sampling of shingles", (__doc__ or "").split("\n\n", 1)[1], options.out)
     config = Config()
-    with LocalEngine() as engine:
+    with Threads() as engine:
         batches = read_batches([str(Path(data) / source) for source in SOURCES], config.documents, lambda record: None)
-        documents = gather_shingles(batches, (), config, engine.map_parts, lambda n: None)
+        documents = gather_shingles(batches, (), config, engine.run_tasks, lambda n: None)
         show_sizes(study, documents)
         known, unseen = halves(documents)
         show_shapes(study, known, engine)

@@ -180,9 +180,7 @@ def _earlier(folder: Path) -> str:
 
 def chance_case(chance: random.Random) -> Case:
     """Return a case by chance."""
-    texts = tuple(
-        tuple(chance.sample(range(len(SENTENCES)), chance.randint(1, 4))) for _ in range(chance.randint(2, 6))
-    )
+    texts = tuple(tuple(chance.sample(range(len(SENTENCES)), chance.randint(1, 4))) for _ in range(chance.randint(2, 6)))
     repeated = (*texts, *chance.choices(texts, k=chance.randint(1, 3)))
     return Case(
         repeated, chance.choice(FORMATS), chance.choice(LEVELS), chance.choice(CHANGES), chance.randrange(MOMENTS),

@@ -53,9 +53,7 @@ def render(words: Sequence[str], style: int) -> str:
 
 def records(documents: Iterable[Sequence[str]], prefix: str = "d", styles: Sequence[int] = (0,)) -> list[dict[str, Any]]:
     """Return records with the ids d0, d1, …"""
-    return [
-        {"id": f"{prefix}{i}", "text": render(words, styles[i % len(styles)])} for i, words in enumerate(documents)
-    ]
+    return [{"id": f"{prefix}{i}", "text": render(words, styles[i % len(styles)])} for i, words in enumerate(documents)]
 
 
 def tokens(text: str) -> tuple[int, ...]:

@@ -35,9 +35,7 @@ Document = Sequence[Sentence]
 Record = dict[str, Any]
 
 WORDS = [word(number) for number in range(40)]
-WORD_HASHES = dict(
-    zip(WORDS, tokenise_texts(pa.array(WORDS, pa.large_string()))[0].tolist(), strict=True)
-)
+WORD_HASHES = dict(zip(WORDS, tokenise_texts(pa.array(WORDS, pa.large_string()))[0].tolist(), strict=True))
 
 
 def text_of(document: Document) -> str:

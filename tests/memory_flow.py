@@ -14,10 +14,10 @@ from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, pi
 class MemoryFlow:
     """Runs stages in this process, over `n_partitions` partitions, and so many buckets for each of them."""
 
-    def __init__(self, n_partitions: int, seed: int = 0, n_groups: int = 1, n_task_bytes: int = 1 << 27) -> None:
+    def __init__(self, n_partitions: int, seed: int = 0, n_regions: int = 1, n_task_bytes: int = 1 << 27) -> None:
         self.n_partitions = n_partitions
         self.n_task_bytes = n_task_bytes
-        self._n_buckets = n_partitions * n_groups
+        self._n_buckets = n_partitions * n_regions
         self.stages: list[str] = []
         self._random = np.random.default_rng(seed)
 

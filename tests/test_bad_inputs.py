@@ -181,9 +181,7 @@ def test_other_tables_are_read_where_one_does_not_fit(tmp_path: Path) -> None:
 def test_files_of_unknown_kinds_are_counted(tmp_path: Path) -> None:
     for name in ("a.docx", "b.DOCX", "c.pdf", "README", "_SUCCESS", ".hidden", "d.txt"):
         (tmp_path / name).write_bytes(b"words")
-    assert unknown_kinds_notice(tmp_path) == (
-        "4 files of unknown kinds left out: .docx 2, .pdf 1, without an extension 1"
-    )
+    assert unknown_kinds_notice(tmp_path) == ("4 files of unknown kinds left out: .docx 2, .pdf 1, without an extension 1")
     assert unknown_kinds_notice([tmp_path / "d.txt"]) is None
 
 

@@ -265,9 +265,7 @@ def test_common_shingles_lose_pairs_but_no_truth(
     result = ibidem.cluster(
         items, min_similarity=limit, shingle_size=size, max_shingle_documents=most, measure=measure, workers=1
     )
-    expected = named(
-        twins.duplicates([twins.shingles(w, size) for w in words], Fraction(limit), measure=measure), ids(items)
-    )
+    expected = named(twins.duplicates([twins.shingles(w, size) for w in words], Fraction(limit), measure=measure), ids(items))
     assert listed(result).items() <= expected.items()
     found = clusters(result)
     for stays, members in found.items():

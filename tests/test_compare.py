@@ -80,8 +80,14 @@ def tuples(passages: Any) -> list[tuple[Any, ...]]:
 
 # Two texts.
 
-EDITED = joined(STORM).replace("cancelled", "called off").replace("crate of lamps", "box of lanterns").replace("nineteen", "many")
-EDITED = EDITED.replace("had set out soup and bread", "served a hot meal").replace("provided that", "if").replace("small cutter", "little boat")
+EDITED = (
+    joined(STORM).replace("cancelled", "called off").replace("crate of lamps", "box of lanterns").replace("nineteen", "many")
+)
+EDITED = (
+    EDITED.replace("had set out soup and bread", "served a hot meal")
+    .replace("provided that", "if")
+    .replace("small cutter", "little boat")
+)
 
 
 def test_an_edited_copy_is_found_and_located() -> None:
@@ -111,7 +117,13 @@ HALF = "although a crate of lamps that stood on the quay was swept into the basi
 
 def test_a_half_sentence_is_found_from_word_to_word() -> None:
     a = joined(BAKERY, STORM)
-    b = joined(SURVEY[:2]) + " As the gazette put it, nothing of note happened " + HALF + " and three months, was not available for questions. " + joined(SURVEY[2:])
+    b = (
+        joined(SURVEY[:2])
+        + " As the gazette put it, nothing of note happened "
+        + HALF
+        + " and three months, was not available for questions. "
+        + joined(SURVEY[2:])
+    )
     passage = check_found(ibidem.compare(a, b), a, b, HALF, HALF)
     assert passage.kind == "quote"
 
@@ -130,14 +142,28 @@ JAPANESE = "木曜日の朝、北からの強い風で係留ロープが二本�
 KOREAN = "목요일 아침 거센 북풍에 계류 밧줄 두 개가 끊어져 바깥 섬으로 가는 나룻배가 결항되었다. 다친 사람은 없었지만 부두에 쌓아 둔 등불 상자가 물에 휩쓸려 나중에 건져 올려야 했다. 항만장은 열아홉 해 동안 일지를 써 왔으나 유월에 이런 바람은 처음이라고 말했다. 오후 승객들은 학교로 옮겨 따뜻한 국과 빵을 먹었다."
 THAI = "เช้าวันพฤหัสบดีลมเหนือแรงจัดจนเชือกผูกเรือขาดสองเส้น เรือข้ามฟากไปเกาะรอบนอกจึงต้องหยุดวิ่ง ไม่มีใครบาดเจ็บ แต่ลังตะเกียงที่วางอยู่บนท่าถูกคลื่นซัดลงน้ำและต้องงมขึ้นมาภายหลัง นายท่าบอกว่าจดบันทึกมาสิบเก้าปีไม่เคยเห็นลมแรงอย่างนี้ในเดือนมิถุนายน"
 HOSTS = {
-    "Chinese": ("山谷里的面包师每年春天都在旧粮仓聚会，比较各自过冬的酸面团。", "地质学家完成了高原下石灰岩洞的测量，并公布了近四十个洞室的地图。"),
-    "Japanese": ("谷のパン職人たちは毎年春に古い穀物倉へ集まり、冬を越した種を比べ合う。", "地質学者らは台地の下にある鍾乳洞の調査を終え、四十近い空洞の地図を公表した。"),
-    "Korean": ("골짜기의 제빵사들은 해마다 봄이면 낡은 곳간에 모여 겨울을 난 반죽을 견주어 본다.", "지질학자들은 고원 아래 석회 동굴 조사를 마치고 마흔 개 가까운 방의 지도를 펴냈다."),
-    "Thai": ("ทุกฤดูใบไม้ผลิคนทำขนมปังในหุบเขาจะมาพบกันที่ยุ้งเก่าเพื่อเปรียบเทียบแป้งหมัก", "นักธรณีวิทยาสำรวจถ้ำหินปูนใต้ที่ราบสูงเสร็จแล้วและตีพิมพ์แผนที่ห้องถ้ำเกือบสี่สิบห้อง"),
+    "Chinese": (
+        "山谷里的面包师每年春天都在旧粮仓聚会，比较各自过冬的酸面团。",
+        "地质学家完成了高原下石灰岩洞的测量，并公布了近四十个洞室的地图。",
+    ),
+    "Japanese": (
+        "谷のパン職人たちは毎年春に古い穀物倉へ集まり、冬を越した種を比べ合う。",
+        "地質学者らは台地の下にある鍾乳洞の調査を終え、四十近い空洞の地図を公表した。",
+    ),
+    "Korean": (
+        "골짜기의 제빵사들은 해마다 봄이면 낡은 곳간에 모여 겨울을 난 반죽을 견주어 본다.",
+        "지질학자들은 고원 아래 석회 동굴 조사를 마치고 마흔 개 가까운 방의 지도를 펴냈다.",
+    ),
+    "Thai": (
+        "ทุกฤดูใบไม้ผลิคนทำขนมปังในหุบเขาจะมาพบกันที่ยุ้งเก่าเพื่อเปรียบเทียบแป้งหมัก",
+        "นักธรณีวิทยาสำรวจถ้ำหินปูนใต้ที่ราบสูงเสร็จแล้วและตีพิมพ์แผนที่ห้องถ้ำเกือบสี่สิบห้อง",
+    ),
 }
 
 
-@pytest.mark.parametrize(("language", "passage"), [("Chinese", CHINESE), ("Japanese", JAPANESE), ("Korean", KOREAN), ("Thai", THAI)])
+@pytest.mark.parametrize(
+    ("language", "passage"), [("Chinese", CHINESE), ("Japanese", JAPANESE), ("Korean", KOREAN), ("Thai", THAI)]
+)
 @pytest.mark.parametrize("host", ["own", "English"])
 def test_passages_of_other_scripts_are_found(language: str, passage: str, host: str) -> None:
     before, after = HOSTS[language] if host == "own" else (joined(BAKERY), joined(SURVEY))
@@ -146,7 +172,16 @@ def test_passages_of_other_scripts_are_found(language: str, passage: str, host: 
 
 
 def test_nothing_is_found_in_unrelated_texts() -> None:
-    texts = [joined(STORM), joined(BAKERY), joined(SURVEY), joined(MUSEUM), invented(*range(40)), CHINESE, HOSTS["Chinese"][0] * 2, THAI]
+    texts = [
+        joined(STORM),
+        joined(BAKERY),
+        joined(SURVEY),
+        joined(MUSEUM),
+        invented(*range(40)),
+        CHINESE,
+        HOSTS["Chinese"][0] * 2,
+        THAI,
+    ]
     texts += [HOSTS["Japanese"][0] + HOSTS["Japanese"][1], KOREAN]
     for i, a in enumerate(texts):
         for b in texts[i + 1 :]:
@@ -161,7 +196,9 @@ def test_the_order_of_two_texts_makes_no_difference_to_a_clear_passage() -> None
     ):
         forwards, backwards = ibidem.compare(a, b), ibidem.compare(b, a)
         assert len(forwards) == 1
-        assert [(p.a[1:], p.b[1:], p.similarity, p.kind) for p in forwards] == [(p.b[1:], p.a[1:], p.similarity, p.kind) for p in backwards]
+        assert [(p.a[1:], p.b[1:], p.similarity, p.kind) for p in forwards] == [
+            (p.b[1:], p.a[1:], p.similarity, p.kind) for p in backwards
+        ]
 
 
 def made_words(n: int, seed: int) -> list[str]:
@@ -296,7 +333,9 @@ def test_unknown_ids_are_skipped_records() -> None:
 
 def test_a_pair_listed_twice_comes_out_once_and_a_document_is_not_compared_with_itself() -> None:
     once = tuples(ibidem.compare_pairs(records(), [("storm", "edited")]))
-    result = ibidem.compare_pairs(records(), [("storm", "edited"), ("edited", "storm"), ("storm", "storm"), ("storm", "edited")])
+    result = ibidem.compare_pairs(
+        records(), [("storm", "edited"), ("edited", "storm"), ("storm", "storm"), ("storm", "edited")]
+    )
     assert tuples(result) == once
     assert [record.position for record in result.skipped] == [2, 3, 4]
 
@@ -384,9 +423,14 @@ def test_the_share_that_is_reused_rises_with_alignment() -> None:
 
 def test_alignment_works_against_a_reference() -> None:
     result = ibidem.find(COLLECTION[:1], against=COLLECTION[1:], align=True)
-    assert found_pairs(result) == {("original", "edited"), ("original", "quoting"), ("original", "copied")} & found_pairs(result)
+    assert found_pairs(result) == {("original", "edited"), ("original", "quoting"), ("original", "copied")} & found_pairs(
+        result
+    )
     assert {("original", "edited"), ("original", "quoting")} <= found_pairs(result)
-    assert found_pairs(ibidem.find(COLLECTION[1:], against=COLLECTION[:1], align=True)) >= {("edited", "original"), ("quoting", "original")}
+    assert found_pairs(ibidem.find(COLLECTION[1:], against=COLLECTION[:1], align=True)) >= {
+        ("edited", "original"),
+        ("quoting", "original"),
+    }
 
 
 def test_alignment_leaves_out_pairs_of_one_group() -> None:
@@ -401,7 +445,9 @@ def test_within_one_document_passages_do_not_run_into_one_another(n_between: int
     changed = [sentence.replace("the", "this") for sentence in STORM]
     for second in (STORM, changed):
         text = joined(STORM, BAKERY[:n_between], second)
-        plain, aligned = (ibidem.find([{"id": "one", "text": text}], same_document=True, align=align) for align in (False, True))
+        plain, aligned = (
+            ibidem.find([{"id": "one", "text": text}], same_document=True, align=align) for align in (False, True)
+        )
         assert len(plain) >= 1
         assert covered(plain) <= covered(aligned)
         for p in aligned:
@@ -410,12 +456,19 @@ def test_within_one_document_passages_do_not_run_into_one_another(n_between: int
 
 def test_repeated_sentences_of_one_document_do_not_run_into_one_another() -> None:
     others = [{"id": name, "text": joined(SURVEY)} for name in ("x", "y")]
-    for p in ibidem.find([{"id": "one", "text": joined(STORM[:2], STORM[:2], STORM[:1])}, *others], same_document=True, align=True):
+    for p in ibidem.find(
+        [{"id": "one", "text": joined(STORM[:2], STORM[:2], STORM[:1])}, *others], same_document=True, align=True
+    ):
         assert p.a.id != p.b.id or p.a.end <= p.b.start
 
 
 def test_without_anything_to_align_nothing_changes() -> None:
-    for collection in ([], [{"id": "a", "text": ""}], [{"id": "a", "text": joined(STORM)}], [{"id": str(i), "text": "…"} for i in range(3)]):
+    for collection in (
+        [],
+        [{"id": "a", "text": ""}],
+        [{"id": "a", "text": joined(STORM)}],
+        [{"id": str(i), "text": "…"} for i in range(3)],
+    ):
         try:
             plain = tuples(ibidem.find(collection))
         except InputError:
@@ -469,7 +522,7 @@ def test_passages_are_the_same_however_often_their_table_grows(monkeypatch: pyte
     documents = [{"id": name, "text": text} for name, text in texts.items()]
     pairs = [(a, b) for a in texts for b in texts if a < b]
     found = []
-    monkeypatch.setattr(aligner, "_N_PARTS", 1)  # so all pairs have one table
+    monkeypatch.setattr(aligner, "_N_TASKS", 1)  # so all pairs have one table
     for first_rows in (1000, 1 - 2 * len(pairs)):  # room for all, and for one
         monkeypatch.setattr(aligner, "FIRST_ROWS", first_rows)
         found.append(ibidem.compare_pairs(documents, pairs, workers=1).passages.to_pylist())

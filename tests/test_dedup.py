@@ -296,7 +296,7 @@ def test_objects_that_are_read_once_and_more_often() -> None:
 
 NEWS = [
     {"id": "a", "text": text(1, 2, 3, 4), "time": "2020-01-03", "outlet": "north"},
-    {"id": "b", "text": f"{text(50)}\n{text(1, 2, 3)}", "time": "2020-01-02", "outlet": "sóuth, \"w\""},
+    {"id": "b", "text": f"{text(50)}\n{text(1, 2, 3)}", "time": "2020-01-02", "outlet": 'sóuth, "w"'},
     {"id": "c", "text": text(1, 2, 3, 4).upper(), "time": "2020-01-01", "outlet": ""},
     {"id": "d", "text": text(20, 21, 22), "time": None, "outlet": "east"},
 ]

@@ -56,9 +56,10 @@ def check(a: str, b: str) -> list[Difference]:
         if d.operation == "equal":
             assert words_a == words_b
         else:
-            assert d.operation == {(True, True): "replace", (True, False): "delete", (False, True): "insert"}[
-                bool(words_a), bool(words_b)
-            ]
+            assert (
+                d.operation
+                == {(True, True): "replace", (True, False): "delete", (False, True): "insert"}[bool(words_a), bool(words_b)]
+            )
     assert all((one.operation == "equal") != (other.operation == "equal") for one, other in pairwise(found))
     return found
 

@@ -73,9 +73,7 @@ def test_a_forged_sentence_does_not_make_up_a_passage(seed: dict[str, int]) -> N
 @LEVELS
 @SEEDS
 @pytest.mark.parametrize("signature", ["exact", "words"])
-def test_a_forged_digest_removes_nothing_on_disk(
-    level: str, seed: dict[str, int], signature: str, tmp_path: Path
-) -> None:
+def test_a_forged_digest_removes_nothing_on_disk(level: str, seed: dict[str, int], signature: str, tmp_path: Path) -> None:
     made, victim = attack(level)
     inputs = in_files(tmp_path, made=made, victim=victim)
     with ibidem.dedup(inputs, level=level, signature=signature, partitions=2, **seed) as result:

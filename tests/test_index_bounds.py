@@ -43,9 +43,7 @@ def index_of(documents: list[Document], kept: list[bool], sizes: list[int], conf
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_what_is_looked_at_does_not_depend_on_segments_or_removed_documents(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_looked_at_does_not_depend_on_segments_or_removed_documents(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One segment with removed documents, several, and one that never had them."""
     chance = random.Random(seed)
     n_cut = 0

@@ -346,9 +346,7 @@ def test_sweeping_deletes_what_no_commit_needs_and_nothing_else(tmp_path: Path) 
         sweep(folder, MINE, {named}, dropped)
 
 
-def test_sweeping_names_files_whose_writer_was_killed_after_its_commit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sweeping_names_files_whose_writer_was_killed_after_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = {f"segment-{1:016x}.ibi", f"words-{2:016x}.ibi", f"segment-{3:016x}.ibi"}  # the last one is missing
     for name in sorted(names)[:2]:
         array_file(tmp_path, name, MINE, is_committed=False)

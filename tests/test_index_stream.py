@@ -30,9 +30,7 @@ from tests.texts import render, words
 Passages = Counter[tuple[Any, ...]]
 
 UNCAPPED = 10**6
-SENTENCES = st.one_of(
-    st.sampled_from(POOL[::4]), st.sampled_from(POOL), st.sampled_from(POOL), st.sampled_from(ALONE[:12])
-)
+SENTENCES = st.one_of(st.sampled_from(POOL[::4]), st.sampled_from(POOL), st.sampled_from(POOL), st.sampled_from(ALONE[:12]))
 DOCUMENTS = st.lists(SENTENCES, min_size=1, max_size=10)
 COLLECTIONS = st.lists(DOCUMENTS, min_size=2, max_size=5)
 LIMITS = {

@@ -215,11 +215,7 @@ REMOVED = pa.schema(
 # Columns that records get where nothing is removed.
 DUPLICATE_MARKS = pa.schema([pa.field("ibidem_cluster", pa.int64()), pa.field("ibidem_duplicate_of", pa.large_string())])
 CUT_MARKS = pa.schema(
-    [
-        pa.field(
-            "ibidem_cuts", pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("id", pa.large_string())]))
-        )
-    ]
+    [pa.field("ibidem_cuts", pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("id", pa.large_string())])))]
 )
 
 KINDS = ("exact", "near", "quote")

@@ -24,7 +24,7 @@ from ibidem.execution.checks import check_fields, check_keeping, check_reference
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import Run
-from ibidem.execution.tasks import MapParts
+from ibidem.execution.tasks import RunTasks
 from ibidem.formats import resolve_inputs
 from ibidem.formats.file_states import file_states
 from ibidem.matches.core import classify, sentences_to_cut, spans_of
@@ -43,22 +43,22 @@ def find_passages(run: Run) -> Result[pa.Table]:
     """Find every passage that stands in two documents of the inputs, or in a document of each side with a reference."""
     collection = run.read_sentences(run.config.documents, unique_ids=True)
     check_fields(collection, run.config.documents)
-    passages, documents, repeats = passages_of(collection, run.config, run.map_parts, run.progress)
+    passages, documents, repeats = passages_of(collection, run.config, run.run_tasks, run.progress)
     tables = {"passages": passages, "documents": documents, "repeats": repeats}
     return Result(backing=MemoryBacking(tables, collection), **run.kept())
 
 
 def passages_of(
-    collection: Collection, config: Config, map_parts: MapParts, progress: Progress
+    collection: Collection, config: Config, run_tasks: RunTasks, progress: Progress
 ) -> tuple[pa.Table, pa.Table, pa.Table]:
     """Return the tables of passages, documents and repeats of a collection whose sentences are known."""
     with progress.stage("matches"):
-        rows, cells = classify(collection, config, map_parts, progress)
+        rows, cells = classify(collection, config, run_tasks, progress)
     with progress.stage("passages"):
         limits = passage_limits(config)
         pairs = pairing(collection, config)
-        diagonals, groups = find_diagonals(rows, limits, pairs, map_parts)
-        parts = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, map_parts)
+        diagonals, groups = find_diagonals(rows, limits, pairs, run_tasks)
+        parts = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, run_tasks)
         groups = [group for group in verify_places(groups, cells) if pairs.allows(rows.document[group.starts])]
         types = None if cells is None else cells.types
         del diagonals, cells
@@ -66,11 +66,11 @@ def passages_of(
     aligned = None
     if config.alignment.align:
         with progress.stage("alignment"):
-            parts, aligned = align_passages(parts, rows, types, collection, pairs, config, map_parts, progress)
+            parts, aligned = align_passages(parts, rows, types, collection, pairs, config, run_tasks, progress)
     with progress.stage("tables"):
         documents = documents_table(parts if aligned is None else pair_by_pair(parts, aligned, rows), groups, rows, collection)
         repeats = repeats_table(groups, rows, collection)
-        passages = passages_table(parts, rows, collection, limits.min_sentences, map_parts)
+        passages = passages_table(parts, rows, collection, limits.min_sentences, run_tasks)
         if aligned is not None:
             passages = in_reading_order([passages, aligned_table(aligned, collection, limits.min_sentences)])
         release_unused()
@@ -83,15 +83,15 @@ def compare_documents(run: Run, pairs: Sequence[tuple[str, str]], source: str) -
     check_fields(collection, run.config.documents)
     numbers = numbers_of_pairs(collection, pairs, source, run.skipped)
     with run.progress.stage("alignment"):
-        passages = passages_of_pairs(collection, numbers, run.config, run.map_parts)
+        passages = passages_of_pairs(collection, numbers, run.config, run.run_tasks)
     return Comparison(backing=MemoryBacking({"passages": passages}, collection), n_pairs=len(numbers), **run.kept())
 
 
-def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: Config, map_parts: MapParts) -> pa.Table:
+def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: Config, run_tasks: RunTasks) -> pa.Table:
     """Return the table of passages of pairs of documents, given by their numbers."""
-    words = words_of(collection, map_parts)
+    words = words_of(collection, run_tasks)
     limits = passage_limits(config)
-    aligned = align_spans(words, whole_documents(words, pairs), config.alignment, limits.max_gap_sentences, map_parts)
+    aligned = align_spans(words, whole_documents(words, pairs), config.alignment, limits.max_gap_sentences, run_tasks)
     return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
 
 
@@ -114,9 +114,9 @@ def clusters_of(documents: ShingledDocuments, plan: SamplingPlan | None, run: Ru
     with run.progress.stage("pairs"):
         rank = keep_order(config.clusters.keep, documents.n_chars, documents.times, documents.groups, documents.side)
         representative = representatives(documents.digests, documents.side, rank)
-        corpus, comparer = documents.corpus(representative, config, plan, run.map_parts)
+        corpus, comparer = documents.corpus(representative, config, plan, run.run_tasks)
         run.progress.count(shingles=len(corpus.sets.hashes))
-        found = find_duplicates(corpus, comparer, config, run.map_parts)
+        found = find_duplicates(corpus, comparer, config, run.run_tasks)
         if documents.has_reference:
             found = with_identical(found, documents.digests, corpus)
     with run.progress.stage("clusters"):
@@ -144,8 +144,8 @@ def clean_collection(run: Run) -> CleaningResult[pa.Table, Iterator[Document]]:
         check_keeping(documents, config)
         rows, cuts = decide_cuts(collection, run)
         with run.progress.stage("cuts"):
-            if exact and not are_equal(collection, rows.sentence[cuts.row], rows.sentence[cuts.source_row], run.map_parts):
-                documents = collection = settle_sentences(collection, run.map_parts)
+            if exact and not are_equal(collection, rows.sentence[cuts.row], rows.sentence[cuts.source_row], run.run_tasks):
+                documents = collection = settle_sentences(collection, run.run_tasks)
                 rows, cuts = decide_cuts(collection, run)
         removals = passage_removals(collection, spans_of(collection, rows, cuts))
     backing = MemoryBacking({}, documents, removals)
@@ -156,10 +156,10 @@ def decide_cuts(collection: Collection, run: Run) -> tuple[Rows, Cuts]:
     """Return which sentences go, and the rows that they are numbered by."""
     config = run.config
     with run.progress.stage("matches"):
-        rows, cells = classify(collection, config, run.map_parts, run.progress)
+        rows, cells = classify(collection, config, run.run_tasks, run.progress)
     with run.progress.stage("cuts"):
         rank = keep_order(config.clusters.keep, collection.n_chars, collection.times, collection.groups, collection.side)
-        return rows, sentences_to_cut(collection, rows, cells, rank, config, run.map_parts)
+        return rows, sentences_to_cut(collection, rows, cells, rank, config, run.run_tasks)
 
 
 def tune_documents(run: Run, min_precision: float, max_documents: int, groups: Sequence[int]) -> Tuning:
@@ -168,9 +168,9 @@ def tune_documents(run: Run, min_precision: float, max_documents: int, groups: S
     documents = run.read_shingles(config.documents, unique_ids=False, max_documents=max_documents)
     with run.progress.stage("trials"):
         representative = representatives(documents.digests, documents.side, np.arange(documents.n_documents))
-        corpus, _ = documents.corpus(representative, config, None, run.map_parts)
+        corpus, _ = documents.corpus(representative, config, None, run.run_tasks)
         limit, most = config.matches.min_similarity, config.resemblance.max_shingle_documents
-        found = tune_sampling(corpus.sets, corpus.wanted, limit, min_precision, most, groups, map_parts=run.map_parts)
+        found = tune_sampling(corpus.sets, corpus.wanted, limit, min_precision, most, groups, run_tasks=run.run_tasks)
     made_for = {
         "min_similarity": float(limit),
         "min_precision": min_precision,

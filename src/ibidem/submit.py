@@ -1,6 +1,6 @@
 """What `spark-submit` runs: the command line of ibidem on the session that it has made.
 
-    spark-submit --master yarn "$(python -m ibidem.submit --path)" find hdfs:///crawl -o hdfs:///found --tmp-dir hdfs:///tmp
+spark-submit --master yarn "$(python -m ibidem.submit --path)" find hdfs:///crawl -o hdfs:///found --tmp-dir hdfs:///tmp
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from ibidem.alignment import Words, candidates, find_rectangles
 from ibidem.columns.rows import Pairing
-from ibidem.execution.tasks import MapParts, in_turn
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.tasks import RunTasks, in_turn
+from ibidem.execution.threads import Threads
 from tests.alignment.twins import bonds_of, expected_rectangles, most_places_of
 from tests.oracles import maximal_runs
 
@@ -78,15 +78,16 @@ def paired(documents: Sequence[Any], who: str) -> tuple[Pairing, Callable[[int, 
         side = np.array([2 * d >= len(documents) for d in range(len(documents))], np.int8)
         return replace(NO_PAIRING, side=side), lambda d, e: bool(side[d] != side[e])
     if who == "groups":
-        kin = np.array([d % 3 - 1 for d in range(len(documents))], np.int32)
-        return replace(NO_PAIRING, kin=kin), lambda d, e: bool(kin[d] < 0 or kin[d] != kin[e])
+        group_numbers = np.array([d % 3 - 1 for d in range(len(documents))], np.int32)
+        allows = lambda d, e: bool(group_numbers[d] < 0 or group_numbers[d] != group_numbers[e])  # noqa: E731
+        return replace(NO_PAIRING, group_numbers=group_numbers), allows
     return NO_PAIRING, all_pairs
 
 
 def rectangles_of(
-    documents: Sequence[Sequence[int]], is_open: Sequence[bool], pairing: Pairing = NO_PAIRING, map_parts: MapParts = in_turn
+    documents: Sequence[Sequence[int]], is_open: Sequence[bool], pairing: Pairing = NO_PAIRING, run_tasks: RunTasks = in_turn
 ) -> list[tuple[int, ...]]:
-    found = find_rectangles(as_words(documents), np.array(is_open, np.bool_), pairing, map_parts=map_parts)
+    found = find_rectangles(as_words(documents), np.array(is_open, np.bool_), pairing, run_tasks=run_tasks)
     return [tuple(row) for row in found.tolist()]
 
 
@@ -107,8 +108,6 @@ def test_rectangles_equal_brute_force(documents: list[list[int]], who: str, rng:
     assert of_bonds <= set(found)
     # What is left are runs.
     assert set(found) - of_bonds <= common_runs(documents, comparable).keys()
-
-
 
 
 @settings(max_examples=80, deadline=None, phases=[Phase.generate])
@@ -136,9 +135,9 @@ def test_neither_workers_nor_the_order_of_parts_change_anything() -> None:
     is_open = [True] * sum(map(len, documents))
     alone = rectangles_of(documents, is_open)
     assert len(alone) > 50
-    assert rectangles_of(documents, is_open, map_parts=backwards) == alone
-    with LocalEngine(3) as engine:
-        assert rectangles_of(documents, is_open, map_parts=engine.map_parts) == alone
+    assert rectangles_of(documents, is_open, run_tasks=backwards) == alone
+    with Threads(3) as engine:
+        assert rectangles_of(documents, is_open, run_tasks=engine.run_tasks) == alone
 
 
 @pytest.mark.parametrize("n_common", [15, 16])

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from tests.alignment.twins import expected_clusters
 from tests.alignment.wrapping import clusters_of
 
-SEEDS = st.integers(1, 60).flatmap(
-    lambda n: st.lists(st.tuples(st.integers(0, n), st.integers(0, n)), min_size=1, max_size=60)
-)
+SEEDS = st.integers(1, 60).flatmap(lambda n: st.lists(st.tuples(st.integers(0, n), st.integers(0, n)), min_size=1, max_size=60))
 
 
 @settings(max_examples=500, deadline=None)

@@ -33,9 +33,7 @@ def places_of(text: str, n_words: int) -> list[tuple[int, int, int, int]]:
     zeros, ends, numbers = np.zeros(n_words, np.int64), np.full(n_words, len(data) - 8), np.arange(n_words)
     places, in_bytes = np.empty((2, n_words), np.int64), np.empty((2, n_words), np.int64)
     for end in range(2):
-        locate_words(
-            data, zeros, ends, zeros, zeros, numbers, load_code_points(), bool(end), in_bytes[end], places[end]
-        )
+        locate_words(data, zeros, ends, zeros, zeros, numbers, load_code_points(), bool(end), in_bytes[end], places[end])
     return [(a, b, c, d) for a, b, c, d in np.concatenate([places, in_bytes]).T.tolist()]
 
 

@@ -60,7 +60,9 @@ def _is_ignored(character: str) -> bool:
 def words_of_text(text: str) -> list[tuple[int, int]]:
     """Return words as spans of characters: runs of letters and digits with their marks; one character of unspaced scripts."""
     extending = "".join(
-        re.escape(c) for c in sorted(set(text)) if unicodedata.category(c)[0] == "M" or unicodedata.category(c) == "Cf" or c == "ำ"
+        re.escape(c)
+        for c in sorted(set(text))
+        if unicodedata.category(c)[0] == "M" or unicodedata.category(c) == "Cf" or c == "ำ"
     )
     letter = "".join(re.escape(c) for c in sorted(set(text)) if unicodedata.category(c)[0] in "LN" and c != "ำ")
     if not letter:

@@ -34,12 +34,7 @@ def expected_cuts(  # type: ignore[no-untyped-def]
     """
     match = match or (lambda x, y: documents[x[0]][x[1]] == documents[y[0]][y[1]])
     order = processing_order(rank, is_reference)
-    windows = [
-        (d, v)
-        for d in order
-        for v in range(len(documents[d]) - size + 1)
-        if sum(words[d][v : v + size]) >= min_words
-    ]
+    windows = [(d, v) for d in order for v in range(len(documents[d]) - size + 1) if sum(words[d][v : v + size]) >= min_words]
     pairs = [
         (a, u, b, v)
         for a, u in windows
@@ -50,9 +45,7 @@ def expected_cuts(  # type: ignore[no-untyped-def]
     cuts: dict[Place, Place] = {}
     for b in order:
         for j in range(len(documents[b])):
-            sources = [
-                (a, u + j - v) for a, u, c, v in pairs if c == b and v <= j < v + size and (a, u + j - v) not in cuts
-            ]
+            sources = [(a, u + j - v) for a, u, c, v in pairs if c == b and v <= j < v + size and (a, u + j - v) not in cuts]
             if sources:
                 cuts[b, j] = min(sources, key=lambda place: (order.index(place[0]), place[1]))
     return cuts
@@ -108,9 +101,7 @@ def expected_near_cuts(  # type: ignore[no-untyped-def]
             if may_lead and is_window(b, v):
                 known = leaders.setdefault(tuple(documents[b][v : v + size]), [])
                 stays = {t for t in range(size) if (b, v + t) not in cuts}
-                represented = any(
-                    matched(a, u, b, v) and all((a, u + t) not in cuts for t in stays) for a, u in known
-                )
+                represented = any(matched(a, u, b, v) and all((a, u + t) not in cuts for t in stays) for a, u in known)
                 if stays and not represented and len(known) < most_leaders:
                     known.append((b, v))
     return cuts

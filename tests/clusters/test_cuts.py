@@ -14,7 +14,7 @@ from ibidem.clusters import cuts as cuts_module
 from ibidem.clusters.cuts import Cuts, cut_spans, find_cuts
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.rows import Rows
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.threads import Threads
 from ibidem.matches import Cells, join_types, sort_sets
 from ibidem.signatures import HashSets
 from tests.clusters.cut_twins import Place, expected_cuts, expected_near_cuts
@@ -262,8 +262,8 @@ def test_workers_change_nothing() -> None:
     rows, cells = near_rows(sets, types, Fraction(7, 10))
     rank = random.permutation(len(types))
     alone = find_cuts(rows, rank, cells, min_sentences=2)
-    with LocalEngine(3) as engine:
-        shared = find_cuts(rows, rank, cells, min_sentences=2, map_parts=engine.map_parts)
+    with Threads(3) as engine:
+        shared = find_cuts(rows, rank, cells, min_sentences=2, run_tasks=engine.run_tasks)
     assert len(alone) > 500
     assert np.array_equal(alone.row, shared.row)
     assert np.array_equal(alone.source_row, shared.source_row)

@@ -224,9 +224,7 @@ def test_rows_that_wait_for_others(
     collections(with_variants=True), calls, st.integers(0, 4), st.sampled_from(["0.5", "0.6", "0.8", "1"]),
     st.sampled_from(["words", "words", "shingles", "spotsigs"]), st.integers(0, 2),
 )  # fmt: skip
-def test_similar_rows(
-    texts: list[str], call: Record, n_reference: int, limit: str, signature: str, max_gap: int
-) -> None:
+def test_similar_rows(texts: list[str], call: Record, n_reference: int, limit: str, signature: str, max_gap: int) -> None:
     items = records(texts)
     n_input = max(1, len(items) - n_reference)
     check(
@@ -241,12 +239,10 @@ def test_similar_rows(
     st.sampled_from([0.1, 0.4, 0.6]),
 )  # fmt: skip
 def test_keys_that_some_rows_lack(texts: list[str], call: Record, signature: str, max_gap: int, share: float) -> None:
-    check(
-        records(texts), signature=signature, max_gap_sentences=max_gap, min_idf=share, max_document_share=share, **call
-    )
+    check(records(texts), signature=signature, max_gap_sentences=max_gap, min_idf=share, max_document_share=share, **call)
 
 
-# Rounds.
+# SampleRatios.
 
 
 def test_copies_take_two_rounds() -> None:

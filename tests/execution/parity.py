@@ -45,8 +45,8 @@ def found_apart(
     """Return the rows of passages, documents and repeats that `find` gives over partitions in memory."""
     config = Config.of(**settings).with_signature("words")
     batches, n_records, n_input = numbered_batches(inputs, against, config, batch_rows)
-    layout = Layout(n_records, n_input, n_partitions, homes_a_group=(seed + n_partitions) % 3)
-    flow = MemoryFlow(n_partitions, seed, layout.n_groups)
+    layout = Layout(n_records, n_input, n_partitions, homes_per_region=(seed + n_partitions) % 3)
+    flow = MemoryFlow(n_partitions, seed, layout.n_regions)
     found = find_flow(flow, batches, config, layout, Progress())
     passages = flow.collect(found.passages).drop_columns(["number", "a_document", "b_document"]).to_pylist()
     documents = flow.collect(found.documents).drop_columns(["document"]).to_pylist()
@@ -54,9 +54,7 @@ def found_apart(
     return passages, documents, [{k: v for k, v in row.items() if k not in ("document", "start")} for row in repeats]
 
 
-def removed_apart(
-    inputs: Any, against: Any, n_partitions: int, batch_rows: int = 5, seed: int = 0, **settings: Any
-) -> Rows:
+def removed_apart(inputs: Any, against: Any, n_partitions: int, batch_rows: int = 5, seed: int = 0, **settings: Any) -> Rows:
     """Return the rows of what `dedup` removes over partitions in memory."""
     config = Config.of(**settings).with_signature("exact")
     batches, n_records, n_input = numbered_batches(inputs, against, config, batch_rows)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns import components_exchange
 from ibidem.columns.components_exchange import EDGES, ROOTS, connect, home_of_nodes
-from ibidem.execution.disk.disk_flow import StoredFlow
+from ibidem.execution.disk.disk_flow import DiskFlow
 from ibidem.execution.disk.stage_store import StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
 from ibidem.execution.flow import Mapper, PartedTable, Sent
@@ -186,7 +186,7 @@ def test_a_run_that_goes_on_with_other_memory_asks_for_the_same_stages(tmp_path:
         if isinstance(begun, StageWriter):
             begun.add(Sent("edges", table_of(edges), 0))
             begun = begun.finish()
-        flow = StoredFlow(store, 3, 2, n_task_bytes, Progress())
+        flow = DiskFlow(store, 3, 2, n_task_bytes, Progress())
         roots = flow.collect(connect(flow, "c", begun.blocks.pop("edges")))
         found = dict(zip(roots["node"].to_pylist(), roots["root"].to_pylist(), strict=True))
         return found, sum(1 for _ in tmp_path.glob("*.stage"))

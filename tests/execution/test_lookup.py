@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ibidem.execution.disk.disk_flow import StoredFlow
+from ibidem.execution.disk.disk_flow import DiskFlow
 from ibidem.execution.disk.stage_store import StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
 from ibidem.execution.flow import ASKER, Answer, Flow, Inputs, PartedTable, Reducer, Sent, lookup
@@ -67,7 +67,7 @@ def asked_of(flow: Flow, questions: Questions) -> PartedTable:
 
 
 def sent_home(flow: Flow, stage: str, table: pa.Table) -> PartedTable:
-    if isinstance(flow, StoredFlow):
+    if isinstance(flow, DiskFlow):
         begun = flow.store.begin(stage, {stage: table.schema})
         assert isinstance(begun, StageWriter)
         begun.add(Sent(stage, table, table["key"].to_numpy() % flow.n_partitions))
@@ -139,7 +139,7 @@ def test_with_nothing_known_the_questions_of_all_partitions_answer_one_another(q
 def test_on_disk_the_answers_are_the_same(n_partitions: int, tmp_path: Path) -> None:
     questions = [[3, 1, 3, 12], [], [7, 3], [1], [12, 12]][:n_partitions]
     known = {1: 10, 3: 30, 4: 40, 12: 120}
-    flow = StoredFlow(StageStore(tmp_path, 1 << 20), n_partitions, 2, 1 << 30, Progress())
+    flow = DiskFlow(StageStore(tmp_path, 1 << 20), n_partitions, 2, 1 << 30, Progress())
     assert looked_up(flow, questions, known, known_values) == expected(questions, known)
 
 

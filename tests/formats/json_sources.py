@@ -65,6 +65,4 @@ def objects(draw: Callable[[Any], Any], line_breaks: bool = False) -> str:
 
 def pairs(source: str) -> Any:
     """Return an object as its fields in their order, numbers as they are written."""
-    return json.loads(
-        source, strict=False, object_pairs_hook=list, parse_int=str, parse_float=str, parse_constant=str
-    )
+    return json.loads(source, strict=False, object_pairs_hook=list, parse_int=str, parse_float=str, parse_constant=str)

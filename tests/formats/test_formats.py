@@ -94,12 +94,8 @@ def test_every_format_gives_the_same_documents(tmp_path: Path, name: str, suffix
     path = tmp_path / f"docs.{name}{suffix}"
     path.write_bytes(COMPRESSIONS[suffix](WRITERS[name](RECORDS)))
     told: list[int] = []
-    rows = [
-        row for batch in read_batches(path, DocumentsConfig(), pytest.fail, told.append) for row in batch.to_pylist()
-    ]
-    assert [(row["id"], row["text"], row["group"]) for row in rows] == [
-        (r["id"], r["text"], r["group"]) for r in RECORDS
-    ]
+    rows = [row for batch in read_batches(path, DocumentsConfig(), pytest.fail, told.append) for row in batch.to_pylist()]
+    assert [(row["id"], row["text"], row["group"]) for row in rows] == [(r["id"], r["text"], r["group"]) for r in RECORDS]
     assert [row["time"] and row["time"].isoformat() for row in rows] == [
         "2020-01-31T00:00:00+00:00",
         "2020-02-01T10:00:00+00:00",
@@ -117,9 +113,7 @@ def test_every_format_gives_the_same_documents(tmp_path: Path, name: str, suffix
 def test_a_text_or_html_file_is_a_document(tmp_path: Path, name: str, suffix: str) -> None:
     html = "htm" in name
     content = (
-        "<html><body><p>Erster Satz.</p><p>Zweiter für Köln.</p></body></html>"
-        if html
-        else "Erster Satz.\n\nZweiter für Köln."
+        "<html><body><p>Erster Satz.</p><p>Zweiter für Köln.</p></body></html>" if html else "Erster Satz.\n\nZweiter für Köln."
     )
     path = tmp_path / f"page.{name}{suffix}"
     path.write_bytes(COMPRESSIONS[suffix](content.encode()))
@@ -220,9 +214,7 @@ def test_parquet_takes_other_types(tmp_path: Path) -> None:
         collect(path)
 
 
-def warc_record(
-    url: str, body: bytes, kind: str = "text/html", extra: str = "", status: int = 200, number: int = 1
-) -> bytes:
+def warc_record(url: str, body: bytes, kind: str = "text/html", extra: str = "", status: int = 200, number: int = 1) -> bytes:
     http = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n{extra}\r\n".encode() + body
     head = (
         f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2020-01-02T03:04:05Z\r\n"
@@ -263,9 +255,7 @@ def test_a_broken_web_archive_gives_what_it_can(tmp_path: Path) -> None:
     rows, skipped = collect(path)
     assert [row["text"] for row in rows] == ["First page"]
     assert [(record.source, record.position) for record in skipped] == [(str(path), 0)]
-    packed = b"".join(
-        gzip.compress(record) for record in [WARC[0], warc_record("http://one.example/n", noise(100_000))]
-    )
+    packed = b"".join(gzip.compress(record) for record in [WARC[0], warc_record("http://one.example/n", noise(100_000))])
     (tmp_path / "cut.warc.gz").write_bytes(packed[: len(packed) - 40])
     rows, skipped = collect(tmp_path / "cut.warc.gz")
     assert rows[0]["text"] == "First page"

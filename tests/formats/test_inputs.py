@@ -60,9 +60,7 @@ def test_order_does_not_depend_on_how_files_are_shared_out(folder: Path, monkeyp
 
 
 def test_paths_as_given_tell_several_folders_apart(folder: Path) -> None:
-    assert ids([folder / "a", folder / "b.txt"]) == [
-        (folder / name).as_posix() for name in ("a/b/c.txt", "a/z.md", "b.txt")
-    ]
+    assert ids([folder / "a", folder / "b.txt"]) == [(folder / name).as_posix() for name in ("a/b/c.txt", "a/z.md", "b.txt")]
 
 
 def test_patterns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,9 +301,7 @@ def test_a_repeated_id_names_both_places(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"id": "x", "text": "one"}\n\n{"id": "y", "text": "two"}\n', encoding="utf-8")
     (tmp_path / "b.json").write_text('[{"id": "z", "text": "one"}, {"id": "y", "text": "two"}]', encoding="utf-8")
     batches = list(read_batches(tmp_path, DocumentsConfig(), pytest.fail))
-    with pytest.raises(
-        RepeatedIdError, match=r"'y' stands twice: .*a\.jsonl, line 3 and .*b\.json, record 2"
-    ) as caught:
+    with pytest.raises(RepeatedIdError, match=r"'y' stands twice: .*a\.jsonl, line 3 and .*b\.json, record 2") as caught:
         find_repeated_id(batches)
     assert "--id-field" in caught.value.next_step
     find_repeated_id([batches[0].slice(0, 3)])

@@ -48,9 +48,7 @@ json_values = st.recursive(
 )
 spellings = st.sampled_from(["2020-01-02", "2020-01-02T03:04:05Z", "2020", "soon", "", 5, 1.5, 1.6e12, None, True, [1]])
 doc_ids = st.one_of(words, st.integers(), st.floats(), st.none(), st.booleans())
-plain = st.fixed_dictionaries(
-    {"text": words}, optional={"id": words, "time": spellings, "group": words, "extra": json_values}
-)
+plain = st.fixed_dictionaries({"text": words}, optional={"id": words, "time": spellings, "group": words, "extra": json_values})
 numbered = st.fixed_dictionaries({"id": st.integers(-(2**70), 2**70), "text": words})
 strange = st.fixed_dictionaries(
     {}, optional={"text": json_values, "id": doc_ids, "time": spellings, "group": json_values, "": json_values}
@@ -90,9 +88,7 @@ def test_the_fast_way_gives_what_line_by_line_gives(monkeypatch: pytest.MonkeyPa
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines(), st.integers(1, 60))
-def test_blocks_may_be_cut_anywhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: bytes, block_bytes: int
-) -> None:
+def test_blocks_may_be_cut_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: bytes, block_bytes: int) -> None:
     path = tmp_path / "docs.jsonl"
     path.write_bytes(block)
     whole = collect(path)

@@ -82,7 +82,12 @@ def test_it_is_written_as_the_input_was(tmp_path: Path) -> None:
     table = table_of([f"text {n}" for n in range(10)], pa.string())
     table = table.cast(table.schema.set(1, pa.field("text", pa.string(), nullable=False, metadata={"of": "a field"})))
     pq.write_table(
-        table, path, compression=codecs, row_group_size=4, use_dictionary=["kind"], write_statistics=["n"],
+        table,
+        path,
+        compression=codecs,
+        row_group_size=4,
+        use_dictionary=["kind"],
+        write_statistics=["n"],
         use_deprecated_int96_timestamps=True,
     )
     name = str(path)
@@ -95,7 +100,10 @@ def test_it_is_written_as_the_input_was(tmp_path: Path) -> None:
         for number in range(before.metadata.num_columns):
             old, new = (file.metadata.row_group(0).column(number) for file in (before, after))
             assert (old.compression, old.has_dictionary_page, old.is_stats_set, old.physical_type) == (
-                new.compression, new.has_dictionary_page, new.is_stats_set, new.physical_type,
+                new.compression,
+                new.has_dictionary_page,
+                new.is_stats_set,
+                new.physical_type,
             )
 
 

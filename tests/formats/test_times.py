@@ -79,11 +79,7 @@ def test_a_column_of_times(column: Any, expected: list[datetime | None]) -> None
     assert from_array(column).to_pylist() == expected
 
 
-@given(
-    st.lists(
-        st.datetimes(timezones=st.sampled_from([None, UTC, timezone(timedelta(hours=-3, minutes=-30))])), min_size=1
-    )
-)
+@given(st.lists(st.datetimes(timezones=st.sampled_from([None, UTC, timezone(timedelta(hours=-3, minutes=-30))])), min_size=1))
 def test_a_column_is_read_like_its_values(moments: list[datetime]) -> None:
     written = [moment.isoformat() for moment in moments]
     assert from_array(pa.array(written)).to_pylist() == [parse_time(text) for text in written]

@@ -27,7 +27,7 @@ def write(path: Path) -> str:
     elif path.suffix == ".json":
         path.write_text(json.dumps(RECORDS), "utf-8")
     elif path.suffix == ".csv":
-        lines = [f'{r["id"]},{r["text"]},{r.get("time", "")}' for r in RECORDS]
+        lines = [f"{r['id']},{r['text']},{r.get('time', '')}" for r in RECORDS]
         path.write_text("\n".join(["id,text,time", *lines, ""]), "utf-8")
     else:
         pyarrow.parquet.write_table(pa.Table.from_pylist(RECORDS), path)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.columns.hashes import SEED, mix
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.threads import Threads
 from ibidem.matches import join, join_types, long_lists, sort_sets
 from ibidem.signatures import HashSets
 from tests.oracles import components
@@ -157,8 +157,8 @@ def test_the_outcome_does_not_depend_on_the_workers() -> None:
     sets = [frozenset(random.zipf(1.4, random.integers(1, 30)).tolist()) for _ in range(4000)]
     alone = join_types(sort_sets(hash_sets(sets)), Fraction(3, 5))
     for workers in (2, 5):
-        with LocalEngine(workers) as engine:
-            shared = join_types(sort_sets(hash_sets(sets), engine.map_parts), Fraction(3, 5), engine.map_parts)
+        with Threads(workers) as engine:
+            shared = join_types(sort_sets(hash_sets(sets), engine.run_tasks), Fraction(3, 5), engine.run_tasks)
         assert np.array_equal(alone.of_type, shared.of_type)
     assert len(np.unique(alone.of_type)) < len(sets)
 

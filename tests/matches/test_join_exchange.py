@@ -27,9 +27,7 @@ def keys_of(sets: list[list[int]], levels: list[int], least_common: int, p: int,
     n = 0
     for _ in range(2):
         keys, which, is_indexed = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.bool_)
-        n = kernels.list_prefixes(
-            hashes, of_hash, least_common, join.sizes_in_twos(p, q), first, p, q, keys, which, is_indexed
-        )
+        n = kernels.list_prefixes(hashes, of_hash, least_common, join.sizes_in_twos(p, q), first, p, q, keys, which, is_indexed)
     found: list[list[tuple[int, bool]]] = [[] for _ in sets]
     for key, number, indexed in zip(keys.tolist(), which.tolist(), is_indexed.tolist(), strict=True):
         found[number].append((key, indexed))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import PassagesConfig
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.threads import Threads
 from ibidem.passages import find_diagonals
 from tests.oracles import expected_diagonals
 
@@ -67,9 +67,9 @@ def test_diagonals_are_exactly_the_promised_ones(collection, size, min_words, ma
         pairing = replace(pairing, side=side)
         comparable = lambda d, e: side[d] != side[e]  # noqa: E731
     elif who == "groups":
-        kin = np.array([d % 3 - 1 for d in range(len(documents))], np.int32)
-        pairing = replace(pairing, kin=kin)
-        comparable = lambda d, e: kin[d] < 0 or kin[d] != kin[e]  # noqa: E731
+        group_numbers = np.array([d % 3 - 1 for d in range(len(documents))], np.int32)
+        pairing = replace(pairing, group_numbers=group_numbers)
+        comparable = lambda d, e: group_numbers[d] < 0 or group_numbers[d] != group_numbers[e]  # noqa: E731
     rows = rows_of(documents, words)
     found, _ = find_diagonals(rows, config, pairing)
     result = located(found, rows)
@@ -124,7 +124,7 @@ def test_workers_change_nothing() -> None:
     rows = rows_of(documents, [[int(c) for c in d] for d in documents])
     config = PassagesConfig(min_sentences=2, max_places=50)
     alone, _ = find_diagonals(rows, config, NO_PAIRING)
-    with LocalEngine(3) as engine:
-        shared, _ = find_diagonals(rows, config, NO_PAIRING, engine.map_parts)
+    with Threads(3) as engine:
+        shared, _ = find_diagonals(rows, config, NO_PAIRING, engine.run_tasks)
     assert len(alone) > 100
     assert set(map(tuple, alone.tolist())) == set(map(tuple, shared.tolist()))

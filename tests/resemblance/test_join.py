@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ibidem.columns.hashes import SEED, mix
 from ibidem.execution.tasks import in_turn
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.threads import Threads
 from ibidem.resemblance.comparison import as_resemblance, set_overlaps
 from ibidem.resemblance.join import join_documents
 from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
@@ -58,12 +58,12 @@ def brute_force(
 
 def joined(
     sets: HashSets, limits: OverlapLimits, wanted: list[bool] | None = None, side: list[int] | None = None,
-    max_documents: int = 1000, whole: bool = False, map_parts: object = in_turn,
+    max_documents: int = 1000, whole: bool = False, run_tasks: object = in_turn,
 ) -> Pairs:  # fmt: skip
     n = len(sets.first) - 1
     chosen = np.array(wanted if wanted is not None else [True] * n, np.bool_)
     sides = NO_SIDE if side is None else np.array(side, np.int8)
-    pairs = join_documents(sets, limits, chosen, sides, max_documents, whole, map_parts).pairs  # type: ignore[arg-type]
+    pairs = join_documents(sets, limits, chosen, sides, max_documents, whole, run_tasks).pairs  # type: ignore[arg-type]
     keys = list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
     assert keys == sorted(set(keys))
     return dict(zip(keys, pairs.overlap.tolist(), strict=True))
@@ -220,8 +220,8 @@ def test_a_crowd_of_near_copies_hangs_together_without_a_square_of_pairs() -> No
 @given(collections, limits_of_similarity)
 def test_workers_change_nothing(documents: list[set[int]], limit: Fraction) -> None:
     limits = resemblance_limits(limit, Fraction(0), largest(documents))
-    with LocalEngine(3) as engine:
-        assert joined(hash_sets(documents), limits, map_parts=engine.map_parts) == joined(hash_sets(documents), limits)
+    with Threads(3) as engine:
+        assert joined(hash_sets(documents), limits, run_tasks=engine.run_tasks) == joined(hash_sets(documents), limits)
 
 
 @settings(max_examples=300, deadline=None)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.columns.hashes import SEED, mix
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.threads import Threads
 from ibidem.resemblance.kernels.sketches import EMPTY, pair_bands
 from ibidem.resemblance.minhash import _draw_permutations, agreement, band_pairs, minhash
 from ibidem.signatures.base import HashSets
@@ -177,9 +177,9 @@ def test_the_outcome_does_not_depend_on_the_workers() -> None:
     pairs = band_pairs(alone, 32, 50)
     assert len(pairs[0]) > 0
     for workers in (2, 5):
-        with LocalEngine(workers) as engine:
-            assert np.array_equal(alone, minhash(sets, 64, engine.map_parts))
-            shared = band_pairs(alone, 32, 50, engine.map_parts)
+        with Threads(workers) as engine:
+            assert np.array_equal(alone, minhash(sets, 64, engine.run_tasks))
+            shared = band_pairs(alone, 32, 50, engine.run_tasks)
         assert all(np.array_equal(x, y) for x, y in zip(pairs, shared, strict=True))
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.columns.hashes import SEED, mix
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.threads import Threads
 from ibidem.resemblance import order
 from ibidem.resemblance.order import occurrence_hashes, order_overlaps, order_similarity
 from ibidem.signatures.base import HashSets
@@ -91,7 +91,7 @@ def test_overlaps_equal_dynamic_programming_with_every_filter(
     documents: list[list[int]], limit: Fraction, n_parts: int, random
 ) -> None:
     """In parts of many pairs, which share an index of their first document, and in parts of one."""
-    with patch.object(order, "_N_PARTS", n_parts):
+    with patch.object(order, "_N_TASKS", n_parts):
         compare_with_every_filter(documents, limit, random)
 
 
@@ -139,7 +139,7 @@ def test_long_sequences(seed: int, vocabulary: int, length: int, other_length: i
             for n, (x, y) in zip(lengths, combinations(documents, 2), strict=True)
         ]
         for n_parts in (1, 64):
-            with patch.object(order, "_N_PARTS", n_parts):
+            with patch.object(order, "_N_TASKS", n_parts):
                 assert order_overlaps(sequences, firsts, seconds, limit).overlaps.tolist() == expected
                 assert order_overlaps(sequences, seconds, firsts, limit).overlaps.tolist() == expected
 
@@ -252,9 +252,9 @@ def test_the_outcome_does_not_depend_on_the_workers() -> None:
     sequences, pairs = hash_sequences(documents), all_pairs(300)
     alone, numbered = order_overlaps(sequences, *pairs, Fraction(1, 2)), occurrence_hashes(sequences)
     for workers in (2, 5):
-        with LocalEngine(workers) as engine:
-            shared = order_overlaps(sequences, *pairs, Fraction(1, 2), map_parts=engine.map_parts)
+        with Threads(workers) as engine:
+            shared = order_overlaps(sequences, *pairs, Fraction(1, 2), run_tasks=engine.run_tasks)
             assert np.array_equal(alone.overlaps, shared.overlaps)
             assert alone.n_compared == shared.n_compared > 0
-            assert np.array_equal(numbered.hashes, occurrence_hashes(sequences, engine.map_parts).hashes)
+            assert np.array_equal(numbered.hashes, occurrence_hashes(sequences, engine.run_tasks).hashes)
     assert (alone.overlaps >= 0).any()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.threads import Threads
 from ibidem.resemblance import simhash as module
 from ibidem.resemblance.simhash import near_codes, simhash
 from ibidem.signatures.base import HashSets
@@ -173,7 +173,7 @@ def test_the_outcome_does_not_depend_on_the_workers() -> None:
     alone, pairs = simhash(sets), near_codes(codes, 3, np.ones(20_000, bool), 50)
     assert len(pairs[0]) > 1000
     for workers in (2, 5):
-        with LocalEngine(workers) as engine:
-            assert np.array_equal(alone, simhash(sets, engine.map_parts))
-            shared = near_codes(codes, 3, np.ones(20_000, bool), 50, engine.map_parts)
+        with Threads(workers) as engine:
+            assert np.array_equal(alone, simhash(sets, engine.run_tasks))
+            shared = near_codes(codes, 3, np.ones(20_000, bool), 50, engine.run_tasks)
         assert all(np.array_equal(x, y) for x, y in zip(pairs, shared, strict=True))

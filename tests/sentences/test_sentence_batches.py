@@ -58,8 +58,7 @@ def test_a_batch_is_its_texts_one_by_one(values: list[str]) -> None:
     alone = [{**row, "document": k} for k, value in enumerate(values) for row in split([value]).to_pylist()]
     assert rows == alone
     assert (
-        split_texts(pa.array(["Padding. Of course.", *values, "end"], type=pa.large_string())[1:-1], config).to_pylist()
-        == rows
+        split_texts(pa.array(["Padding. Of course.", *values, "end"], type=pa.large_string())[1:-1], config).to_pylist() == rows
     )
 
 

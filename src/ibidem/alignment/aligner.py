@@ -13,7 +13,7 @@ from ibidem.alignment.models import MODELS, SUMMARY_MODEL, chance_level, rarity_
 from ibidem.alignment.room import Limits, make_room
 from ibidem.alignment.words import Words
 from ibidem.config import AlignmentConfig
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 
 # Chosen by hand; benchmarks/alignment.py --tune looks for better ones on half of a collection with known passages.
 LEAST_COSINE = 0.2
@@ -24,7 +24,7 @@ LEAST_CHANCE = 0.05  # that a word follows its neighbour without having been cop
 WITHIN_SENTENCE = 5.0  # evidence that it takes to begin or end within a sentence
 SUMMARY_EVIDENCE = 25.0
 BESIDE_VERBATIM = 4.0  # times the evidence that edited passages need where others of the pair are word for word
-_N_PARTS = 64
+_N_TASKS = 64
 FIRST_ROWS = 64  # room for passages at first, besides two a pair; it doubles when it is full
 
 
@@ -43,7 +43,7 @@ class Aligned:
 
 
 def align_spans(
-    words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int, map_parts: MapParts = in_turn
+    words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int, run_tasks: RunTasks = in_turn
 ) -> Aligned:
     """Align pairs of spans of words, given as rows of start and end in a, start and end in b. A pair depends on no other.
 
@@ -87,7 +87,7 @@ def align_spans(
             most *= 2 if pair == before else 1
         return np.concatenate(tables)
 
-    parts = map_parts(align, split_by_cost(n_words[0] + n_words[1], _N_PARTS))
+    parts = run_tasks(align, split_by_cost(n_words[0] + n_words[1], _N_TASKS))
     table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *parts])
     rows = is_turned[table[:, 0]]
     table[rows] = table[rows][:, [0, 3, 4, 1, 2, 5]]

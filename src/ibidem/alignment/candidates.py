@@ -14,7 +14,7 @@ from ibidem.alignment.kernels.seed_clusters import TASK
 from ibidem.alignment.kernels.seeds import OCTET_WORDS
 from ibidem.alignment.words import Words
 from ibidem.columns.rows import Pairing
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 
 LEAST_RARE = 100  # a word may stand this often and is still rare, however few documents there are
 RARE_SHARE = 3  # or once in so many documents
@@ -24,7 +24,7 @@ MEETINGS_A_MARK = 4  # on average, at most: fewer places are allowed where there
 LEAST_BONDS = 3
 MAX_GAP_WORDS = 100  # between bonds of one place
 LEAST_RUN = kernels.WINDOW + OCTET_WORDS - 1
-_N_PARTS = 64
+_N_TASKS = 64
 Column = NDArray[Any]
 
 
@@ -38,7 +38,7 @@ class Marks:
 
 
 def find_rectangles(
-    words: Words, is_open: NDArray[np.bool_], pairing: Pairing, min_words: int = 0, map_parts: MapParts = in_turn
+    words: Words, is_open: NDArray[np.bool_], pairing: Pairing, min_words: int = 0, run_tasks: RunTasks = in_turn
 ) -> NDArray[np.int64]:
     """Return pairs of spans of words in two documents that share rare words close to one another, or many words in a row.
 
@@ -59,16 +59,16 @@ def find_rectangles(
             words.stem, is_open, words.document_first, *part, hashes, *columns
         )
 
-    bonds = _marks(list_bonds, words, map_parts)
-    met = _rectangles_of_bonds(bonds, words, pairing, map_parts)
+    bonds = _marks(list_bonds, words, run_tasks)
+    met = _rectangles_of_bonds(bonds, words, pairing, run_tasks)
     del bonds
-    octets = _marks(list_octets, words, map_parts)
-    runs = _rectangles_of_runs(octets, words, pairing, max(LEAST_RUN, min_words), map_parts)
+    octets = _marks(list_octets, words, run_tasks)
+    runs = _rectangles_of_runs(octets, words, pairing, max(LEAST_RUN, min_words), run_tasks)
     found = np.concatenate([met, runs])
     return found[np.lexsort(found.T[::-1])]
 
 
-def _marks(list_marks: Callable[..., int], words: Words, map_parts: MapParts) -> Marks:
+def _marks(list_marks: Callable[..., int], words: Words, run_tasks: RunTasks) -> Marks:
     first = words.document_first
 
     def listed(part: tuple[int, int]) -> tuple[Column, Column, Column]:
@@ -77,7 +77,7 @@ def _marks(list_marks: Callable[..., int], words: Words, map_parts: MapParts) ->
         n = list_marks(part, keys, places, documents)
         return keys[:n].copy(), places[:n].copy(), documents[:n].copy()
 
-    parts = list(map_parts(listed, split_by_cost(np.diff(first) + 1, _N_PARTS)))
+    parts = list(run_tasks(listed, split_by_cost(np.diff(first) + 1, _N_TASKS)))
     keys = np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)])
     kernels.number_marks(keys)
     keys.sort()
@@ -88,14 +88,14 @@ def _marks(list_marks: Callable[..., int], words: Words, map_parts: MapParts) ->
 def _meetings(marks: Marks, words: Words, pairing: Pairing) -> tuple[Column, Column]:
     """Return the marks that meet in two documents, pair by pair, and where those of each first document begin."""
     first = np.zeros(len(words.document_first), np.int64)
-    given = marks.keys, _most_places(marks.keys), marks.documents, pairing.side, pairing.kin
+    given = marks.keys, _most_places(marks.keys), marks.documents, pairing.side, pairing.group_numbers
     kernels.list_meetings(*given, True, first, np.empty(0, np.int64))
     meetings = np.empty(2 * int(first[-1]), np.int64)
     kernels.list_meetings(*given, False, first, meetings)
     return meetings, first
 
 
-def _rectangles_of_bonds(marks: Marks, words: Words, pairing: Pairing, map_parts: MapParts) -> NDArray[np.int64]:
+def _rectangles_of_bonds(marks: Marks, words: Words, pairing: Pairing, run_tasks: RunTasks) -> NDArray[np.int64]:
     meetings, first = _meetings(marks, words, pairing)
 
     def rectangles_of(part: tuple[int, int]) -> NDArray[np.int64]:
@@ -109,11 +109,11 @@ def _rectangles_of_bonds(marks: Marks, words: Words, pairing: Pairing, map_parts
         )  # fmt: skip
         return rectangles.reshape(-1, kernels.RECTANGLE)[:n].copy()
 
-    return _joined(map_parts(rectangles_of, split_by_cost(np.diff(first) + 1, _N_PARTS)))
+    return _joined(run_tasks(rectangles_of, split_by_cost(np.diff(first) + 1, _N_TASKS)))
 
 
 def _rectangles_of_runs(
-    marks: Marks, words: Words, pairing: Pairing, least_words: int, map_parts: MapParts
+    marks: Marks, words: Words, pairing: Pairing, least_words: int, run_tasks: RunTasks
 ) -> NDArray[np.int64]:
     meetings, first = _meetings(marks, words, pairing)
 
@@ -126,7 +126,7 @@ def _rectangles_of_runs(
         n = kernels.list_runs(*columns, words.stem, words.document_first, least_words, rectangles)
         return rectangles.reshape(-1, kernels.RECTANGLE)[:n].copy()
 
-    return _joined(map_parts(rectangles_of, split_by_cost(np.diff(first) + 1, _N_PARTS)))
+    return _joined(run_tasks(rectangles_of, split_by_cost(np.diff(first) + 1, _N_TASKS)))
 
 
 def _joined(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:

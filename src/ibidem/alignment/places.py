@@ -13,7 +13,7 @@ from ibidem.alignment import Aligned, Words
 from ibidem.alignment.kernels.places import locate_words
 from ibidem.columns.collection import NO_TIME, Collection, text_buffers
 from ibidem.errors import ResourceError
-from ibidem.execution.tasks import MapParts
+from ibidem.execution.tasks import RunTasks
 from ibidem.model import DIRECTIONS, KINDS
 from ibidem.passages.tables import passage_columns
 from ibidem.sentences import digest_tokens, stem_words, tokenise_spans
@@ -39,7 +39,7 @@ class AlignedPassages:
         return len(self.n_sentences)
 
 
-def words_of(collection: Collection, map_parts: MapParts) -> Words:
+def words_of(collection: Collection, run_tasks: RunTasks) -> Words:
     """Return the words of all documents, and which of them begin sentences."""
 
     def stem(number: int) -> tuple[NDArray[np.uint32], Numbers, Numbers]:
@@ -47,7 +47,9 @@ def words_of(collection: Collection, map_parts: MapParts) -> Words:
         sentences = slice(collection.document_first[low], collection.document_first[high])
         documents = collection.document[sentences] - low
         return stem_words(
-            collection.batches[number].column("text"), documents, collection.start_byte[sentences].astype(np.int64),
+            collection.batches[number].column("text"),
+            documents,
+            collection.start_byte[sentences].astype(np.int64),
             collection.hash_seed,
         )
 
@@ -58,7 +60,7 @@ def words_of(collection: Collection, map_parts: MapParts) -> Words:
     document_first = np.zeros(collection.n_documents + 1, np.int64)
     sentence_first = np.empty(len(collection.document) + 1, np.int64)
     n_words = n_documents = n_sentences = 0
-    for part, first, begins in map_parts(stem, range(len(collection.batches))):
+    for part, first, begins in run_tasks(stem, range(len(collection.batches))):
         if n_words + len(part) > len(stems):  # unspaced scripts in two bytes, if there are any
             stems.resize(2 * (n_words + len(part)), refcheck=False)
         stems[n_words : n_words + len(part)] = part

@@ -16,7 +16,7 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
 from ibidem.execution.progress import Progress
-from ibidem.execution.tasks import MapParts
+from ibidem.execution.tasks import RunTasks
 from ibidem.passages import PassageRows
 from ibidem.signatures import collapse_sentences
 
@@ -51,7 +51,7 @@ def pair_numbers(documents: Numbers) -> Numbers:
 
 def align_passages(
     parts: list[PassageRows], rows: Rows, types: NDArray[np.int32] | None, collection: Collection, pairing: Pairing,
-    config: Config, map_parts: MapParts, progress: Progress,
+    config: Config, run_tasks: RunTasks, progress: Progress,
 ) -> tuple[list[PassageRows], AlignedPassages]:  # fmt: skip
     """Return the passages that stay as they were found, and those that are aligned word by word.
 
@@ -59,18 +59,18 @@ def align_passages(
     that lie in a passage, are aligned. Of passages that lie over one another the longest stays; similar sentences give way to
     what they are part of. `types` says which rows are equal sentences; None: those of one class.
     """
-    words = words_of(collection, map_parts)
+    words = words_of(collection, run_tasks)
     found = _found(parts, rows, words)
     added = np.empty(len(found.spans), np.int64)
     extend_equal(
         found.spans.reshape(-1), found.documents.reshape(-1), words.stem, words.document_first, LEAST_EXTENSION_WORDS, added
     )
     min_words = config.alignment.min_aligned_words
-    rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, map_parts)
+    rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, run_tasks)
     rectangles = rectangles[~_covered(rectangles, found, words)]
     progress.count(aligned_places=len(rectangles))
     settings = replace(config.alignment, summaries=False)
-    aligned = align_spans(words, _with_margin(rectangles, words), settings, passage_limits(config).max_gap_sentences, map_parts)
+    aligned = align_spans(words, _with_margin(rectangles, words), settings, passage_limits(config).max_gap_sentences, run_tasks)
     n_aligned = len(aligned)
     aligned = _with_extended(aligned, found, added)
     stays, is_kept = _choose(aligned, n_aligned, found, added > 0, words)

@@ -17,7 +17,7 @@ from ibidem.config import Config
 from ibidem.resemblance import Comparer, Duplicates, Found
 from ibidem.resemblance.comparison import joined
 
-# Rounds for a component in which not all pairs are known: one finds the duplicates of one canonical document.
+# SampleRatios for a component in which not all pairs are known: one finds the duplicates of one canonical document.
 _MOST_ROUNDS = 64
 
 
@@ -40,9 +40,7 @@ def _goes_with(duplicates: Duplicates, config: Config) -> NDArray[np.bool_]:
     return similar | (duplicates.containment_a >= contained - 1e-12)
 
 
-def choose_canonical(
-    a: NDArray[np.int32], b: NDArray[np.int32], rank: NDArray[np.int64], chains: bool
-) -> NDArray[np.int32]:
+def choose_canonical(a: NDArray[np.int32], b: NDArray[np.int32], rank: NDArray[np.int64], chains: bool) -> NDArray[np.int32]:
     """Return for every document the canonical one of its cluster: itself if it is alone, or is the one that stays.
 
     Documents are taken in the order of their `rank`; one that belongs to none yet becomes canonical, and takes all its

@@ -28,7 +28,7 @@ from ibidem.clusters.kernels import cuts as kernels
 from ibidem.columns.postings import Postings, postings_of
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.rows import Rows
-from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.matches import Cells, TypeSets
 from ibidem.passages.kernels.repeats import link_groups
 from ibidem.passages.kernels.windows import window_keys
@@ -78,7 +78,7 @@ def find_cuts(
     min_words: int = 1,
     same_document: bool = False,
     is_reference: NDArray[np.bool_] = _NO_REFERENCE,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> Cuts:
     """Return the rows that go, each with the row that it matches and that stays.
 
@@ -97,9 +97,9 @@ def find_cuts(
         return postings_of(keys)
 
     if near is None:
-        (texts,) = map_parts(group, (rows.classes,))
+        (texts,) = run_tasks(group, (rows.classes,))
     else:
-        texts, variants = map_parts(group, (near.types.astype(np.uint64) + np.uint64(1), rows.classes))
+        texts, variants = run_tasks(group, (near.types.astype(np.uint64) + np.uint64(1), rows.classes))
     group_of_row = _group_of_row(texts, n_rows)
     base, n_slots = _place_slots(texts, group_of_row, rows.document, size)
     if near is None:

@@ -15,7 +15,7 @@ from ibidem.columns.ragged import starts_of
 from ibidem.config import SentencesConfig
 from ibidem.errors import ResourceError
 from ibidem.execution.memory import release_unused
-from ibidem.execution.tasks import MapParts
+from ibidem.execution.tasks import RunTasks
 from ibidem.model import DOCUMENT_BATCH, SENTENCE_BATCH
 from ibidem.sentences import CheckKey, Checks, hash_strings, split_and_check, tokenise_spans
 from ibidem.signatures import SentenceTypes, TypeTokens
@@ -76,7 +76,7 @@ class Documents:
         return _joined([batch.column("group") for batch in self.batches], pa.large_string())
 
     @cached_property
-    def kin(self) -> NDArray[np.int32]:
+    def group_numbers(self) -> NDArray[np.int32]:
         """The number of each document's group; -1 where there is none."""
         codes = self.groups.dictionary_encode().indices
         return codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)  # type: ignore[no-any-return]
@@ -134,7 +134,7 @@ class Collection(Documents):
             checks[here] = key.of_bytes(data, offsets[rows], offsets[rows + 1])
         return key, checks
 
-    def type_tokens(self, types: SentenceTypes, map_parts: MapParts) -> TypeTokens:
+    def type_tokens(self, types: SentenceTypes, run_tasks: RunTasks) -> TypeTokens:
         """Return the tokens of every type, read again from its first sentence: cheaper than keeping all tokens."""
         sentences = types.first_sentence
         bounds = np.searchsorted(self.document[sentences], self.batch_first)
@@ -147,7 +147,7 @@ class Collection(Documents):
 
         first = starts_of(self.n_words[sentences])
         tokens = np.empty(int(first[-1]), np.uint64)
-        for number, (part, _) in enumerate(map_parts(tokenise, range(len(self.batches)))):
+        for number, (part, _) in enumerate(run_tasks(tokenise, range(len(self.batches)))):
             tokens[first[bounds[number]] : first[bounds[number + 1]]] = part
         return TypeTokens(tokens, first, self.hash_seed)
 
@@ -169,7 +169,7 @@ def gather(
     batches: Iterable[pa.RecordBatch],
     reference_batches: Iterable[pa.RecordBatch],
     config: SentencesConfig,
-    map_parts: MapParts,
+    run_tasks: RunTasks,
     on_batch: Callable[[int, int], None],
     key: CheckKey | None = None,
 ) -> Collection:
@@ -190,7 +190,7 @@ def gather(
     columns = {field.name: np.empty(1 << 16, str(field.type)) for field in SENTENCE_BATCH}
     n_documents = n_sentences = n_input = 0
     for stream in (batches, reference_batches):
-        for batch, sentences, checked, n_chars in map_parts(split, stream):
+        for batch, sentences, checked, n_chars in run_tasks(split, stream):
             kept.append(batch)
             lengths.append(n_chars)
             checks.append(checked)

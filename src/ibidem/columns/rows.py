@@ -30,14 +30,14 @@ class Rows:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which documents are compared: `side` by document (empty: all with all), `kin` by document (-1 or empty: no kin).
+    """Which documents are compared: `side` by document (empty: all with all), and `group_numbers` by document (-1: none).
 
     `leads` by document says whether pairs are wanted of which it is the first one (empty: all are).
     """
 
     same_document: bool
     side: NDArray[np.int8]
-    kin: NDArray[np.int32]
+    group_numbers: NDArray[np.int32]
     leads: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
     def allows(self, documents: NDArray[np.int32]) -> bool:
@@ -47,8 +47,8 @@ class Pairing:
             return self.same_document and len(documents) > 1
         if len(self.side) and (self.side[different] == self.side[different[0]]).all():
             return False
-        kin = self.kin[different] if len(self.kin) else np.array([-1])
-        return bool((kin < 0).any() or (kin != kin[0]).any())
+        group_numbers = self.group_numbers[different] if len(self.group_numbers) else np.array([-1])
+        return bool((group_numbers < 0).any() or (group_numbers != group_numbers[0]).any())
 
 
 def rows_of(collection: Collection, classes: NDArray[np.uint64], max_gap_sentences: int) -> Rows:
@@ -75,5 +75,5 @@ def rows_of(collection: Collection, classes: NDArray[np.uint64], max_gap_sentenc
 
 def pairing(collection: Collection, config: Config) -> Pairing:
     """Say which documents are compared."""
-    kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
-    return Pairing(config.passages.same_document, collection.side, kin)
+    group_numbers = collection.group_numbers if config.passages.skip_same_group else np.empty(0, np.int32)
+    return Pairing(config.passages.same_document, collection.side, group_numbers)

@@ -18,7 +18,7 @@ from ibidem.errors import ResourceError
 from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.memory import allowed_memory, release_unused
 from ibidem.execution.spill import SpillingColumn
-from ibidem.execution.tasks import MapParts
+from ibidem.execution.tasks import RunTasks
 from ibidem.resemblance import Comparer, Corpus, SamplingPlan, occurrence_hashes, shingle_tokens
 from ibidem.sentences import CheckKey, Checks, settle_digests, tokenise_texts
 from ibidem.signatures import HashSets, TypeTokens
@@ -45,7 +45,7 @@ class ShingledDocuments(Documents):
         return text_key(self.hash_seed), self.checks_of_texts[documents]
 
     def corpus(
-        self, representative: NDArray[np.int32], config: Config, plan: SamplingPlan | None, map_parts: MapParts
+        self, representative: NDArray[np.int32], config: Config, plan: SamplingPlan | None, run_tasks: RunTasks
     ) -> tuple[Corpus, Comparer]:
         """Return what is compared, one document for each that is identical to it, and how pairs are compared in full."""
         words = None
@@ -57,11 +57,11 @@ class ShingledDocuments(Documents):
             sets = shingle_tokens(words, size, distinct=True)
         if config.resemblance.measure == "order":
             sequences = self.known_by if words is None else shingle_tokens(words, size, distinct=False)
-            sets = occurrence_hashes(sequences, map_parts)
+            sets = occurrence_hashes(sequences, run_tasks)
         wanted = (representative == np.arange(self.n_documents)) & (self.digests != 0)
         sizes = np.diff(sets.first)
         every = np.full(self.n_documents, config.resemblance.sample_every, np.int64) if plan is None else plan.every_of(sizes)
-        return Corpus(sets, words, wanted, self.side, every), Comparer(sets, sequences, config, map_parts)
+        return Corpus(sets, words, wanted, self.side, every), Comparer(sets, sequences, config, run_tasks)
 
 
 def what_to_keep(config: Config) -> str:
@@ -104,9 +104,7 @@ def digests_of(checks: Checks) -> NDArray[np.uint64]:
     return np.maximum(checks[:, 0], np.uint64(1))
 
 
-def shingle_texts(
-    texts: pa.LargeStringArray, config: Config, words_key: WordsKey, removing: bool = True
-) -> ShingledTexts:
+def shingle_texts(texts: pa.LargeStringArray, config: Config, words_key: WordsKey, removing: bool = True) -> ShingledTexts:
     """Return what texts are known by as wholes; unless documents may be removed, `of_texts` are all 0."""
     kind = what_to_keep(config)
     tokens = TypeTokens(*tokenise_texts(texts, config.sentences.hash_seed))
@@ -125,7 +123,7 @@ def gather_shingles(
     batches: Iterable[pa.RecordBatch],
     reference_batches: Iterable[pa.RecordBatch],
     config: Config,
-    map_parts: MapParts,
+    run_tasks: RunTasks,
     on_batch: Callable[[int], None],
     disk: DiskBudget | None = None,
     removing: bool = True,
@@ -151,7 +149,7 @@ def gather_shingles(
     hashes = SpillingColumn(np.uint64, max_bytes, config.engine.tmp_folder, disk, "shingles")
     n_documents = n_input = 0
     for stream in (batches, reference_batches):
-        for batch, texts in map_parts(shingle, stream):
+        for batch, texts in run_tasks(shingle, stream):
             kept.append(batch)
             lengths.append(texts.n_chars)
             sizes.append(np.diff(texts.known_by.first))

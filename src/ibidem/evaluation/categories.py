@@ -23,9 +23,7 @@ class Categories(NamedTuple):
     of_found: Numbers
 
 
-def assign_categories(
-    numbered: Numbered, truth: pa.Table, pairs: pa.Table | None, meetings: Meetings
-) -> Categories:
+def assign_categories(numbered: Numbered, truth: pa.Table, pairs: pa.Table | None, meetings: Meetings) -> Categories:
     """Return the categories that the list of pairs says, or if it says none, the truth.
 
     A found passage belongs to the first true one it meets; if it meets none, to its pair, and that to its first true passage.

@@ -71,9 +71,7 @@ def evaluate_sentence_pairs(
     return evaluate_things(things, truth, n_pairs, listed, pairs, n_samples)
 
 
-def evaluate_pairs(
-    truth: pa.Table, found: pa.Table, pairs: pa.Table | None = None, n_samples: int = 0
-) -> CountEvaluation:
+def evaluate_pairs(truth: pa.Table, found: pa.Table, pairs: pa.Table | None = None, n_samples: int = 0) -> CountEvaluation:
     """Measure pairs of documents: the columns are a_id b_id. A document with itself is no pair."""
     truth, found = (table.filter(pc.not_equal(table["a_id"], table["b_id"])) for table in (truth, found))
     _, of_row, listed, n_pairs = number_pairs(truth, found, pairs)

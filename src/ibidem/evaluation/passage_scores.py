@@ -58,9 +58,7 @@ class Evaluation(NamedTuple):
     n_ignored_found: int
 
 
-def score_passages(
-    truth: pa.Table | Iterable[Sequence[Any]], found: pa.Table | Iterable[Sequence[Any]]
-) -> PassageScores:
+def score_passages(truth: pa.Table | Iterable[Sequence[Any]], found: pa.Table | Iterable[Sequence[Any]]) -> PassageScores:
     """Return the scores of found passages; both are rows of a_id, a_start, a_end, b_id, b_start, b_end, or such tables."""
     return evaluate_passages(truth, found).overall.scores
 
@@ -173,4 +171,3 @@ def _n_distinct_chars(passages: Passages) -> int:
     pair = pair.reshape(-1)
     n_pairs = len(pair)
     return sum(int(count_covered(pair, passages.starts[side], passages.ends[side], n_pairs).sum()) for side in (0, 1))
-

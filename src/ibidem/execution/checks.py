@@ -34,7 +34,7 @@ def check_documents(collection: Documents, has_reference: bool, skipped: Skipped
 
 def check_fields(collection: Documents, config: DocumentsConfig) -> None:
     """Raise where the user named a field for times or groups, and no record has anything in it."""
-    check_known_fields(bool((collection.times != NO_TIME).any()), bool((collection.kin >= 0).any()), config)
+    check_known_fields(bool((collection.times != NO_TIME).any()), bool((collection.group_numbers >= 0).any()), config)
 
 
 def check_known_fields(has_times: bool, has_groups: bool, config: DocumentsConfig) -> None:

@@ -15,38 +15,38 @@ class Layout:
     Neighbours live together: partition p holds the p-th part of the numbers, or those from `first_of_home[p]` on, so what is
     in order inside of each partition is in order over all of them.
 
-    Two documents meet in the *bucket* of the earlier one's home and the later one's group: so many homes that follow one
-    another. If these are far apart, of the first home of the earlier one's group: what stands in many homes would have to be
-    sent to very many buckets otherwise. Where all homes are one group (0), buckets are homes.
+    Two documents meet in the *bucket* of the earlier one's home and the later one's *region*: so many homes that follow one
+    another. If these are far apart, of the first home of the earlier one's region: what stands in many homes would have to be
+    sent to very many buckets otherwise. Where all homes are one region (0), buckets are homes.
     """
 
     n_records: int
     n_input: int
     n_partitions: int
     first_of_home: NDArray[np.int64] | None = None
-    homes_a_group: int = 0
+    homes_per_region: int = 0
 
     @property
-    def n_groups(self) -> int:
-        """Number of groups of homes."""
-        return -(-self.n_partitions // self.homes_a_group) if self.homes_a_group else 1
+    def n_regions(self) -> int:
+        """Number of regions: so many homes that follow one another."""
+        return -(-self.n_partitions // self.homes_per_region) if self.homes_per_region else 1
 
-    def group(self, homes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the group of each home."""
-        return homes // (self.homes_a_group or self.n_partitions)
+    def region(self, homes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the region of each home."""
+        return homes // (self.homes_per_region or self.n_partitions)
 
     def is_far(self, bucket: int) -> bool:
-        """Whether the groups whose documents meet in a bucket are no neighbours."""
-        home, group = divmod(bucket, self.n_groups)
-        return self.homes_a_group > 0 and group - home // self.homes_a_group > 1
+        """Whether the regions whose documents meet in a bucket are no neighbours."""
+        home, region = divmod(bucket, self.n_regions)
+        return self.homes_per_region > 0 and region - home // self.homes_per_region > 1
 
     def is_leading(self, bucket: int, documents: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which documents of a bucket are the earlier ones, with which all others are paired."""
-        home = bucket // self.n_groups
+        home = bucket // self.n_regions
         homes = self.home(documents)
         leading: NDArray[np.bool_] = homes == home
         if self.is_far(bucket):
-            leading = homes // self.homes_a_group == home // self.homes_a_group
+            leading = homes // self.homes_per_region == home // self.homes_per_region
         return leading
 
     @property

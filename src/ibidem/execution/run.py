@@ -18,7 +18,7 @@ from ibidem.config import Config, DocumentsConfig
 from ibidem.execution.checks import check_documents
 from ibidem.execution.disk_limit import DiskBudget, disk_budget
 from ibidem.execution.progress import Progress
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.threads import Threads
 from ibidem.formats import describe_inputs, input_size, read_batches
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.inputs import FileSource, resolve_inputs, unknown_kinds_notice, without_iterators
@@ -48,8 +48,8 @@ class Run:
         self.most_text_bytes = sys.maxsize
         self._n_text_bytes = 0
         self._unread_times: list[UnreadTimes] = []
-        self._engine = LocalEngine(config.engine.workers)
-        self.map_parts = self._engine.map_parts
+        self._engine = Threads(config.engine.workers)
+        self.run_tasks = self._engine.run_tasks
 
     def __enter__(self: AnyRun) -> AnyRun:
         return self
@@ -77,9 +77,9 @@ class Run:
         """
         with self.progress.stage("sentences", self._n_bytes()):
             batches, reference = self._batches(fields)
-            collection = gather(batches, reference, self.config.sentences, self.map_parts, self.progress.add_documents)
+            collection = gather(batches, reference, self.config.sentences, self.run_tasks, self.progress.add_documents)
             if not is_secret(self.config.sentences.hash_seed) if settle is None else settle:
-                collection = settle_sentences(collection, self.map_parts)
+                collection = settle_sentences(collection, self.run_tasks)
             check_documents(collection, self.against is not None, self.skipped, unique_ids)
         return collection
 
@@ -92,7 +92,7 @@ class Run:
             if max_documents:
                 batches = _first_rows(batches, max_documents)
             on_batch = self.progress.add_documents
-            documents = gather_shingles(batches, reference, self.config, self.map_parts, on_batch, self.disk, removing)
+            documents = gather_shingles(batches, reference, self.config, self.run_tasks, on_batch, self.disk, removing)
             self.progress.use(**self.disk.used())
             check_documents(documents, self.against is not None, self.skipped, unique_ids)
         return documents

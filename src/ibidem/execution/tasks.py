@@ -14,7 +14,7 @@ Part = TypeVar("Part")
 Outcome = TypeVar("Outcome")
 
 
-class MapParts(Protocol):
+class RunTasks(Protocol):
     """One function over the parts of a stage; outcomes come in the order of the parts."""
 
     def __call__(self, function: Callable[[Part], Outcome], parts: Iterable[Part]) -> Iterator[Outcome]:

@@ -13,14 +13,14 @@ Part = TypeVar("Part")
 Outcome = TypeVar("Outcome")
 
 
-class LocalEngine:
+class Threads:
     """Runs the parts of a stage on `workers` threads (0: one a core). Results never depend on how many there are."""
 
     def __init__(self, workers: int = 0) -> None:
         self.workers = workers or available_cores()
         self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="ibidem")
 
-    def map_parts(self, function: Callable[[Part], Outcome], parts: Iterable[Part]) -> Iterator[Outcome]:
+    def run_tasks(self, function: Callable[[Part], Outcome], parts: Iterable[Part]) -> Iterator[Outcome]:
         """Yield the outcomes in the order of the parts; at most a few parts are taken in advance, so input can be a stream."""
         if self.workers == 1 or (isinstance(parts, Sequence) and len(parts) == 1):
             yield from map(function, parts)
@@ -37,7 +37,7 @@ class LocalEngine:
             for future in waiting:
                 future.cancel()
 
-    def __enter__(self) -> LocalEngine:
+    def __enter__(self) -> Threads:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -69,7 +69,7 @@ def run_later_stages(config: Config, comparing: bool = False) -> int:
 
     from ibidem.columns.collection import Collection
     from ibidem.execution.progress import Progress
-    from ibidem.execution.threads import LocalEngine
+    from ibidem.execution.threads import Threads
     from ibidem.model import DOCUMENT_BATCH
     from ibidem.pipeline import passages_of, passages_of_pairs
 
@@ -93,11 +93,11 @@ def run_later_stages(config: Config, comparing: bool = False) -> int:
         n_words=np.full(6, 11, np.int32),
         digest=np.array([11, 12, 13, 11, 12, 13], np.uint64) << np.uint64(40),
     )
-    with LocalEngine(1) as engine:
+    with Threads(1) as engine:
         if comparing:
-            passages = passages_of_pairs(collection, np.array([[0, 1]]), config, engine.map_parts)
+            passages = passages_of_pairs(collection, np.array([[0, 1]]), config, engine.run_tasks)
         else:
-            passages, _, _ = passages_of(collection, config, engine.map_parts, Progress())
+            passages, _, _ = passages_of(collection, config, engine.run_tasks, Progress())
     return passages.num_rows  # type: ignore[no-any-return]
 
 

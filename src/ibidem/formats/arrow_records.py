@@ -63,9 +63,7 @@ def _check_part(part: Any, first_position: int, source: str, wanted: Wanted, n_b
         rows = zip(*values, strict=True) if rest else ((),) * part.num_rows
         others = [dict(zip(rest, row, strict=True)) for row in rows]
     positions = list(range(first_position, first_position + part.num_rows))
-    return check(
-        Records(text, positions, source, doc_id, time, group, wanted.config.html, others=others), wanted, n_bytes
-    )
+    return check(Records(text, positions, source, doc_id, time, group, wanted.config.html, others=others), wanted, n_bytes)
 
 
 def _values(column: Any) -> list[Any]:

@@ -51,9 +51,7 @@ def without_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
 class SourceDecisions:
     """The decisions about the records of one source, by position, and what those records were, if that is `known`."""
 
-    def __init__(
-        self, dropped: NDArray[np.int64], others: Mapping[int, Decision], known: KnownTexts | None = None
-    ) -> None:
+    def __init__(self, dropped: NDArray[np.int64], others: Mapping[int, Decision], known: KnownTexts | None = None) -> None:
         self.known = known
         self._dropped = np.sort(dropped)
         self._others = others

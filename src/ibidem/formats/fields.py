@@ -47,9 +47,7 @@ class RecordCollector:
 
     def job(self, n_bytes: int) -> Job:
         """Return the job that makes documents of what was gathered."""
-        job = functools.partial(
-            check_found, self._found, self._positions, self._skipped, self._source, self._wanted, n_bytes
-        )
+        job = functools.partial(check_found, self._found, self._positions, self._skipped, self._source, self._wanted, n_bytes)
         return weighed(job, self.n_chars)
 
 

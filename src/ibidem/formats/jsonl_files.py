@@ -114,9 +114,7 @@ def parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted) -> O
     return _parse_block(block, first_line, source, wanted, types, len(block))
 
 
-def _parse_block(
-    block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int
-) -> Outcome:
+def _parse_block(block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int) -> Outcome:
     records = None if wanted.other_fields else _parse_fast(block, first_line, source, wanted, types)
     if records is not None:
         return check(records, wanted, n_bytes)
@@ -157,9 +155,7 @@ def _parse_fast(block: bytes, first_line: int, source: str, wanted: Wanted, type
     return Records(text, lines + first_line, source, doc_id, time, group, html=wanted.config.html)
 
 
-def _parse_lines(
-    block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int
-) -> Outcome:
+def _parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int) -> Outcome:
     found: list[Mapping[str, Any]] = []
     positions: list[int] = []
     skipped: list[Skipped] = []

@@ -27,9 +27,7 @@ def read_text_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[J
     for source in sources:
         # What a compressed file unfolds to is not known before: it is a handful by itself.
         size = MAX_JOB_BYTES if os.path.splitext(source.path)[1].lower() in COMPRESSIONS else source.n_bytes or 0
-        if handful and (
-            len(handful) == MAX_JOB_FILES or n_bytes + size > MAX_JOB_BYTES or source.format != handful[0].format
-        ):
+        if handful and (len(handful) == MAX_JOB_FILES or n_bytes + size > MAX_JOB_BYTES or source.format != handful[0].format):
             yield weighed(functools.partial(_read_files, handful, wanted), n_bytes)
             handful, n_bytes = [], 0
         handful.append(source)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
-from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.hits import Hits, Hitting, Portion, Selves, places_needed
 from ibidem.index.known_passages import find_similar, locate_passages
@@ -212,7 +212,7 @@ def answer(
     settings: SegmentSettings,
     config: Config,
     skipped: Sequence[Skipped],
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> QueryResult:
     """Say what arrivals share with the kept documents of segments; with `own`, their own segment, also with one another.
 
@@ -233,7 +233,7 @@ def answer(
         wanted = np.full(len(some), places_needed(max_places))  # by query: places in segments so far are taken off
         for segment, kept in searched:
             oldest = Oldest(kept, wanted)
-            found = search(segment, some, request, settings, common_hashes, map_parts, oldest, MOST_MATCHES).hits
+            found = search(segment, some, request, settings, common_hashes, run_tasks, oldest, MOST_MATCHES).hits
             hitting.append(Hitting.oldest(segment, kept, found, some, request.score, wanted, segment is own))
         return Portion(begin, end, hitting, some is queries)
 
@@ -243,7 +243,7 @@ def answer(
     hits = Hits(arrivals, portions, [segment for segment, _ in searched], Selves(same_id, not_before), max_places)
 
     def locate() -> pa.Table:
-        similar = [find_similar(segment, kept, queries, settings, max_places, map_parts) for segment, kept in parts]
-        return locate_passages(arrivals, queries, similar, settings, config, same_id, own is not None, map_parts)
+        similar = [find_similar(segment, kept, queries, settings, max_places, run_tasks) for segment, kept in parts]
+        return locate_passages(arrivals, queries, similar, settings, config, same_id, own is not None, run_tasks)
 
     return QueryResult(hits, locate, arrivals.collection, (same_id >= 0).tolist(), skipped, config)

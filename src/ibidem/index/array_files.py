@@ -125,9 +125,7 @@ def give_name(path: Path | Place) -> None:
     _before_commit(Place.of(path)).rename(Place.of(path).name)
 
 
-def _lay_out(
-    name_of_file: str, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]
-) -> tuple[bytes, list[int], int]:
+def _lay_out(name_of_file: str, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> tuple[bytes, list[int], int]:
     """Return the padded prefix and header, where each array begins, and how long the file is.
 
     The name is in the header: a sound file in the place of another one would pass for it otherwise.

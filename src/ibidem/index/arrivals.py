@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import ranges, starts_of
-from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.bits import word_masks
 from ibidem.index.columns import frozen
 from ibidem.index.kernels import search as kernels
@@ -67,9 +67,9 @@ class QueryTypes:
 class Arrivals:
     """Documents that arrived together. Everything is worked out once, when it is asked for first."""
 
-    def __init__(self, collection: Collection, map_parts: MapParts = in_turn) -> None:
+    def __init__(self, collection: Collection, run_tasks: RunTasks = in_turn) -> None:
         self.collection = collection
-        self._map_parts = map_parts
+        self._map_parts = run_tasks
 
     @cached_property
     def types(self) -> SentenceTypes:

@@ -18,8 +18,8 @@ from ibidem.config import Config
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
-from ibidem.execution.tasks import MapParts, in_turn
-from ibidem.execution.threads import LocalEngine
+from ibidem.execution.tasks import RunTasks, in_turn
+from ibidem.execution.threads import Threads
 from ibidem.execution.unique_ids import find_repeated_id
 from ibidem.formats import read_batches
 from ibidem.formats.skipped_records import SkippedRecords
@@ -134,15 +134,15 @@ class Index:
         skipped = SkippedRecords(config.output.strict)
         batches = list(read_batches(_several(documents), config.documents, skipped.add))
         # Threads do not pay for a single document: waking them takes longer than what they save.
-        map_parts = self._engine.map_parts if sum(batch.num_rows for batch in batches) > 1 else in_turn
-        collection = _gather(batches, config, map_parts)
+        run_tasks = self._engine.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
+        collection = _gather(batches, config, run_tasks)
         if collection.n_documents == 0:
             raise NoDocumentsError("there are no documents to look up", skipped.explain())
         find_repeated_id(batches)
         snapshot, known = self._now(_ids(batches))
         parts = [(part.segment, part.kept) for part in snapshot.parts]
-        arrivals = Arrivals(collection, map_parts)
-        result = answer(arrivals, parts, None, known, snapshot.counts, self._settings, config, skipped.records, map_parts)
+        arrivals = Arrivals(collection, run_tasks)
+        result = answer(arrivals, parts, None, known, snapshot.counts, self._settings, config, skipped.records, run_tasks)
         if passages:
             _ = result.passages
         return result
@@ -191,7 +191,7 @@ class Index:
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
                 break
-            for segment in self._engine.map_parts(build, chunks):
+            for segment in self._engine.run_tasks(build, chunks):
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
             return writer.commit()
@@ -211,9 +211,9 @@ class Index:
         with self._writer(config) as writer:
 
             def collect(batch: list[Any], skipped: SkippedRecords) -> Collection:
-                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._engine.map_parts)
+                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._engine.run_tasks)
 
-            watcher = Watcher(writer, collect, self._settings, config, replace, self._engine.map_parts)
+            watcher = Watcher(writer, collect, self._settings, config, replace, self._engine.run_tasks)
             yield from watcher.watch(documents)
 
     def remove(self, ids: str | Iterable[str]) -> int:
@@ -257,8 +257,8 @@ class Index:
                 raise
 
     @cached_property
-    def _engine(self) -> LocalEngine:
-        return LocalEngine(self.config.engine.workers)
+    def _engine(self) -> Threads:
+        return Threads(self.config.engine.workers)
 
 
 def _budget(config: Config) -> int:
@@ -269,8 +269,8 @@ def _several(documents: Any) -> Any:
     return [documents] if isinstance(documents, (Document, Mapping)) else documents
 
 
-def _gather(batches: list[pa.RecordBatch], config: Config, map_parts: MapParts) -> Collection:
-    return gather(batches, iter(()), config.sentences, map_parts, lambda n_documents, n_sentences: None)
+def _gather(batches: list[pa.RecordBatch], config: Config, run_tasks: RunTasks) -> Collection:
+    return gather(batches, iter(()), config.sentences, run_tasks, lambda n_documents, n_sentences: None)
 
 
 def _ids(batches: Sequence[pa.RecordBatch]) -> list[str]:

@@ -19,7 +19,7 @@ from ibidem.columns.kernels.union_find import flatten, unite_pairs
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.rows import Pairing, Rows, rows_of
 from ibidem.config import Config, PassagesConfig, passage_limits
-from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.columns import frozen, strings
 from ibidem.index.kernels import places as kernels
@@ -74,17 +74,15 @@ def find_similar(
     queries: QueryTypes,
     settings: SegmentSettings,
     max_places: int,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> Similar:
     """Return the types of a segment that are similar to the queries, a bounded number for each query."""
-    found = search_similar(segment, queries, settings, map_parts, kept, max_places)
+    found = search_similar(segment, queries, settings, run_tasks, kept, max_places)
     n_places = _count_places(segment, kept, found.similar, len(queries), max_places)
     return Similar(segment, kept, found.similar, found.local, n_places)
 
 
-def _count_places(
-    segment: Segment, kept: NDArray[np.bool_], matches: Matches, n_queries: int, max_places: int
-) -> Numbers:
+def _count_places(segment: Segment, kept: NDArray[np.bool_], matches: Matches, n_queries: int, max_places: int) -> Numbers:
     """Return how many places each query has; where there are more than `max_places`, it may be fewer, but more than that."""
     counts = segment.place_counts(matches.type)
     if not kept.all():
@@ -102,7 +100,7 @@ def locate_passages(
     config: Config,
     own_serials: Numbers,
     among_themselves: bool,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> pa.Table:
     """Return the passages that arrivals share with documents of the index, in the schema PASSAGES; arrivals are side a.
 
@@ -120,7 +118,7 @@ def locate_passages(
         return PASSAGES.empty_table()
     documents = [_documents_of(part, anchors) for part in similar]
     similar = [
-        _among(part, mine, queries, settings, limits.max_places, map_parts)
+        _among(part, mine, queries, settings, limits.max_places, run_tasks)
         for part, mine in zip(similar, documents, strict=True)
     ]
     digests, number = np.unique(
@@ -142,33 +140,31 @@ def locate_passages(
         of_sentence[small.n_words == 0] = 0
     rows = rows_of(small, of_sentence, limits.max_gap_sentences)
     is_known = np.arange(small.n_documents) >= collection.n_documents
-    side, kin = np.empty(0, np.int8), np.empty(0, np.int32)
+    side, group_numbers = np.empty(0, np.int8), np.empty(0, np.int32)
     if among_themselves:
-        kin = np.where(is_known, 0, -1).astype(np.int32)  # documents of the index are not compared with one another
+        group_numbers = np.where(is_known, 0, -1).astype(np.int32)  # documents of the index are not compared with one another
     else:
         side = is_known.astype(np.int8)
-    pairs = Pairing(limits.same_document and among_themselves, side, kin)
+    pairs = Pairing(limits.same_document and among_themselves, side, group_numbers)
     # A class is hot if all its sentences among the arrivals are.
     fewest = np.full(len(digests), np.iinfo(np.int64).max)
     np.minimum.at(fewest, classes[types[: len(mine)]], n_places[mine])
     is_hot = (types >= 0) & (fewest[classes[types]] > limits.max_places)
     uncapped = replace(limits, max_places=10**9)
     known_hot = hot_flags(is_hot[rows.sentence], limits.min_sentences, rows) if is_hot.any() else None
-    diagonals, _ = find_diagonals(rows, uncapped, pairs, map_parts, known_hot)
+    diagonals, _ = find_diagonals(rows, uncapped, pairs, run_tasks, known_hot)
     cells = None
     if not exact:
         sets = _sets(queries, similar, number, len(digests))
         cells = Cells(types[rows.sentence].astype(np.int32), sets, config.matches.min_similarity.as_integer_ratio())
     diagonals = _without_hot(diagonals, rows, n_places[mine], limits, cells)
-    parts = assemble_passages(diagonals, rows, small.id_hashes, limits, cells, map_parts)
-    table = passages_table(parts, rows, small, limits.min_sentences, map_parts)
+    parts = assemble_passages(diagonals, rows, small.id_hashes, limits, cells, run_tasks)
+    table = passages_table(parts, rows, small, limits.min_sentences, run_tasks)
     serials = np.concatenate([own_serials[order], *(part.segment.serials[part.documents] for part in known)])
     return _admissible(table, small, serials, config)
 
 
-def _places_before(
-    arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], among_themselves: bool
-) -> Numbers:
+def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Similar], among_themselves: bool) -> Numbers:
     """Return for every sentence of the arrivals how many places it has in the index, and among those before it.
 
     Where there are more than `max_places`, it may be fewer than there are, but more than that.
@@ -255,7 +251,7 @@ def _among(
     queries: QueryTypes,
     settings: SegmentSettings,
     max_places: int,
-    map_parts: MapParts,
+    run_tasks: RunTasks,
 ) -> Similar:
     """Return the types with all matches in these documents of the queries that are in more than `max_places` places.
 
@@ -273,23 +269,21 @@ def _among(
         found = Matches.joined([])
     else:
         try:
-            found = search_similar_among(segment, some, settings, map_parts, is_asked, MOST_SIMILAR)
+            found = search_similar_among(segment, some, settings, run_tasks, is_asked, MOST_SIMILAR)
         except TooManyMatchesError:
-            found = _connecting(segment, np.flatnonzero(is_asked), some, settings.min_similarity, map_parts)
+            found = _connecting(segment, np.flatnonzero(is_asked), some, settings.min_similarity, run_tasks)
     others = part.matches.chosen(~is_hot[part.matches.query], 0)
     return replace(part, matches=Matches.joined([others, replace(found, query=hot[found.query])]))
 
 
-def _connecting(
-    segment: Segment, types: Numbers, queries: QueryTypes, limit: Fraction, map_parts: MapParts
-) -> Matches:
+def _connecting(segment: Segment, types: Numbers, queries: QueryTypes, limit: Fraction, run_tasks: RunTasks) -> Matches:
     """Return pairs of queries and types that connect those of one class, a chain of similar sentences; one or two of each."""
     sizes = np.concatenate([queries.sizes, segment.word_counts(types)])
     first = starts_of(sizes)
     words, ends = np.empty(int(segment.word_counts(types).sum()), np.int32), np.zeros(len(types) + 1, np.int64)
     read_lists(segment.lists, segment.list_first, frozen(types), 0, words, ends)
     hashes = np.concatenate([queries.word_hashes[queries.words], segment.word_hashes[words]])
-    classes = join_types(sort_sets(HashSets(hashes, first), map_parts), limit, map_parts).of_type
+    classes = join_types(sort_sets(HashSets(hashes, first), run_tasks), limit, run_tasks).of_type
     of_query, of_type = classes[: len(queries)], classes[len(queries) :]
     a_query, a_type = np.full((2, len(classes) + 1), -1)  # by class; the last is that of sentences without words
     a_query[of_query[::-1]] = np.arange(len(of_query))[::-1]
@@ -423,5 +417,5 @@ def _admissible(table: pa.Table, small: Collection, serials: Numbers, config: Co
     a, b = (np.concatenate([chunk.indices.to_numpy() for chunk in table.column(side).chunks]) for side in ("a_id", "b_id"))
     keep = (a < small.n_input) & ((serials[a] != serials[b]) | (serials[a] < 0) | (a == b))
     if config.passages.skip_same_group:
-        keep &= (a == b) | (small.kin[a] != small.kin[b]) | (small.kin[a] < 0)
+        keep &= (a == b) | (small.group_numbers[a] != small.group_numbers[b]) | (small.group_numbers[a] < 0)
     return table if keep.all() else table.filter(pa.array(keep))

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import ranges, starts_of
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.index import bits
 from ibidem.index.arrivals import QueryTypes
 from ibidem.index.columns import frozen
 from ibidem.index.kernels import search as kernels
 from ibidem.index.segment import Segment, SegmentSettings
 
-_N_PARTS = 8
+_N_TASKS = 8
 _ROOM = 1 << 14
 _BLOCK = 64
 _MOST_CANDIDATES = 1 << 22  # that are listed at once, where fewer queries can be asked about
@@ -78,9 +78,7 @@ class Matches:
 
     def chosen(self, rows: NDArray[np.bool_], first_query: int) -> Matches:
         """Return some of the matches; queries are counted from another one on."""
-        return Matches(
-            self.query[rows] + first_query, self.type[rows], self.common[rows], self.weight[rows], self.size[rows]
-        )
+        return Matches(self.query[rows] + first_query, self.type[rows], self.common[rows], self.weight[rows], self.size[rows])
 
     @classmethod
     def joined(cls, pieces: Sequence[Matches]) -> Matches:
@@ -123,7 +121,7 @@ def search(
     request: Request,
     settings: SegmentSettings,
     common_hashes: NDArray[np.uint64],
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
     oldest: Oldest | None = None,
     most_matches: int | None = None,
 ) -> Found:
@@ -134,23 +132,23 @@ def search(
     """
     comparison = _Comparison(segment, queries, request, most_matches)
     if request.engine == "overlap":
-        hits = comparison.run(_search_overlap(comparison, oldest), map_parts)
+        hits = comparison.run(_search_overlap(comparison, oldest), run_tasks)
     elif request.engine == "fingerprint":
         hits = _by_fingerprint(segment, queries, comparison, common_hashes)
     elif request.engine == "bits":
-        hits = comparison.run(comparison.compare(*_within_radius(comparison, settings)), map_parts)
+        hits = comparison.run(comparison.compare(*_within_radius(comparison, settings)), run_tasks)
     elif request.engine == "inverted":
-        hits = comparison.run(comparison.compare(*_accumulated(comparison)), map_parts)
+        hits = comparison.run(comparison.compare(*_accumulated(comparison)), run_tasks)
     else:
-        hits = comparison.run(comparison.compare(_NO_NUMBERS, _NO_TYPES), map_parts)
-    return Found(hits, comparison.local, partial(_similar_types, comparison, settings, map_parts))
+        hits = comparison.run(comparison.compare(_NO_NUMBERS, _NO_TYPES), run_tasks)
+    return Found(hits, comparison.local, partial(_similar_types, comparison, settings, run_tasks))
 
 
 def search_similar(
     segment: Segment,
     queries: QueryTypes,
     settings: SegmentSettings,
-    map_parts: MapParts,
+    run_tasks: RunTasks,
     kept: NDArray[np.bool_],
     most_places: int,
 ) -> Found:
@@ -159,7 +157,7 @@ def search_similar(
     A query with more than `most_places` types in documents that are `kept` may get only some of them, but more than that.
     """
     comparison = _Comparison(segment, queries, _NO_REQUEST)
-    find = partial(_similar_types, comparison, settings, map_parts, kept, most_places + 1)
+    find = partial(_similar_types, comparison, settings, run_tasks, kept, most_places + 1)
     return Found(Matches.joined([]), comparison.local, find)
 
 
@@ -167,7 +165,7 @@ def search_similar_among(
     segment: Segment,
     queries: QueryTypes,
     settings: SegmentSettings,
-    map_parts: MapParts,
+    run_tasks: RunTasks,
     is_asked: NDArray[np.bool_],
     most_matches: int,
 ) -> Matches:
@@ -176,27 +174,25 @@ def search_similar_among(
     `TooManyMatchesError` is raised as soon as several queries have about `most_matches`.
     """
     comparison = _Comparison(segment, queries, _NO_REQUEST, most_matches)
-    return comparison.run(_search_similar(comparison, settings.min_similarity, is_asked=is_asked), map_parts)
+    return comparison.run(_search_similar(comparison, settings.min_similarity, is_asked=is_asked), run_tasks)
 
 
 def _similar_types(
     comparison: _Comparison,
     settings: SegmentSettings,
-    map_parts: MapParts,
+    run_tasks: RunTasks,
     kept: NDArray[np.bool_] = _NO_FLAGS,
     most: int = _EVERYTHING,
 ) -> Matches:
     if settings.exact:
         return _equal_types(comparison.segment, comparison.queries)
-    return comparison.run(_search_similar(comparison, settings.min_similarity, kept, most), map_parts)
+    return comparison.run(_search_similar(comparison, settings.min_similarity, kept, most), run_tasks)
 
 
 class _Comparison:
     """The queries as one segment sees them, and the limits, in the form that kernels take."""
 
-    def __init__(
-        self, segment: Segment, queries: QueryTypes, request: Request, most_matches: int | None = None
-    ) -> None:
+    def __init__(self, segment: Segment, queries: QueryTypes, request: Request, most_matches: int | None = None) -> None:
         self.segment, self.queries, self.request, self._most_matches = segment, queries, request, most_matches
         by_words = request.score == "fraction"
         self.weights = frozen(np.ones(len(queries.weights), np.int64)) if by_words else queries.weights
@@ -235,12 +231,12 @@ class _Comparison:
 
         return run
 
-    def run(self, kernel: Callable[..., tuple[int, int]], map_parts: MapParts) -> Matches:
+    def run(self, kernel: Callable[..., tuple[int, int]], run_tasks: RunTasks) -> Matches:
         """Run a kernel over all queries, in parts, each with as much room as it turns out to need."""
         costs = np.ones(len(self.queries), np.int64)
-        parts = split_by_cost(costs, _N_PARTS)
+        parts = split_by_cost(costs, _N_TASKS)
         most = None if self._most_matches is None or len(self.queries) < 2 else self._most_matches // len(parts)
-        outcomes = list(map_parts(lambda part: self._run_part(kernel, *part, most), parts))
+        outcomes = list(run_tasks(lambda part: self._run_part(kernel, *part, most), parts))
         pieces = [piece for outcome in outcomes for piece in outcome]
         if not pieces:
             return Matches.joined([])
@@ -355,9 +351,7 @@ def radius_by_query(queries: QueryTypes, request: Request, settings: SegmentSett
     return np.array([radius or 0 for radius in radii], np.int64)[which]
 
 
-def _within_radius(
-    comparison: _Comparison, settings: SegmentSettings
-) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+def _within_radius(comparison: _Comparison, settings: SegmentSettings) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     segment, queries = comparison.segment, comparison.queries
     tables = bits.BitTables(segment.bit_rows, segment.bit_starts, settings.signature_bits)
     radius = radius_by_query(queries, comparison.request, settings)

@@ -16,7 +16,7 @@ import numpy as np
 from ibidem.columns.collection import Collection
 from ibidem.config import Config
 from ibidem.config.quantities import commit_rhythm
-from ibidem.execution.tasks import MapParts
+from ibidem.execution.tasks import RunTasks
 from ibidem.formats.records import surrogate_in
 from ibidem.formats.skipped_records import SkippedRecords
 from ibidem.index.answers import QueryResult, Verdict, answer
@@ -57,10 +57,10 @@ class Watcher:
         settings: SegmentSettings,
         config: Config,
         replace: bool,
-        map_parts: MapParts,
+        run_tasks: RunTasks,
     ) -> None:
         self._writer, self._collect, self._settings, self._config = writer, collect, settings, config
-        self._replace, self._map_parts = replace, map_parts
+        self._replace, self._map_parts = replace, run_tasks
         self._n_seen = 0
         self._is_sound = True
 

@@ -10,13 +10,13 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Rows, rows_of
 from ibidem.config import Config, passage_limits
 from ibidem.execution.progress import Progress
-from ibidem.execution.tasks import MapParts
+from ibidem.execution.tasks import RunTasks
 from ibidem.matches import Cells, join_types, sort_sets
 from ibidem.signatures import SetSignature, collapse_sentences, count_vocabulary, load_signature
 from ibidem.signatures.words import SIGNATURE as WORDS
 
 
-def classify(collection: Collection, config: Config, map_parts: MapParts, progress: Progress) -> tuple[Rows, Cells | None]:
+def classify(collection: Collection, config: Config, run_tasks: RunTasks, progress: Progress) -> tuple[Rows, Cells | None]:
     """Give every sentence its class: sentences of different classes cannot match. Those known by nothing are stepped over.
 
     The cells say how to score two sentences of one class; None where equal classes are equal sentences.
@@ -26,27 +26,27 @@ def classify(collection: Collection, config: Config, map_parts: MapParts, progre
         return rows_of(collection, collection.digest, max_gap), None
     signature = load_signature(config.signatures.signature)
     types = collapse_sentences(collection.digest)
-    tokens = collection.type_tokens(types, map_parts)
+    tokens = collection.type_tokens(types, run_tasks)
     vocabulary = None
     if signature.needs_vocabulary:
-        vocabulary = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, map_parts)
+        vocabulary = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, run_tasks)
     progress.count(types=len(types))
     if isinstance(signature, SetSignature):
-        sets = sort_sets(signature.hashes(tokens, vocabulary, config.signatures), map_parts)
+        sets = sort_sets(signature.hashes(tokens, vocabulary, config.signatures), run_tasks)
         del tokens, vocabulary
         limit = config.matches.min_similarity
-        classes = join_types(sets, limit, map_parts)
+        classes = join_types(sets, limit, run_tasks)
         rows = rows_of(collection, (classes.of_type + 1).astype(np.uint64)[types.of_sentence], max_gap)
         return rows, Cells(types.of_sentence[rows.sentence], sets, limit.as_integer_ratio())
     keys = signature.key(tokens, vocabulary, config.signatures)
     rows = rows_of(collection, keys[types.of_sentence], max_gap)
     # Equal keys match whatever their words; the words only tell how alike they are.
-    word_sets = sort_sets(WORDS.hashes(tokens, None, config.signatures), map_parts)
+    word_sets = sort_sets(WORDS.hashes(tokens, None, config.signatures), run_tasks)
     return rows, Cells(types.of_sentence[rows.sentence], word_sets, (0, 1))
 
 
 def sentences_to_cut(
-    collection: Collection, rows: Rows, cells: Cells | None, rank: NDArray[np.int64], config: Config, map_parts: MapParts
+    collection: Collection, rows: Rows, cells: Cells | None, rank: NDArray[np.int64], config: Config, run_tasks: RunTasks
 ) -> Cuts:
     """Return the rows of passages, or at the level of sentences of those long enough, that occur earlier by rank and stay."""
     limits = passage_limits(config)
@@ -59,7 +59,7 @@ def sentences_to_cut(
         min_words=max(limits.min_words, limits.min_quote_words) if single else limits.min_words,
         same_document=limits.same_document,
         is_reference=collection.side.astype(np.bool_),
-        map_parts=map_parts,
+        run_tasks=run_tasks,
     )
 
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.kernels.union_find import flatten, unite_all
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.matches.kernels import join as kernels
 from ibidem.matches.long_lists import MOST_POSTINGS, join_long_lists
 from ibidem.matches.sets import TypeSets
 
-_N_PARTS = 64
+_N_TASKS = 64
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class TypeClasses:
     of_type: NDArray[np.int32]
 
 
-def join_types(sets: TypeSets, min_similarity: Fraction, map_parts: MapParts = in_turn) -> TypeClasses:
+def join_types(sets: TypeSets, min_similarity: Fraction, run_tasks: RunTasks = in_turn) -> TypeClasses:
     """Return the classes of the types; equal to comparing all pairs, for any number of workers."""
     p, q = min_similarity.numerator, min_similarity.denominator
     n_types = len(sets.size)
@@ -67,7 +67,7 @@ def join_types(sets: TypeSets, min_similarity: Fraction, map_parts: MapParts = i
         )  # fmt: skip
 
     # Later probes are larger and meet more postings; many small parts keep the threads even.
-    list(map_parts(join, split_by_cost(sets.size[order].astype(np.int64), _N_PARTS)))
+    list(run_tasks(join, split_by_cost(sets.size[order].astype(np.int64), _N_TASKS)))
     parent = np.arange(n_types, dtype=np.int32)
     for forest in forests:
         unite_all(parent, forest)

@@ -137,9 +137,7 @@ def join_long_lists(
         n = int(before[rank_to] - before[rank])
         if n:
             keys, items, positions = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32)
-            kernels.list_members(
-                *limits.lists, posting_first, most_postings, rank, rank_to, p, q, keys, items, positions
-            )
+            kernels.list_members(*limits.lists, posting_first, most_postings, rank, rank_to, p, q, keys, items, positions)
             _join_groups(_Groups.of(keys, items, positions, np.zeros(n, np.int64)), 1, limits)
         rank = rank_to
 

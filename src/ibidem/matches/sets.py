@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.matches.kernels import join as kernels
 from ibidem.signatures import HashSets
 from ibidem.signatures.sentence_types import number_hashes
 
-_N_PARTS = 16
+_N_TASKS = 16
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Cells:
         return self.types, set_of_row, self.sets.start, self.sets.size, self.sets.values
 
 
-def sort_sets(sets: HashSets, map_parts: MapParts = in_turn) -> TypeSets:
+def sort_sets(sets: HashSets, run_tasks: RunTasks = in_turn) -> TypeSets:
     """Number the hashes by rising frequency and sort every set; the outcome does not depend on how the work is shared."""
-    numbered = number_hashes(sets.hashes, map_parts)
+    numbered = number_hashes(sets.hashes, run_tasks)
     hashes, counts = numbered.hashes, numbered.counts
     # Rare first; among equally rare ones the hash decides, which is as good as any order that is always the same.
     order = np.argsort(np.minimum(counts, 1 << 24).astype(np.uint64) << np.uint64(39) | hashes >> np.uint64(25), kind="stable")
@@ -71,5 +71,5 @@ def sort_sets(sets: HashSets, map_parts: MapParts = in_turn) -> TypeSets:
     def sort(part: tuple[int, int]) -> None:
         kernels.sort_sets(numbered.ids, sets.first, *part, rank, size, bitmaps)
 
-    list(map_parts(sort, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)))
+    list(run_tasks(sort, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)))
     return TypeSets(sets.first, size, numbered.ids, bitmaps, len(rank), int(np.count_nonzero(counts == 1)))

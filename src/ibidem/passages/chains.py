@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from ibidem.columns.rows import Rows
 from ibidem.config import PassagesConfig
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.matches import Cells
 from ibidem.passages.kernels import chains as kernels
-from ibidem.passages.repeats import PlaceGroup
+from ibidem.passages.repeats import Repeat
 
-_N_PARTS = 32
+_N_TASKS = 32
 _MOST_LEADERS = 200
 
 
@@ -38,17 +38,17 @@ def split_diagonals(diagonals: NDArray[np.int32], cells: Cells) -> NDArray[np.in
     return pieces
 
 
-def verify_places(groups: list[PlaceGroup], cells: Cells | None) -> list[PlaceGroup]:
+def verify_places(groups: list[Repeat], cells: Cells | None) -> list[Repeat]:
     """Split groups of equal classes into groups of matching places: each place matches the first one of its group.
 
     Classes are chains of similar sentences; their ends may have nothing in common.
     """
     if cells is None or cells.limit[0] == 0:
         return groups
-    return [PlaceGroup(group.starts[chosen], group.length) for group in groups for chosen in matching_places(group, cells)]
+    return [Repeat(group.starts[chosen], group.length) for group in groups for chosen in matching_places(group, cells)]
 
 
-def matching_places(group: PlaceGroup, cells: Cells) -> list[NDArray[np.int64]]:
+def matching_places(group: Repeat, cells: Cells) -> list[NDArray[np.int64]]:
     """Return the places of each group of matching ones, as numbers of the group's places: the first one leads."""
     left = np.arange(len(group.starts))
     matching: list[NDArray[np.int64]] = []
@@ -69,7 +69,7 @@ def assemble_passages(
     orientation: NDArray[np.uint64],
     config: PassagesConfig,
     cells: Cells | None,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> list[PassageRows]:
     """Return the passages that the diagonals make, in parts; a pair of documents is never in two.
 
@@ -102,4 +102,4 @@ def assemble_passages(
         # A copy gives back the room that was not needed.
         return PassageRows(spaces[4][: 6 * n].reshape(-1, 6).copy(), spaces[5][:n].copy())
 
-    return list(map_parts(assemble, split_by_cost(most_runs + 1, _N_PARTS)))
+    return list(run_tasks(assemble, split_by_cost(most_runs + 1, _N_TASKS)))

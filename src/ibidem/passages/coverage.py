@@ -1,4 +1,4 @@
-"""Marks: what of each document stands elsewhere, and what stands somewhere before, kept by sentence.
+"""Coverage: what of each document stands elsewhere, and what stands somewhere before, kept by sentence.
 
 A mark is +1 at the first sentence and -1 after the last one. Every document has a slot for each of its sentences and one
 more, so the marks of a document never touch those of the next: they can be made apart and added up.
@@ -22,8 +22,8 @@ Numbers = NDArray[np.int64]
 Edges = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
-class Marks:
-    """The marks of the documents of a collection. Slots go by sentence, one more a document; `first` bounds the documents'."""
+class Coverage:
+    """Coverage of the documents of a collection, in slots: one per sentence, and one more per document; `first` bounds them."""
 
     def __init__(self, collection: Collection) -> None:
         n_documents, n_sentences = collection.n_documents, len(collection.document)

@@ -16,22 +16,22 @@ from ibidem.columns.postings import Postings, postings_of
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import PassagesConfig
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.passages.flags import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.kernels import windows as kernels
 from ibidem.passages.kernels.pairs import SENTENCES, TEXTS, WINDOWS, pair_rows
-from ibidem.passages.repeats import PlaceGroup, link_windows
+from ibidem.passages.repeats import Repeat, link_windows
 
-_N_PARTS = 64
+_N_TASKS = 64
 
 
 def find_diagonals(
     rows: Rows,
     config: PassagesConfig,
     pairing: Pairing,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
     known_hot: NDArray[np.uint8] | None = None,
-) -> tuple[NDArray[np.int32], list[PlaceGroup]]:
+) -> tuple[NDArray[np.int32], list[Repeat]]:
     """Return the diagonals (row in a, row in b, length), in no particular order, and the groups of places too many to pair.
 
     Promised: each maximal run of at least `min_sentences` equal classes that holds a window of at most `max_places` places;
@@ -53,7 +53,7 @@ def find_diagonals(
             kernels.whole_text_keys(rows.classes, rows.document_first, size, keys)
         return postings_of(keys)
 
-    windows, *others = map_parts(group, ("windows", "sentences", "texts") if shorter else ("windows",))
+    windows, *others = run_tasks(group, ("windows", "sentences", "texts") if shorter else ("windows",))
     flags = np.zeros(len(rows.classes), np.uint8)
     if known_hot is not None:
         flags |= known_hot
@@ -69,10 +69,10 @@ def find_diagonals(
             return pair_rows(  # type: ignore[no-any-return]
                 kind, postings.rows, postings.first, *part, max_places, size, flags, rows.n_words, min_words,
                 rows.classes, rows.document, rows.document_first,
-                pairing.same_document, pairing.side, pairing.kin, pairing.leads,
+                pairing.same_document, pairing.side, pairing.group_numbers, pairing.leads,
             )  # fmt: skip
 
-        return map_parts(pair_part, split_by_cost(postings.costs(max_places), _N_PARTS))
+        return run_tasks(pair_part, split_by_cost(postings.costs(max_places), _N_TASKS))
 
     found = list(pair(WINDOWS, windows))
     repeats = link_windows(windows.rows, windows.first, max_places, size, rows.document)
@@ -116,12 +116,12 @@ def _joined(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     return (np.concatenate(found) if found else np.empty(0, np.int32)).reshape(-1, 3)
 
 
-def _hot_groups(groups: Postings, max_places: int, rows: Rows, length: int, keep: NDArray[np.bool_]) -> list[PlaceGroup]:
+def _hot_groups(groups: Postings, max_places: int, rows: Rows, length: int, keep: NDArray[np.bool_]) -> list[Repeat]:
     """Return the groups of more than `max_places` rows of which any is to be kept; `length` 0 means the whole document."""
-    hot: list[PlaceGroup] = []
+    hot: list[Repeat] = []
     for group in np.flatnonzero(np.diff(groups.first) > max_places):
         starts = groups.rows[groups.first[group] : groups.first[group + 1]]
         if keep[starts].any():
             d = int(rows.document[starts[0]])
-            hot.append(PlaceGroup(starts, length or int(rows.document_first[d + 1] - rows.document_first[d])))
+            hot.append(Repeat(starts, length or int(rows.document_first[d + 1] - rows.document_first[d])))
     return hot

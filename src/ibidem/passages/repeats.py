@@ -17,7 +17,7 @@ Numbers = NDArray[np.int32] | NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class PlaceGroup:
+class Repeat:
     """One text in many places: rows [start, start + length) for each start."""
 
     starts: NDArray[np.int32]
@@ -30,7 +30,7 @@ def link_windows(
     max_places: int,
     size: int,
     document: NDArray[np.int32],
-) -> list[PlaceGroup]:
+) -> list[Repeat]:
     """Return the repeat groups made of windows with more than `max_places` places."""
     hot = np.flatnonzero(np.diff(window_first) > max_places)
     if len(hot) == 0:
@@ -46,7 +46,7 @@ def link_windows(
     is_head = np.ones(len(hot), np.bool_)
     is_head[following[linked]] = False
 
-    groups: list[PlaceGroup] = []
+    groups: list[Repeat] = []
     for head in np.flatnonzero(is_head):
         length = size
         at = head
@@ -55,7 +55,7 @@ def link_windows(
             length += 1
         starts = window_rows[window_first[hot[head]] : window_first[hot[head] + 1]]
         text = np.zeros(len(starts), np.uint64)
-        groups.append(PlaceGroup(starts[apart(starts, document[starts], text, np.full(len(starts), length))], length))
+        groups.append(Repeat(starts[apart(starts, document[starts], text, np.full(len(starts), length))], length))
     return groups
 
 

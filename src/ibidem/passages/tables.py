@@ -12,10 +12,10 @@ from ibidem.clusters import cluster_copies, identical_documents
 from ibidem.columns.collection import NO_TIME, Collection
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.rows import Rows
-from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.model import DIRECTIONS, DOCUMENTS, KINDS, PASSAGES, REPEATS
-from ibidem.passages import PassageRows, PlaceGroup
-from ibidem.passages.coverage import Marks
+from ibidem.passages import PassageRows, Repeat
+from ibidem.passages.coverage import Coverage
 from ibidem.passages.kernels import coverage as kernels
 
 Numbers = NDArray[np.int64]
@@ -23,7 +23,7 @@ _KIND_WORDS, _DIRECTION_WORDS = pa.array(KINDS), pa.array(DIRECTIONS)
 
 
 def passages_table(
-    parts: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, map_parts: MapParts = in_turn
+    parts: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, run_tasks: RunTasks = in_turn
 ) -> pa.Table:
     """Return the passages in the schema PASSAGES. The parts are used up, so that passages are not there twice."""
     ids, times = collection.ids, collection.times  # made once, before several threads ask for them
@@ -32,7 +32,7 @@ def passages_table(
         return _part_table(part, rows, collection, ids, times, min_sentences)
 
     full = (parts.pop(0) for _ in range(len(parts)))
-    tables = list(map_parts(locate, filter(len, full)))
+    tables = list(run_tasks(locate, filter(len, full)))
     return pa.concat_tables(tables) if tables else PASSAGES.empty_table()
 
 
@@ -92,7 +92,7 @@ def in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def repeats_table(groups: Sequence[PlaceGroup], rows: Rows, collection: Collection) -> pa.Table:
+def repeats_table(groups: Sequence[Repeat], rows: Rows, collection: Collection) -> pa.Table:
     """Return the repeat groups in the schema REPEATS: those in most documents first, then the longest, by text and place."""
     texts, counts, sizes, places = [], [], [], []
     for group in groups:
@@ -114,25 +114,25 @@ def repeats_table(groups: Sequence[PlaceGroup], rows: Rows, collection: Collecti
     return pa.Table.from_arrays([c.cast(f.type) for c, f in zip(columns, REPEATS, strict=True)], schema=REPEATS)
 
 
-def documents_table(parts: Sequence[PassageRows], groups: Sequence[PlaceGroup], rows: Rows, collection: Collection) -> pa.Table:
+def documents_table(parts: Sequence[PassageRows], groups: Sequence[Repeat], rows: Rows, collection: Collection) -> pa.Table:
     """Return one row a document of the input in the schema DOCUMENTS.
 
     Shares are of the characters of all sentences: reused is what stands in another place too, first is the part of that
     which stands nowhere before (by time where both places have one, otherwise in reading order; with `against`, the reference
     comes before the input). Clusters hold documents that are copies of one another as wholes.
     """
-    marks = Marks(collection)
+    coverage = Coverage(collection)
     edges = [identical_documents(collection.digest, collection.document_first)]
-    edges.append(marks.add_passages(parts, rows, a_is_first=not collection.has_reference))
+    edges.append(coverage.add_passages(parts, rows, a_is_first=not collection.has_reference))
     for group in groups:
         document, first, last = _sentences_of(group, rows)
         is_input = (document < collection.n_input) & collection.has_reference
-        marks.add_places(document, first, last, first_place(document, collection.times[document], is_input))
-        whole = document[marks.is_whole(document, first, last)].astype(np.int32)
+        coverage.add_places(document, first, last, first_place(document, collection.times[document], is_input))
+        whole = document[coverage.is_whole(document, first, last)].astype(np.int32)
         edges.append((np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]))
     copies_a, copies_b = (np.concatenate(ends) for ends in zip(*edges, strict=True))
     cluster = cluster_copies(copies_a, copies_b, collection.n_documents)
-    shares = marks.shares()
+    shares = coverage.shares()
     n_input = collection.n_input
     cluster = cluster[:n_input]
     columns = [
@@ -146,7 +146,7 @@ def documents_table(parts: Sequence[PassageRows], groups: Sequence[PlaceGroup], 
     return pa.Table.from_arrays(columns, schema=DOCUMENTS)
 
 
-def _sentences_of(group: PlaceGroup, rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+def _sentences_of(group: Repeat, rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
     """Return document, first sentence and sentence after the last of every place of a group."""
     first = rows.sentence[group.starts].astype(np.int64)
     last = rows.sentence[group.starts + (group.length - 1)].astype(np.int64) + 1

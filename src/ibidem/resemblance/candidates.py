@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ibidem.columns.postings import postings_of
 from ibidem.config import Config
 from ibidem.errors import ResourceError
-from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.comparison import Duplicates, as_resemblance, joined, resemblances
 from ibidem.resemblance.join import join_documents
 from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
@@ -71,9 +71,9 @@ class Found:
     by_common: NDArray[np.bool_]
 
 
-def find_candidates(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts = in_turn) -> Found:
+def find_candidates(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks = in_turn) -> Found:
     """Return the pairs that the chosen method finds: those it takes for duplicates, or, `to_verify`, all that may be some."""
-    methods: dict[str, Callable[[Corpus, Config, bool, MapParts], Found]] = {
+    methods: dict[str, Callable[[Corpus, Config, bool, RunTasks], Found]] = {
         "join": _by_shingles,
         "shingling": _by_shingles,
         "pairs": _all_pairs,
@@ -82,7 +82,7 @@ def find_candidates(corpus: Corpus, config: Config, to_verify: bool, map_parts: 
         "imatch": _by_imatch,
         "spotsigs": _by_spotsigs,
     }
-    return methods[config.resemblance.method](corpus, config, to_verify, map_parts)
+    return methods[config.resemblance.method](corpus, config, to_verify, run_tasks)
 
 
 def resemblance_limit(config: Config) -> Fraction:
@@ -99,7 +99,7 @@ def shingle_limits(config: Config, every: int, to_verify: bool, largest: int) ->
     return resemblance_limits(limit, containment, largest)
 
 
-def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:
     """By shared shingles, or samples of them.
 
     Samples are nested: documents that are sampled differently are compared by the smaller share of the two.
@@ -111,11 +111,11 @@ def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, map_parts: Map
         wanted = corpus.wanted & (corpus.every <= every)
         sets = corpus.sets
         if every > 1:
-            sets = sample(sets, wanted, int(every), settings.sample_remainder, map_parts)
+            sets = sample(sets, wanted, int(every), settings.sample_remainder, run_tasks)
         sizes = np.diff(sets.first)
         limits = shingle_limits(config, int(every), to_verify, int(sizes.max(initial=0)))
         whole = settings.method == "shingling"
-        outcome = join_documents(sets, limits, wanted, corpus.side, settings.max_shingle_documents, whole, map_parts)
+        outcome = join_documents(sets, limits, wanted, corpus.side, settings.max_shingle_documents, whole, run_tasks)
         pairs = outcome.pairs
         new = np.maximum(corpus.every[pairs.a], corpus.every[pairs.b]) == every
         found.append(resemblances(sizes, pairs.a[new], pairs.b[new], pairs.overlap[new]))
@@ -123,7 +123,7 @@ def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, map_parts: Map
     return Found(joined(found), by_common)
 
 
-def _all_pairs(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+def _all_pairs(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:
     """Every pair, for small collections and studies."""
     documents = np.flatnonzero(corpus.wanted & (corpus.sizes > 0)).astype(np.int32)
     if len(documents) > _MOST_DOCUMENTS_FOR_ALL_PAIRS:
@@ -135,29 +135,29 @@ def _all_pairs(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapPa
     return estimated(corpus, a, b, np.zeros(len(a)), 0.0)
 
 
-def _by_minhash(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+def _by_minhash(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:
     settings = config.resemblance
     documents, sets = corpus.chosen()
-    signatures = minhash(sets, settings.permutations, map_parts)
-    a, b = band_pairs(signatures, settings.bands, settings.max_shingle_documents, map_parts)
+    signatures = minhash(sets, settings.permutations, run_tasks)
+    a, b = band_pairs(signatures, settings.bands, settings.max_shingle_documents, run_tasks)
     limit = 0.0 if to_verify else float(resemblance_limit(config))
     return estimated(corpus, documents[a], documents[b], agreement(signatures, a, b), limit)
 
 
-def _by_simhash(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+def _by_simhash(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:
     documents, sets = corpus.chosen()
-    codes = simhash(sets, map_parts)
+    codes = simhash(sets, run_tasks)
     settings = config.resemblance
-    a, b = near_codes(codes, settings.max_bits_apart, np.diff(sets.first) > 0, settings.max_shingle_documents, map_parts)
+    a, b = near_codes(codes, settings.max_bits_apart, np.diff(sets.first) > 0, settings.max_shingle_documents, run_tasks)
     bits_apart = np.unpackbits((codes[a] ^ codes[b])[:, None].view(np.uint8), axis=1).sum(axis=1)
     return estimated(corpus, documents[a], documents[b], 1 - bits_apart / _CODE_BITS, 0.0)
 
 
-def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:
     """Chowdhury et al.: documents whose words of middling frequency are the same."""
     words = corpus.words
     assert words is not None
-    keys = IMATCH.key(words, _vocabulary(words, map_parts), config.signatures)
+    keys = IMATCH.key(words, _vocabulary(words, run_tasks), config.signatures)
     keys[~corpus.wanted] = 0
     groups = postings_of(keys)
     known = np.flatnonzero((keys[groups.rows[groups.first[:-1]]] != 0) & (np.diff(groups.first) > 1))
@@ -165,24 +165,24 @@ def _by_imatch(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapPa
     return estimated(corpus, a, b, np.ones(len(a)), 0.0)
 
 
-def _by_spotsigs(corpus: Corpus, config: Config, to_verify: bool, map_parts: MapParts) -> Found:
+def _by_spotsigs(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:
     """Theobald et al.: documents whose sets of spots are similar."""
     words = corpus.words
     assert words is not None
-    spots = SPOTSIGS.hashes(words, _vocabulary(words, map_parts), config.signatures)
+    spots = SPOTSIGS.hashes(words, _vocabulary(words, run_tasks), config.signatures)
     spots = shingle_tokens(TypeTokens(spots.hashes, spots.first), 1, distinct=True)
     sizes = np.diff(spots.first)
     limits = resemblance_limits(resemblance_limit(config), Fraction(0), int(sizes.max(initial=0)))
     outcome = join_documents(
-        spots, limits, corpus.wanted, corpus.side, config.resemblance.max_shingle_documents, False, map_parts
+        spots, limits, corpus.wanted, corpus.side, config.resemblance.max_shingle_documents, False, run_tasks
     )
     pairs = outcome.pairs
     return Found(resemblances(sizes, pairs.a, pairs.b, pairs.overlap), outcome.by_common)
 
 
-def _vocabulary(words: TypeTokens, map_parts: MapParts) -> Vocabulary:
+def _vocabulary(words: TypeTokens, run_tasks: RunTasks) -> Vocabulary:
     numbers = np.arange(len(words), dtype=np.int32)
-    return count_vocabulary(words, numbers, numbers, len(words), map_parts)
+    return count_vocabulary(words, numbers, numbers, len(words), run_tasks)
 
 
 def _pairs_of_groups(

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import join as kernels
 from ibidem.resemblance.limits import OverlapLimits
 from ibidem.signatures import HashSets
 
-_N_PARTS = 32
+_N_TASKS = 32
 
 Numbers = NDArray[np.int64]
 
@@ -48,7 +48,7 @@ def joined(parts: Sequence[Duplicates]) -> Duplicates:
 
 
 def set_overlaps(
-    sets: HashSets, a: NDArray[np.int32], b: NDArray[np.int32], limits: OverlapLimits, map_parts: MapParts = in_turn
+    sets: HashSets, a: NDArray[np.int32], b: NDArray[np.int32], limits: OverlapLimits, run_tasks: RunTasks = in_turn
 ) -> NDArray[np.int64]:
     """Return how many shingles the documents of each pair share, or -1 where they are fewer than the limits ask for."""
     documents, places = np.unique(np.concatenate([a, b]), return_inverse=True)
@@ -62,16 +62,14 @@ def set_overlaps(
             keys[start[i] : start[i + 1]] = sets.hashes[begin : begin + sizes[i]]
             keys[start[i] : start[i + 1]].sort()
 
-    list(map_parts(fetch, split_by_cost(sizes + 1, _N_PARTS)))
+    list(run_tasks(fetch, split_by_cost(sizes + 1, _N_TASKS)))
     overlaps = np.empty(len(a), np.int64)
     of_a, of_b = places[: len(a)], places[len(a) :]
 
     def count(part: tuple[int, int]) -> None:
-        kernels.count_overlaps(
-            keys, start, sizes, of_a, of_b, limits.needed_by_sum, limits.needed_by_small, *part, overlaps
-        )
+        kernels.count_overlaps(keys, start, sizes, of_a, of_b, limits.needed_by_sum, limits.needed_by_small, *part, overlaps)
 
-    list(map_parts(count, split_by_cost(sizes[of_a] + sizes[of_b], _N_PARTS)))
+    list(run_tasks(count, split_by_cost(sizes[of_a] + sizes[of_b], _N_TASKS)))
     return overlaps
 
 

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import frequent_shingles as kernels
 from ibidem.signatures import HashSets
 
 MOST_MET = 8  # common shingles of a document at which it meets others
 
-_N_PARTS = 64
+_N_TASKS = 64
 _N_TABLES = 2
 _MIN_TABLE_BITS, _MAX_TABLE_BITS = 10, 30
 
@@ -61,7 +61,7 @@ def rough_table_bits(n_hashes: int, max_documents: int) -> int:
     return int(np.clip((8 * n_hashes // max_documents).bit_length(), _MIN_TABLE_BITS, _MAX_TABLE_BITS))
 
 
-def find_common(sets: HashSets, wanted: NDArray[np.bool_], max_documents: int, map_parts: MapParts = in_turn) -> CommonShingles:
+def find_common(sets: HashSets, wanted: NDArray[np.bool_], max_documents: int, run_tasks: RunTasks = in_turn) -> CommonShingles:
     """Return the shingles that more than `max_documents` of the wanted documents have."""
     none = np.empty(0, np.uint64)
     if np.count_nonzero(wanted) <= max_documents:
@@ -81,14 +81,14 @@ def find_common(sets: HashSets, wanted: NDArray[np.bool_], max_documents: int, m
         n = kernels.select_marked(sets.hashes, sets.first, wanted, *part, table_bits, marks, mine.room)
         return np.unique(mine.room[:n], return_counts=True)
 
-    counters, *others = map_parts(count, split_by_cost(sizes + 1, _N_TABLES))
+    counters, *others = run_tasks(count, split_by_cost(sizes + 1, _N_TABLES))
     for other in others:
         counters += other
     marks = counters > max_documents
     if not marks.any():
         return CommonShingles.of(none)
     mine = local()
-    hashes, counts = zip(*map_parts(select, split_by_cost(sizes + 1, _N_PARTS)), strict=True)
+    hashes, counts = zip(*run_tasks(select, split_by_cost(sizes + 1, _N_TASKS)), strict=True)
     return CommonShingles.of(common_of(np.concatenate(hashes), np.concatenate(counts), max_documents))
 
 
@@ -103,7 +103,7 @@ def find_meetings(
     sets: HashSets,
     wanted: NDArray[np.bool_],
     probe_prefix: NDArray[np.int64],
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> Meetings:
     """Return at which common shingles the wanted documents meet others.
 
@@ -124,9 +124,9 @@ def find_meetings(
     def fill(part: tuple[int, int]) -> None:
         kernels.list_first_members(sets.hashes, sets.first, *part, *shingles, first, listed)
 
-    list(map_parts(count, split_by_cost(sizes + 1, _N_PARTS)))
+    list(run_tasks(count, split_by_cost(sizes + 1, _N_TASKS)))
     n_met = np.clip(np.minimum(probe_prefix - (sizes - counts), counts), 0, MOST_MET)
     first = starts_of(n_met)
     listed = np.empty(int(first[-1]), np.int64)
-    list(map_parts(fill, split_by_cost(np.where(n_met > 0, sizes, 1), _N_PARTS)))
+    list(run_tasks(fill, split_by_cost(np.where(n_met > 0, sizes, 1), _N_TASKS)))
     return Meetings(np.repeat(np.arange(len(sizes)), n_met), listed)

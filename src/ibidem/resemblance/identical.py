@@ -9,9 +9,7 @@ from ibidem.resemblance.candidates import Corpus, Found
 from ibidem.resemblance.comparison import Duplicates, joined
 
 
-def representatives(
-    digests: NDArray[np.uint64], side: NDArray[np.int8], rank: NDArray[np.int64]
-) -> NDArray[np.int32]:
+def representatives(digests: NDArray[np.uint64], side: NDArray[np.int8], rank: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return for every document the one of lowest rank among those of its side with the same digest.
 
     Documents with digest 0 have no words; each stands for itself.

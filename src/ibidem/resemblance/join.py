@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.frequent_shingles import CommonShingles, Meetings, find_common, find_meetings
 from ibidem.resemblance.kernels import join as kernels
 from ibidem.resemblance.leaders import Columns, SizedDocuments, pairs_with_leaders
@@ -23,7 +23,7 @@ from ibidem.resemblance.limits import OverlapLimits
 from ibidem.resemblance.prune import SharedShingles, prune
 from ibidem.signatures import HashSets
 
-_N_PARTS = 64
+_N_TASKS = 64
 _N_TABLES = 2  # of counts up to 127 each: together they fit into a byte
 _ROOM = 1 << 14
 
@@ -65,7 +65,7 @@ def join_documents(
     side: NDArray[np.int8],
     max_documents: int,
     whole: bool = False,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> JoinedPairs:
     """Return the pairs of wanted documents whose sets of shingles share as many as the limits ask for.
 
@@ -76,18 +76,18 @@ def join_documents(
     sizes = np.diff(sets.first)
     by_common = np.zeros(len(sizes), np.bool_)
     bounds = limits.bounds(sizes)
-    common = find_common(sets, wanted, max_documents, map_parts)
-    meetings = find_meetings(common, sets, wanted, bounds.probe_prefix, map_parts)
+    common = find_common(sets, wanted, max_documents, run_tasks)
+    meetings = find_meetings(common, sets, wanted, bounds.probe_prefix, run_tasks)
     # Those that meet at common shingles stay, with or without a partner: who leads must not depend on who was taken out.
     least_shared = bounds.least_shared.copy()
     least_shared[meetings.document] = 0
-    shared = prune(sets, wanted, least_shared, map_parts)
+    shared = prune(sets, wanted, least_shared, run_tasks)
     if len(shared.documents) < 2:
         none = np.empty(0, np.int32)
         return JoinedPairs(DocumentPairs(none, none, none.astype(np.int64)), by_common)
-    ranked = _rank_documents(shared, sizes, side, common, limits, whole, map_parts)
-    found = _pair_all(ranked, limits, map_parts)
-    found.append(_pair_through_common(ranked, meetings, limits, map_parts))
+    ranked = _rank_documents(shared, sizes, side, common, limits, whole, run_tasks)
+    found = _pair_all(ranked, limits, run_tasks)
+    found.append(_pair_through_common(ranked, meetings, limits, run_tasks))
     by_common[ranked.document[np.concatenate(found[-1][:2])]] = True
     a, b, overlap = (np.concatenate(columns) for columns in zip(*found, strict=True))
     return JoinedPairs(sorted_pairs(ranked.document[a], ranked.document[b], overlap.astype(np.int64)), by_common)
@@ -112,13 +112,13 @@ def _rank_documents(
     common: CommonShingles,
     limits: OverlapLimits,
     whole: bool,
-    map_parts: MapParts,
+    run_tasks: RunTasks,
 ) -> _Ranked:
     order = np.argsort(sizes[shared.documents], kind="stable")
     document = shared.documents[order].astype(np.int32)
     size = sizes[document]
     start, n_shared = shared.shingles.first[:-1][order], np.diff(shared.shingles.first)[order]
-    keys = _sorted_keys(shared.shingles, common, map_parts)
+    keys = _sorted_keys(shared.shingles, common, run_tasks)
     bounds = limits.bounds(size)
     # Shingles that no other document has come first in the order: they take up places, but lead nowhere.
     n_probe = n_shared.copy() if whole else np.maximum(bounds.probe_prefix - (size - n_shared), 0)
@@ -135,7 +135,7 @@ def _rank_documents(
     return _Ranked(document, sized, smallest_rank, rank_bits, prefix_first, entries)
 
 
-def _sorted_keys(sets: HashSets, common: CommonShingles, map_parts: MapParts) -> NDArray[np.uint64]:
+def _sorted_keys(sets: HashSets, common: CommonShingles, run_tasks: RunTasks) -> NDArray[np.uint64]:
     """Return the shingles of every document as keys, whose top bits say how many documents have them, sorted by document."""
     hashes, first = sets.hashes, sets.first
     table_bits = max(10, len(hashes).bit_length() + 1)
@@ -152,14 +152,14 @@ def _sorted_keys(sets: HashSets, common: CommonShingles, map_parts: MapParts) ->
         for document in range(*part):
             keys[first[document] : first[document + 1]].sort()
 
-    counters, *others = map_parts(count, split_by_cost(np.diff(first), _N_TABLES))
+    counters, *others = run_tasks(count, split_by_cost(np.diff(first), _N_TABLES))
     for other in others:
         counters += other
-    list(map_parts(make, split_by_cost(np.diff(first), _N_PARTS)))
+    list(run_tasks(make, split_by_cost(np.diff(first), _N_TASKS)))
     return keys
 
 
-def _pair_all(ranked: _Ranked, limits: OverlapLimits, map_parts: MapParts) -> list[Columns]:
+def _pair_all(ranked: _Ranked, limits: OverlapLimits, run_tasks: RunTasks) -> list[Columns]:
     """Return all pairs that shingles other than common ones lead to."""
     n, documents = len(ranked.document), ranked.sized
     n_listed = np.zeros(n, np.int64)
@@ -183,10 +183,10 @@ def _pair_all(ranked: _Ranked, limits: OverlapLimits, map_parts: MapParts) -> li
                 return a, b, overlap
             columns = tuple(np.concatenate([column, np.empty_like(column)]) for column in columns)
 
-    return list(map_parts(pair, split_by_cost(np.diff(ranked.prefix_first) + 1, _N_PARTS)))
+    return list(run_tasks(pair, split_by_cost(np.diff(ranked.prefix_first) + 1, _N_TASKS)))
 
 
-def _pair_through_common(ranked: _Ranked, meetings: Meetings, limits: OverlapLimits, map_parts: MapParts) -> Columns:
+def _pair_through_common(ranked: _Ranked, meetings: Meetings, limits: OverlapLimits, run_tasks: RunTasks) -> Columns:
     """Return the pairs that common shingles lead to."""
     if len(meetings.document) == 0:
         none = np.empty(0, np.int32)
@@ -195,4 +195,4 @@ def _pair_through_common(ranked: _Ranked, meetings: Meetings, limits: OverlapLim
     rank[ranked.document] = np.arange(len(ranked.document))
     # Those that are gone share nothing with any that is left, so they led nobody.
     left = np.flatnonzero(rank[meetings.document] >= 0)
-    return pairs_with_leaders(ranked.sized, meetings.shingle[left], rank[meetings.document[left]], limits, map_parts)
+    return pairs_with_leaders(ranked.sized, meetings.shingle[left], rank[meetings.document[left]], limits, run_tasks)

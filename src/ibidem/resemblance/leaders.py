@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import join as kernels
 from ibidem.resemblance.limits import OverlapLimits
 
 N_LEADERS = 16
-_N_PARTS = 32
+_N_TASKS = 32
 
 Columns = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 
@@ -37,7 +37,7 @@ def pairs_with_leaders(
     shingle: NDArray[np.int64],
     member: NDArray[np.int64],
     limits: OverlapLimits,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> Columns:
     """Return pairs of documents that meet at common shingles, with their overlap; a pair may come more than once.
 
@@ -65,7 +65,7 @@ def pairs_with_leaders(
     none = np.empty(0, np.int32)
     parts = [
         (none, none, none),
-        *(columns for found in map_parts(pair, split_by_cost(np.diff(first), _N_PARTS)) for columns in found),
+        *(columns for found in run_tasks(pair, split_by_cost(np.diff(first), _N_TASKS)) for columns in found),
     ]
     a, b, overlap = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return a, b, overlap

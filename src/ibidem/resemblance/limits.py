@@ -70,9 +70,7 @@ def resemblance_limits(min_similarity: Fraction, min_containment: Fraction, larg
     return OverlapLimits(by_sum, -(-p * _numbers(largest + 1) // q))
 
 
-def sampled_limits(
-    min_similarity: Fraction, min_containment: Fraction, miss_probability: float, largest: int
-) -> OverlapLimits:
+def sampled_limits(min_similarity: Fraction, min_containment: Fraction, miss_probability: float, largest: int) -> OverlapLimits:
     """Return limits for samples of shingles that duplicates miss at most so often; see `resemblance_limits`.
 
     Of Y sampled shingles of both documents together, the shared ones are binomial(Y, similarity); of those of one document,

@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.hashes import SEED, mix
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import sketches as sketch_kernels
 from ibidem.signatures.base import HashSets
 
-_N_PARTS = 64
+_N_TASKS = 64
 
 Signatures = NDArray[np.uint32]
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
-def minhash(sets: HashSets, n_permutations: int, map_parts: MapParts = in_turn, seed: int = 1) -> Signatures:
+def minhash(sets: HashSets, n_permutations: int, run_tasks: RunTasks = in_turn, seed: int = 1) -> Signatures:
     """Return the signature of every document, one row each: the least hash of its set under each permutation.
 
     The same seed gives the same permutations everywhere. The row of an empty set is all `sketch_kernels.EMPTY`, which stands
@@ -33,11 +33,11 @@ def minhash(sets: HashSets, n_permutations: int, map_parts: MapParts = in_turn, 
         minima = np.empty(n_permutations, np.uint32)
         sketch_kernels.take_minima(sets.hashes, sets.first, *part, offsets, factors, minima, flat)
 
-    list(map_parts(take, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)))
+    list(run_tasks(take, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)))
     return signatures
 
 
-def band_pairs(signatures: Signatures, n_bands: int, max_bucket: int, map_parts: MapParts = in_turn) -> Pairs:
+def band_pairs(signatures: Signatures, n_bands: int, max_bucket: int, run_tasks: RunTasks = in_turn) -> Pairs:
     """Return all pairs a < b of documents that agree in all components of at least one band, each once, in order.
 
     If more than `max_bucket` documents agree in a band, it gives only the pairs of the first of them with the others, so
@@ -61,7 +61,7 @@ def band_pairs(signatures: Signatures, n_bands: int, max_bucket: int, map_parts:
         return pairs
 
     found = np.empty(0, np.uint64)
-    for pairs in map_parts(pair, range(n_bands)):
+    for pairs in run_tasks(pair, range(n_bands)):
         found = np.union1d(found, pairs)  # at once: near copies agree in every band
     return (found >> np.uint64(32)).astype(np.int32), (found & np.uint64(0xFFFFFFFF)).astype(np.int32)
 

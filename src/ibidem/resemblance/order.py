@@ -13,11 +13,11 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import order as order_kernels
 from ibidem.signatures.base import HashSets
 
-_N_PARTS = 64
+_N_TASKS = 64
 _MOST_PAIRS = 1 << 16  # in a part
 
 
@@ -38,7 +38,7 @@ def order_overlaps(
     limit: Fraction,
     filter_bits: int = 256,
     paper_bound: bool = False,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> OrderScores:
     """Return the LCS length of every pair (a[i], b[i]) whose similarity reaches the limit.
 
@@ -51,7 +51,7 @@ def order_overlaps(
         raise ValueError(f"filter_bits = {filter_bits} is none of 0, 64, 128, 256")
     n_words = filter_bits // 64
     longest = int(np.diff(sequences.first).max(initial=1))
-    bitmaps = _make_bitmaps(sequences, n_words, map_parts)
+    bitmaps = _make_bitmaps(sequences, n_words, run_tasks)
     overlaps = np.empty(len(a), np.int32)
     mine = local()
 
@@ -66,10 +66,10 @@ def order_overlaps(
         return counts
 
     # Parts of so many pairs, not of equal cost: all pairs of a collection have no room for their costs beside them.
-    n_pairs = max(1, min(_MOST_PAIRS, -(-len(a) // _N_PARTS)))
+    n_pairs = max(1, min(_MOST_PAIRS, -(-len(a) // _N_TASKS)))
     parts = [(i, min(i + n_pairs, len(a))) for i in range(0, len(a), n_pairs)]
     counts = np.zeros(3, np.int64)
-    for part_counts in map_parts(compare, parts):
+    for part_counts in run_tasks(compare, parts):
         counts += part_counts
     return OrderScores(overlaps, *counts.tolist())
 
@@ -82,7 +82,7 @@ def order_similarity(sequence_a: NDArray[np.uint64], sequence_b: NDArray[np.uint
     return max(0, int(order_overlaps(both, pair[:1], pair[1:], Fraction(0), 0).overlaps[0]))
 
 
-def occurrence_hashes(sequences: HashSets, map_parts: MapParts = in_turn) -> HashSets:
+def occurrence_hashes(sequences: HashSets, run_tasks: RunTasks = in_turn) -> HashSets:
     """Return the sequences with repeats told apart: the first occurrence of h stays h, the second is mixed with 2, and so on.
 
     What two documents have in common as multisets they then have in common as sets, and r cannot exceed their Dice
@@ -98,11 +98,11 @@ def occurrence_hashes(sequences: HashSets, map_parts: MapParts = in_turn) -> Has
             mine.rooms = np.empty(n_slots, np.int32), np.empty(n_slots, np.uint64), np.empty(n_slots, np.int32)
         order_kernels.number_occurrences(sequences.hashes, sequences.first, *part, *mine.rooms, numbered)
 
-    list(map_parts(number, split_by_cost(np.diff(sequences.first) + 1, _N_PARTS)))
+    list(run_tasks(number, split_by_cost(np.diff(sequences.first) + 1, _N_TASKS)))
     return HashSets(numbered, sequences.first)
 
 
-def _make_bitmaps(sequences: HashSets, n_words: int, map_parts: MapParts) -> NDArray[np.uint64]:
+def _make_bitmaps(sequences: HashSets, n_words: int, run_tasks: RunTasks) -> NDArray[np.uint64]:
     """Return the bitmaps of all documents, one after the other."""
     bitmaps = np.empty((len(sequences.first) - 1) * n_words, np.uint64)
 
@@ -110,7 +110,7 @@ def _make_bitmaps(sequences: HashSets, n_words: int, map_parts: MapParts) -> NDA
         order_kernels.fill_bitmaps(sequences.hashes, sequences.first, *part, n_words, bitmaps)
 
     if n_words:
-        list(map_parts(fill, split_by_cost(np.diff(sequences.first) + 1, _N_PARTS)))
+        list(run_tasks(fill, split_by_cost(np.diff(sequences.first) + 1, _N_TASKS)))
     return bitmaps
 
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
 from ibidem.execution.spill import SpillingColumn
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import prune as prune_kernels
 from ibidem.signatures import HashSets
 
 _ROUNDS = 3
 _N_TABLES = 2  # each takes a sixteenth of the shingles' memory or more
-_N_PARTS = 256
+_N_TASKS = 256
 _MIN_TABLE_BITS, _MAX_TABLE_BITS = 10, 33
 
 
@@ -34,7 +34,7 @@ class SharedShingles:
 
 
 def prune(
-    sets: HashSets, wanted: NDArray[np.bool_], least_shared: NDArray[np.int64], map_parts: MapParts = in_turn
+    sets: HashSets, wanted: NDArray[np.bool_], least_shared: NDArray[np.int64], run_tasks: RunTasks = in_turn
 ) -> SharedShingles:
     """Return the wanted documents with at least `least_shared` shingles that stand in other wanted documents.
 
@@ -42,7 +42,7 @@ def prune(
     """
     documents = np.arange(len(wanted))
     for _ in range(_ROUNDS if len(documents) else 0):
-        n_kept, sets = _keep_shared(sets, wanted, least_shared, map_parts)
+        n_kept, sets = _keep_shared(sets, wanted, least_shared, run_tasks)
         chosen = n_kept > 0
         documents, least_shared = documents[chosen], least_shared[chosen]
         sets = without_empty(sets, chosen)
@@ -53,7 +53,7 @@ def prune(
 
 
 def sample(
-    sets: HashSets, wanted: NDArray[np.bool_], every: int, remainder: int = 0, map_parts: MapParts = in_turn
+    sets: HashSets, wanted: NDArray[np.bool_], every: int, remainder: int = 0, run_tasks: RunTasks = in_turn
 ) -> HashSets:
     """Return those shingles of the wanted documents whose hash leaves `remainder` when divided by `every`; of the others none.
 
@@ -65,7 +65,7 @@ def sample(
         n: int = prune_kernels.sample_hashes(sets.hashes, sets.first, wanted, divisor, rest, begin, end, kept, n_kept)
         return n
 
-    return _select(sets, choose, map_parts)[1]
+    return _select(sets, choose, run_tasks)[1]
 
 
 def without_empty(sets: HashSets, chosen: NDArray[np.bool_]) -> HashSets:
@@ -74,7 +74,7 @@ def without_empty(sets: HashSets, chosen: NDArray[np.bool_]) -> HashSets:
 
 
 def _keep_shared(
-    sets: HashSets, wanted: NDArray[np.bool_], least_shared: NDArray[np.int64], map_parts: MapParts
+    sets: HashSets, wanted: NDArray[np.bool_], least_shared: NDArray[np.int64], run_tasks: RunTasks
 ) -> tuple[NDArray[np.int64], HashSets]:
     table_bits = int(np.clip(len(sets.hashes).bit_length() + 2, _MIN_TABLE_BITS, _MAX_TABLE_BITS))
 
@@ -89,14 +89,14 @@ def _keep_shared(
         )
         return n
 
-    marks, *others = map_parts(mark, split_by_cost(np.diff(sets.first) + 1, _N_TABLES))
+    marks, *others = run_tasks(mark, split_by_cost(np.diff(sets.first) + 1, _N_TABLES))
     for other in others:
         prune_kernels.unite_marks(marks, other)
-    return _select(sets, choose, map_parts)
+    return _select(sets, choose, run_tasks)
 
 
 def _select(
-    sets: HashSets, choose: Callable[[int, int, NDArray[np.uint64], NDArray[np.int64]], int], map_parts: MapParts
+    sets: HashSets, choose: Callable[[int, int, NDArray[np.uint64], NDArray[np.int64]], int], run_tasks: RunTasks
 ) -> tuple[NDArray[np.int64], HashSets]:
     """Return the hashes that `choose` copies for some documents at a time, and how many there are by document."""
     n_kept = np.zeros(len(sets.first) - 1, np.int64)
@@ -110,7 +110,7 @@ def _select(
         return kept.copy()
 
     selected = SpillingColumn(np.uint64)
-    for part in map_parts(select, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)):
+    for part in run_tasks(select, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)):
         selected.append(part)
     first = starts_of(n_kept)
     return n_kept, HashSets(selected.finish(), first)

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.comparison import set_overlaps
 from ibidem.resemblance.join import DocumentPairs, join_documents
 from ibidem.resemblance.limits import resemblance_limits
@@ -97,7 +97,7 @@ def tune_sampling(
     max_documents: int,
     groups: Sequence[int] = GROUPS,
     ratios: Sequence[int] = RATIOS,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> list[SizeGroup]:
     """Return the size groups with the largest ratio each that keeps the promise, on these documents.
 
@@ -111,7 +111,7 @@ def tune_sampling(
     def join(chosen: HashSets, limit: Fraction, who: NDArray[np.bool_]) -> DocumentPairs:
         largest = int(np.diff(chosen.first).max(initial=0))
         limits = resemblance_limits(limit, Fraction(0), largest)
-        return join_documents(chosen, limits, who, none, max_documents, False, map_parts).pairs
+        return join_documents(chosen, limits, who, none, max_documents, False, run_tasks).pairs
 
     near = join(sets, min_similarity / 2, wanted)
     similarity = _similarities(near, sizes)
@@ -132,10 +132,10 @@ def tune_sampling(
         n_trials = min(every, _MOST_TRIALS)
         accepted, right = np.zeros(len(groups)), np.zeros(len(groups))
         for remainder in range(n_trials):
-            pairs = join(sample(sets, takes_part, every, remainder, map_parts), min_similarity, takes_part)
+            pairs = join(sample(sets, takes_part, every, remainder, run_tasks), min_similarity, takes_part)
             of_pair = _group_of_pairs(pairs, group_of)
             accepted += np.bincount(of_pair, minlength=len(groups)) / n_trials
-            is_right = _is_right(pairs, truth, sets, map_parts)
+            is_right = _is_right(pairs, truth, sets, run_tasks)
             right += np.bincount(of_pair[is_right], minlength=len(groups)) / n_trials
         chances = _acceptance(near, sizes, every, float(min_similarity))
         for group in list(open_groups):
@@ -187,12 +187,12 @@ def _choose(trials: list[list[Trial]], min_precision: float) -> list[int]:
     return chosen
 
 
-def _is_right(pairs: DocumentPairs, truth: _Truth, sets: HashSets, map_parts: MapParts) -> NDArray[np.bool_]:
+def _is_right(pairs: DocumentPairs, truth: _Truth, sets: HashSets, run_tasks: RunTasks) -> NDArray[np.bool_]:
     """Tell which pairs are duplicates: those known as some, and others that are when compared (common shingles list few)."""
     is_right: NDArray[np.bool_] = np.isin(_keys(pairs), truth.true)
     rest = np.flatnonzero(~is_right)
     limits = resemblance_limits(truth.limit, Fraction(0), int(np.diff(sets.first).max(initial=0)))
-    is_right[rest] = set_overlaps(sets, pairs.a[rest], pairs.b[rest], limits, map_parts) >= 0
+    is_right[rest] = set_overlaps(sets, pairs.a[rest], pairs.b[rest], limits, run_tasks) >= 0
     return is_right
 
 
@@ -210,9 +210,7 @@ def _group_of_pairs(pairs: DocumentPairs, group_of: NDArray[np.int64]) -> NDArra
     return np.maximum(group_of[pairs.a], group_of[pairs.b]) if len(pairs) else np.empty(0, np.int64)
 
 
-def _acceptance(
-    pairs: DocumentPairs, sizes: NDArray[np.int64], every: int, limit: float
-) -> NDArray[np.float64]:
+def _acceptance(pairs: DocumentPairs, sizes: NDArray[np.int64], every: int, limit: float) -> NDArray[np.float64]:
     """Return how probably a sample accepts each pair: of the shared shingles and of the others it holds binomially many, and
     the shared ones must be the wanted share. Drawn, not summed: documents may be huge.
     """

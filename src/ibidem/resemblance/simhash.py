@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import ranges
-from ibidem.execution.tasks import MapParts, in_turn, split_by_cost
+from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import sketches as sketch_kernels
 from ibidem.signatures.base import HashSets
 
-_N_PARTS = 64
+_N_TASKS = 64
 _CODE_BITS = 64
 _MAX_TABLES = 1000
 _SORT_COST = 30.0  # nanoseconds to bring a code into a table
@@ -28,14 +28,14 @@ Codes = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
 
 
-def simhash(sets: HashSets, map_parts: MapParts = in_turn) -> Codes:
+def simhash(sets: HashSets, run_tasks: RunTasks = in_turn) -> Codes:
     """Return the code of every document: bit i is set if more than half of its hashes have it; 0 for an empty set."""
     codes = np.empty(len(sets.first) - 1, np.uint64)
 
     def take(part: tuple[int, int]) -> None:
         sketch_kernels.vote(sets.hashes, sets.first, *part, np.empty(_CODE_BITS, np.uint64), codes)
 
-    list(map_parts(take, split_by_cost(np.diff(sets.first) + 1, _N_PARTS)))
+    list(run_tasks(take, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)))
     return codes
 
 
@@ -44,7 +44,7 @@ def near_codes(
     max_bits_apart: int,
     known: NDArray[np.bool_],
     max_bucket: int,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> tuple[Numbers, Numbers]:
     """Return all pairs a < b of known documents whose codes are at most `max_bits_apart` bits apart, each once, in order.
 
@@ -55,7 +55,7 @@ def near_codes(
     documents = np.flatnonzero(known)
     documents = documents[np.argsort(codes[documents], kind="stable")]
     distinct, first, sizes = np.unique(codes[documents], return_index=True, return_counts=True)
-    left, right = _near_distinct(distinct, max_bits_apart, map_parts)
+    left, right = _near_distinct(distinct, max_bits_apart, run_tasks)
 
     # A group of equal codes stands for its members, one that is too large for its first member.
     members = np.where(sizes > max_bucket, 1, sizes)
@@ -79,7 +79,7 @@ def _cross(
     return x_first[which] + at // n_y[which], y_first[which] + at % n_y[which]
 
 
-def _near_distinct(codes: Codes, max_bits_apart: int, map_parts: MapParts) -> tuple[Numbers, Numbers]:
+def _near_distinct(codes: Codes, max_bits_apart: int, run_tasks: RunTasks) -> tuple[Numbers, Numbers]:
     """Return the pairs of distinct codes at most so many bits apart, each once."""
     n = len(codes)
     tables = _choose_tables(n, max_bits_apart)
@@ -106,7 +106,7 @@ def _near_distinct(codes: Codes, max_bits_apart: int, map_parts: MapParts) -> tu
             found.append((left[:n_found].copy(), right[:n_found].copy()))
         return np.concatenate([one for one, _ in found]), np.concatenate([other for _, other in found])
 
-    found = list(map_parts(search, range(len(tables))))
+    found = list(run_tasks(search, range(len(tables))))
     return np.concatenate([left for left, _ in found]), np.concatenate([right for _, right in found])
 
 

@@ -55,10 +55,7 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co]):
 
     def __repr__(self) -> str:
         found = self.overview()
-        return (
-            f"<CleaningResult: {found.n_dropped} of {found.n_documents} documents and "
-            f"{found.n_removed_chars} characters go>"
-        )
+        return f"<CleaningResult: {found.n_dropped} of {found.n_documents} documents and {found.n_removed_chars} characters go>"
 
     @property
     def original(self) -> Any:

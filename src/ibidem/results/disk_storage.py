@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from ibidem.execution.disk.run import StoredRun
+from ibidem.execution.disk.run import DiskRun
 from ibidem.execution.flow import PartedTable
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Skipped
 from ibidem.results.disk_tables import CleanedTexts, DiskTable, DocumentTexts
@@ -31,7 +31,7 @@ class DiskBacking:
     storage: Literal["disk"] = "disk"
     documents = None
 
-    def __init__(self, run: StoredRun, tables: Mapping[str, DiskTable]) -> None:
+    def __init__(self, run: DiskRun, tables: Mapping[str, DiskTable]) -> None:
         self._run = run
         self._tables = tables
         self._is_closed = False

@@ -69,9 +69,7 @@ class TextTable(MemoryTable):
         return table
 
 
-def with_texts(
-    batch: pa.RecordBatch, texts: Callable[[pa.RecordBatch, str], Iterable[str]]
-) -> pa.RecordBatch:
+def with_texts(batch: pa.RecordBatch, texts: Callable[[pa.RecordBatch, str], Iterable[str]]) -> pa.RecordBatch:
     """Return a batch of passages with the texts of both sides."""
     columns = [pa.array(list(texts(batch, side)), field.type) for field, side in zip(TEXT_FIELDS, "ab", strict=True)]
     return pa.RecordBatch.from_arrays([*batch.columns, *columns], schema=pa.schema([*batch.schema, *TEXT_FIELDS]))
@@ -208,9 +206,7 @@ class MemoryBacking:
 
 def _decided_tables(removals: Removals, documents: Documents) -> dict[str, DecidedRows]:
     """Return what is removed and, where whole documents are, the members of all clusters."""
-    tables = {
-        "removed": DecidedRows(REMOVED, len(removals), lambda first, count: removals.rows(documents, first, count))
-    }
+    tables = {"removed": DecidedRows(REMOVED, len(removals), lambda first, count: removals.rows(documents, first, count))}
     members = removals.members(documents)
     if members is not None:
         tables["members"] = DecidedRows(

@@ -123,4 +123,3 @@ def removed_of(batches: Iterable[pa.RecordBatch]) -> tuple[int, int, int, int]:
         n_chars += int((batch["end"].to_numpy() - batch["start"].to_numpy()).sum())
         last = int(document[-1]) if len(document) else last
     return n_dropped, n_cut, n_removals, n_chars
-

@@ -79,9 +79,7 @@ class RunResult(Generic[TableT_co]):
     def _count(self) -> dict[str, int]:
         return {}
 
-    def _write(
-        self, folder: str | os.PathLike[str], tables: Mapping[str, Table], table_format: str, **more: Any
-    ) -> list[Path]:
+    def _write(self, folder: str | os.PathLike[str], tables: Mapping[str, Table], table_format: str, **more: Any) -> list[Path]:
         return self.backing.write(folder, tables, self.skipped, self.run() | more, table_format)
 
 

@@ -144,9 +144,7 @@ def as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
     return column.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else column.cast(kind)
 
 
-def in_schema(
-    batches: Iterable[pa.RecordBatch], schema: pa.Schema, columns: Sequence[str] | None
-) -> Iterator[pa.RecordBatch]:
+def in_schema(batches: Iterable[pa.RecordBatch], schema: pa.Schema, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
     """Yield stored batches with the columns of a schema, or some of these, in the types that users see."""
     chosen = schema if columns is None else pa.schema([schema.field(name) for name in columns])
     for batch in batches:

@@ -39,9 +39,7 @@ def with_texts(flow: Flow, passages: PartedTable, texts: PartedTable, layout: La
             np.argsort(tables[table][column].to_numpy()) for table, column in (("passages", "number"), ("cuts", "place"))
         )
         texts = [tables["cuts"]["text"].take(pa.array(by_place[side::2])) for side in (0, 1)]
-        yield Sent(
-            "passages", table_of([*tables["passages"].take(pa.array(order)).columns, *texts], _WITH_TEXTS), partition
-        )
+        yield Sent("passages", table_of([*tables["passages"].take(pa.array(order)).columns, *texts], _WITH_TEXTS), partition)
 
     asked = flow.reduce("passages-spans", {"passages": passages}, ask, {"asked": _SPANS})["asked"]
     cuts = lookup(flow, "passages-cut", asked, {"texts": texts}, cut, _TEXTS)

@@ -103,8 +103,7 @@ LANGUAGES: dict[str, dict[str, str]] = {
         " così poi infine però inoltre oggi ieri",
     },
     "pt": {
-        "before": "sr sra srs sras srta dr dra drs dras prof profa eng arq exmo exma ilmo p.ex cf vs trav pça cel gen"
-        " sto",
+        "before": "sr sra srs sras srta dr dra drs dras prof profa eng arq exmo exma ilmo p.ex cf vs trav pça cel gen sto",
         "number": "n nº n° núm num pág págs pag p pp art arts cap fig vol tab séc jan fev mar abr mai jun jul ago set"
         " out nov dez tel ed inc",
         "after": "etc ltda s.a cia jr e.u.a eua a.c d.c ibid op cit",
@@ -117,8 +116,7 @@ LANGUAGES: dict[str, dict[str, str]] = {
     "nl": {
         "before": "dhr mevr dr drs prof ing ir mr ds st bijv bv d.w.z o.a m.a.w t.a.v i.p.v m.b.t o.l.v t.o.v z.g"
         " resp ca vgl zgn jl incl excl evt",
-        "number": "nr nrs blz pag p art afb fig hfst deel dl tab jan febr feb mrt apr jun jul aug sept sep okt nov"
-        " dec tel vol",
+        "number": "nr nrs blz pag p art afb fig hfst deel dl tab jan febr feb mrt apr jun jul aug sept sep okt nov dec tel vol",
         "after": "enz etc e.d e.a n.v b.v v.chr n.chr a.s",
         "openers": "de het een hij zij ze wij we jij je u ik dit dat deze die er hier daar wie wat waar wanneer waarom"
         " hoe welke en maar of want als toen omdat hoewel terwijl in op aan bij met na naar van voor door"

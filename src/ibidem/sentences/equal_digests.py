@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection, text_buffers
 from ibidem.columns.postings import postings_of
-from ibidem.execution.tasks import MapParts
+from ibidem.execution.tasks import RunTasks
 from ibidem.sentences import CheckKey, Checks, settle_digests
 from ibidem.sentences.kernels.checks import find_unlike
 
 Numbers = NDArray[np.int32]
 
 
-def settle_sentences(collection: Collection, map_parts: MapParts) -> Collection:
+def settle_sentences(collection: Collection, run_tasks: RunTasks) -> Collection:
     """Return the collection with digests that only sentences of equal words share.
 
     Digests of sentences that were made to collide are replaced.
@@ -26,26 +26,26 @@ def settle_sentences(collection: Collection, map_parts: MapParts) -> Collection:
     rows = groups.rows
     heads = np.repeat(rows[groups.first[:-1]], np.diff(groups.first))
     key = CheckKey.drawn()
-    if _are_equal(collection, rows, heads, key, map_parts):
+    if _are_equal(collection, rows, heads, key, run_tasks):
         return collection
-    checks = _checks(collection, rows, key, map_parts, by_words=True)
+    checks = _checks(collection, rows, key, run_tasks, by_words=True)
     digest = collection.digest.copy()
     digest[rows] = settle_digests(collection.digest[rows], checks.of[checks.place[rows]], collection.digest)
     return dataclasses.replace(collection, digest=digest)
 
 
-def are_equal(collection: Collection, sentences: Numbers, others: Numbers, map_parts: MapParts) -> bool:
+def are_equal(collection: Collection, sentences: Numbers, others: Numbers, run_tasks: RunTasks) -> bool:
     """Say whether all sentences have the same words as the others, pair by pair.
 
     They are compared byte by byte, and where they differ there, word by word. Both go by checks of 122 bits under a key that
     is drawn for this.
     """
-    return _are_equal(collection, sentences, others, CheckKey.drawn(), map_parts)
+    return _are_equal(collection, sentences, others, CheckKey.drawn(), run_tasks)
 
 
-def _are_equal(collection: Collection, sentences: Numbers, others: Numbers, key: CheckKey, map_parts: MapParts) -> bool:
+def _are_equal(collection: Collection, sentences: Numbers, others: Numbers, key: CheckKey, run_tasks: RunTasks) -> bool:
     for by_words in (False, True):
-        checks = _checks(collection, np.concatenate([sentences, others]), key, map_parts, by_words)
+        checks = _checks(collection, np.concatenate([sentences, others]), key, run_tasks, by_words)
         unlike = np.empty(len(sentences), np.int64)
         unlike = unlike[: find_unlike(checks.of, checks.place, sentences, others, unlike)]
         sentences, others = sentences[unlike], others[unlike]
@@ -59,9 +59,7 @@ class _SomeChecks(NamedTuple):
     place: Numbers
 
 
-def _checks(
-    collection: Collection, sentences: Numbers, key: CheckKey, map_parts: MapParts, by_words: bool
-) -> _SomeChecks:
+def _checks(collection: Collection, sentences: Numbers, key: CheckKey, run_tasks: RunTasks, by_words: bool) -> _SomeChecks:
     """Return the checks of some sentences, each made once."""
     is_wanted = np.zeros(len(collection.digest), np.bool_)
     is_wanted[sentences] = True
@@ -77,4 +75,4 @@ def _checks(
 
     place = np.empty(len(is_wanted), np.int32)
     place[wanted] = np.arange(len(wanted), dtype=np.int32)
-    return _SomeChecks(np.concatenate([np.empty((0, 2), np.uint64), *map_parts(check, range(len(collection.batches)))]), place)
+    return _SomeChecks(np.concatenate([np.empty((0, 2), np.uint64), *run_tasks(check, range(len(collection.batches)))]), place)

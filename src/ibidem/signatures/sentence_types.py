@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.execution.tasks import MapParts, in_turn
+from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.signatures import kernels
 
 _PART_BITS = 2  # fixed, so that numbers do not depend on how many workers count
@@ -72,7 +72,7 @@ class NumberedHashes:
     counts: NDArray[np.int32]
 
 
-def number_hashes(hashes: NDArray[np.uint64], map_parts: MapParts = in_turn) -> NumberedHashes:
+def number_hashes(hashes: NDArray[np.uint64], run_tasks: RunTasks = in_turn) -> NumberedHashes:
     """Number the distinct hashes; the numbers do not depend on how the work is shared."""
     ids = np.empty(len(hashes), np.int32)
 
@@ -80,7 +80,7 @@ def number_hashes(hashes: NDArray[np.uint64], map_parts: MapParts = in_turn) -> 
         distinct, counts, n = kernels.number_tokens(hashes, np.uint64(part), _PART_BITS, ids)
         return distinct[:n], counts[:n]
 
-    parts = list(map_parts(number, range(1 << _PART_BITS)))
+    parts = list(run_tasks(number, range(1 << _PART_BITS)))
     starts = np.cumsum([0, *(len(distinct) for distinct, _ in parts)]).astype(np.int32)
     kernels.shift_numbers(hashes, _PART_BITS, starts, ids)
     return NumberedHashes(ids, np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts]))
@@ -91,10 +91,10 @@ def count_vocabulary(
     of_sentence: NDArray[np.int32],
     document: NDArray[np.int32],
     n_documents: int,
-    map_parts: MapParts = in_turn,
+    run_tasks: RunTasks = in_turn,
 ) -> Vocabulary:
     """Number the distinct tokens and count how often, and in how many documents, each one stands in the collection."""
-    numbered = number_hashes(types.tokens, map_parts)
+    numbered = number_hashes(types.tokens, run_tasks)
     n = len(numbered.hashes)
     counts, document_counts = np.zeros(n, np.int64), np.zeros(n, np.int32)
     last_document = np.full(n, -1, np.int32)

@@ -17,7 +17,7 @@ import pytest
 
 from ibidem.errors import ResourceError
 from ibidem.execution.disk import disk_flow
-from ibidem.execution.disk.disk_flow import StoredFlow
+from ibidem.execution.disk.disk_flow import DiskFlow
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
 from ibidem.execution.flow import PartedTable, Sent
 from ibidem.execution.progress import Progress, Step
@@ -42,11 +42,11 @@ def table(numbers: Any) -> pa.Table:
     return pa.table({"number": pa.array(np.asarray(numbers, np.int64))})
 
 
-def new_flow(folder: Path, workers: int = 2, n_task_bytes: int = LARGE, progress: Progress | None = None) -> StoredFlow:
-    return StoredFlow(StageStore(folder, 1 << 20), 4, workers, n_task_bytes, progress or Progress())
+def new_flow(folder: Path, workers: int = 2, n_task_bytes: int = LARGE, progress: Progress | None = None) -> DiskFlow:
+    return DiskFlow(StageStore(folder, 1 << 20), 4, workers, n_task_bytes, progress or Progress())
 
 
-def given(flow: StoredFlow, sizes: Mapping[int, int], stage: str = "given") -> PartedTable:
+def given(flow: DiskFlow, sizes: Mapping[int, int], stage: str = "given") -> PartedTable:
     """Store rows: so many in each partition."""
     begun = flow.store.begin(stage, {"numbers": NUMBERS})
     if isinstance(begun, FinishedStage):
@@ -56,7 +56,7 @@ def given(flow: StoredFlow, sizes: Mapping[int, int], stage: str = "given") -> P
     return begun.finish().blocks["numbers"]
 
 
-def collected(flow: StoredFlow, blocks: PartedTable) -> list[int]:
+def collected(flow: DiskFlow, blocks: PartedTable) -> list[int]:
     found: list[int] = flow.collect(blocks)["number"].to_pylist()
     return found
 
@@ -171,7 +171,7 @@ def test_without_memory_everything_runs_one_by_one(tmp_path: Path) -> None:
 
 
 def test_a_task_waits_while_memory_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    flow = StoredFlow(StageStore(tmp_path, 1 << 20), 4, 4, LARGE, Progress(), n_most_bytes=1000)
+    flow = DiskFlow(StageStore(tmp_path, 1 << 20), 4, 4, LARGE, Progress(), n_most_bytes=1000)
     given_blocks = given(flow, dict.fromkeys(range(12), 8))
     n_used = 990
     monkeypatch.setattr(disk_flow, "used_memory", lambda: n_used)
@@ -186,7 +186,7 @@ def test_a_task_waits_while_memory_is_short(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_task_begins_as_soon_as_memory_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    flow = StoredFlow(StageStore(tmp_path, 1 << 20), 4, 2, LARGE, Progress(), n_most_bytes=1000)
+    flow = DiskFlow(StageStore(tmp_path, 1 << 20), 4, 2, LARGE, Progress(), n_most_bytes=1000)
     second_begun = threading.Event()
     begun: list[int] = []
     # Short only while the first task has just begun: nothing ends that could wake who waits.

@@ -78,9 +78,7 @@ def opened() -> Iterator[Callable[..., Served]]:
 
 
 @contextmanager
-def running(
-    served: Served, access: Access, limits: Limits | None = None, verbose: bool = False
-) -> Iterator[str]:
+def running(served: Served, access: Access, limits: Limits | None = None, verbose: bool = False) -> Iterator[str]:
     """Run the app in a thread, on a port of its own; yield its address. It ends in time, whatever is still open."""
     streams, admission = Streams(served.log), Admission(limits)
     with bind("127.0.0.1", 0) as listening:

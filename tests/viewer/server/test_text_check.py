@@ -130,7 +130,7 @@ def test_what_cannot_be_checked_is_refused_in_words(reader: httpx.Client, body: 
         (b'{"text": "\\ud800"}', "application/json", 422, "text contains half a character"),
         (b'{"\\ud800": "x"}', "application/json", 422, "is not the name of a field"),
         (b'{"text": ' + b"[" * 100_000, "application/json", 422, "text must be text, not a list"),
-        (b"{" + b"\"a\": 1, " * 100_000 + b"\"text\": 1}", "application/json", 422, "more than 20 fields"),
+        (b"{" + b'"a": 1, ' * 100_000 + b'"text": 1}', "application/json", 422, "more than 20 fields"),
         (b"\xff\xfe\xfd", "application/json", 422, "not JSON"),
         (b"\xff\xfe", "text/plain", 422, "this is no text in UTF-8"),
         (b"\xff", "text/plain; charset=us-ascii", 422, "this is no text in US-ASCII"),
@@ -169,9 +169,7 @@ def test_an_index_says_what_it_is_made_of(client: httpx.Client) -> None:
     assert "path" not in info
 
 
-def test_many_sources_are_capped_and_counted(
-    app_over: AppMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_sources_are_capped_and_counted(app_over: AppMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_check, "MOST_SOURCES", 5)
     copies = [{"id": f"copy {n}", "text": text(1, 2, 3, 4)} for n in range(20)]
     with ibidem.Index(tmp_path / "copies.idx") as index:

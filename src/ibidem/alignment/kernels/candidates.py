@@ -144,7 +144,7 @@ def count_meetings(keys, sizes):
 
 
 @outer_kernel
-def list_meetings(keys, most_places, documents, side, kin, counting, first, meetings):
+def list_meetings(keys, most_places, documents, side, group_numbers, counting, first, meetings):
     """List the bonds that meet in two documents, by the first one's document; of document d [first[d], first[d + 1]).
 
     Called twice: `counting` fills `first`, then the meetings (bond of a, bond of b) are written.
@@ -162,7 +162,7 @@ def list_meetings(keys, most_places, documents, side, kin, counting, first, meet
                         continue
                     if len(side) > 0 and side[left] == side[right]:
                         continue
-                    if len(kin) > 0 and kin[left] >= 0 and kin[left] == kin[right]:
+                    if len(group_numbers) > 0 and group_numbers[left] >= 0 and group_numbers[left] == group_numbers[right]:
                         continue
                     if counting:
                         first[left + 1] += 1

@@ -1,4 +1,4 @@
-"""Rounds of deciding rows: rows ask their slots who stands there, slots gather what is known of their rows.
+"""SampleRatios of deciding rows: rows ask their slots who stands there, slots gather what is known of their rows.
 
 At home are the *pairs*: each row that waits, beside each of its slots. By slot are the first places that are known to stay.
 In a round every partition tells each slot in which it has a row that waits its first undecided one, and its first row that

@@ -1,4 +1,4 @@
-"""The table of documents: marks added up at home, and clusters of documents that are copies of one another as wholes."""
+"""The table of documents: coverage added up at home, and clusters of documents that are copies of one another as wholes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ibidem.columns.parted_tables import collection_of, in_order, table_of
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.model import DOCUMENTS
-from ibidem.passages.coverage import Marks
+from ibidem.passages.coverage import Coverage
 
 CLUSTERED = pa.schema([("document", pa.int64()), ("root", pa.int64()), ("cluster", pa.int64())])
 _COUNTED = pa.schema([("partition", pa.int64()), ("n_clusters", pa.int64())])
@@ -47,7 +47,7 @@ def number_components(flow: Flow, name: str, edges: Sequence[PartedTable], layou
 
 
 def sum_up(
-    flow: Flow, documents: PartedTable, marks: Sequence[PartedTable], clustered: PartedTable, layout: Layout
+    flow: Flow, documents: PartedTable, coverage: Sequence[PartedTable], clustered: PartedTable, layout: Layout
 ) -> PartedTable:
     """Return the table of documents, those of the inputs, in reading order."""
 
@@ -55,10 +55,13 @@ def sum_up(
         table = in_order(tables["documents"])
         numbers = table["document"].to_numpy()
         collection = collection_of(table, layout)
-        whole = Marks(collection)
-        at = whole.first[np.searchsorted(numbers, tables["marks"]["document"].to_numpy())] + tables["marks"]["slot"].to_numpy()
-        np.add.at(whole.elsewhere, at, tables["marks"]["elsewhere"].to_numpy())
-        np.add.at(whole.before, at, tables["marks"]["before"].to_numpy())
+        whole = Coverage(collection)
+        at = (
+            whole.first[np.searchsorted(numbers, tables["coverage"]["document"].to_numpy())]
+            + tables["coverage"]["slot"].to_numpy()
+        )
+        np.add.at(whole.elsewhere, at, tables["coverage"]["elsewhere"].to_numpy())
+        np.add.at(whole.before, at, tables["coverage"]["before"].to_numpy())
         shares = whole.shares()
         cluster = np.full(len(numbers), -1, np.int64)
         cluster[np.searchsorted(numbers, tables["clustered"]["document"].to_numpy())] = tables["clustered"][
@@ -75,5 +78,5 @@ def sum_up(
         ]
         yield Sent("documents", table_of(columns, _DOCUMENTS).slice(0, collection.n_input), partition)
 
-    inputs: Inputs = {"documents": documents, "marks": marks, "clustered": clustered}
+    inputs: Inputs = {"documents": documents, "coverage": coverage, "clustered": clustered}
     return flow.reduce("documents", inputs, total, {"documents": _DOCUMENTS})["documents"]

@@ -7,11 +7,12 @@ from ibidem.execution.compiler import outer_kernel
 
 @outer_kernel
 def list_meetings(
-    place, first, number, may_meet, documents, homes, groups, homes_a_group, n_groups, same_document, n_input, n_buckets, room,
+    place, first, number, may_meet, documents, homes, regions, homes_per_region, n_regions,
+    same_document, n_input, n_buckets, room,
 ):  # fmt: skip
     """Write place * `n_buckets` + bucket for the places from `place` on and the buckets where each meets others of its set.
 
-    Documents rise in a set of places, so their homes and groups of homes do too. With a reference (`n_input` not below 0) two
+    Documents rise in a set of places, so their homes and regions of homes do too. With a reference (`n_input` not below 0) two
     documents of one side do not meet. Ends where the room, which is enough for one set, might not do; returns the place to go
     on with, and how many were written.
     """
@@ -28,13 +29,13 @@ def list_meetings(
             if documents[i] == documents[j]:
                 if i == j or not same_document:
                     continue
-                bucket = homes[j] * n_groups + groups[j]
+                bucket = homes[j] * n_regions + regions[j]
             elif n_input >= 0 and (documents[i] < n_input) == (documents[j] < n_input):
                 continue
             else:
                 a, b = min(i, j), max(i, j)
-                home = homes[a] if groups[b] - groups[a] <= 1 else groups[a] * homes_a_group  # see `Layout`
-                bucket = home * n_groups + groups[b]
+                home = homes[a] if regions[b] - regions[a] <= 1 else regions[a] * homes_per_region  # see `Layout`
+                bucket = home * n_regions + regions[b]
             if bucket != last:
                 last = bucket
                 room[n] = j * n_buckets + bucket

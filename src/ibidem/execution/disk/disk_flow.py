@@ -25,7 +25,7 @@ _TIMES_ITS_INPUT = 6
 _LOOK_SECONDS = 0.2
 
 
-class StoredFlow:
+class DiskFlow:
     """A flow over the stages of a store. `n_task_bytes` is what tasks may hold together; one that needs more runs alone.
 
     Above `n_wanted_bytes`, what the process has freed is given back to the system every now and then, as tasks emit tables.
@@ -121,9 +121,7 @@ class _Task:
 class _Runner:
     """Runs tasks side by side as long as their memory allows it. The first error ends them all."""
 
-    def __init__(
-        self, writer: StageWriter, workers: int, n_task_bytes: int, n_wanted_bytes: int, n_most_bytes: int
-    ) -> None:
+    def __init__(self, writer: StageWriter, workers: int, n_task_bytes: int, n_wanted_bytes: int, n_most_bytes: int) -> None:
         self._writer = writer
         self._workers = workers
         self._n_task_bytes = n_task_bytes

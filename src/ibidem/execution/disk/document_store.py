@@ -24,7 +24,7 @@ from ibidem.model import Skipped
 # Names of sources as they are: chunks are put together, and each has other names.
 READ = pa.schema([f if f.name != "source" else pa.field("source", pa.large_string(), nullable=False) for f in NUMBERED])
 # Documents of one home and of a group of later ones meet in one task: small groups are little to hold, many are much to do.
-_LEAST_HOMES_A_GROUP, _MOST_GROUPS = 4, 32
+_LEAST_HOMES_PER_REGION, _MOST_GROUPS = 4, 32
 _BYTES_A_DOCUMENT = 128  # beside its text: many tiny documents weigh more than their texts
 
 
@@ -87,8 +87,8 @@ def store_documents(
 
 def _as_told(blocks: PartedTable, told: Mapping[str, Any]) -> ReadDocuments:
     first = np.array(told["first_of_home"], np.int64)
-    homes_a_group = max(_LEAST_HOMES_A_GROUP, -(-len(first) // _MOST_GROUPS))
-    layout = Layout(told["n_documents"], told["n_input"], max(1, len(first)), first, homes_a_group)
+    homes_per_region = max(_LEAST_HOMES_PER_REGION, -(-len(first) // _MOST_GROUPS))
+    layout = Layout(told["n_documents"], told["n_input"], max(1, len(first)), first, homes_per_region)
     skipped = [Skipped(**record) for record in told["skipped"]]
     unread = [UnreadTimes(**unread) for unread in told["unread_times"]]
     return ReadDocuments(blocks, layout, skipped, unread, told["n_input_chars"], told["has_cleaned_texts"])

@@ -11,7 +11,7 @@ from typing import Any
 from ibidem.config import Config, DocumentsConfig
 from ibidem.config.quantities import size_of
 from ibidem.errors import NoDocumentsError, UsageError
-from ibidem.execution.disk.disk_flow import StoredFlow
+from ibidem.execution.disk.disk_flow import DiskFlow
 from ibidem.execution.disk.document_store import store_documents
 from ibidem.execution.disk.stage_store import StageStore
 from ibidem.execution.disk.work_folder import WorkFolder
@@ -32,12 +32,12 @@ _MANY_PARTS = 256
 _LEAST_HOME_BYTES, _MOST_HOME_BYTES = 1 << 20, 128 << 20
 
 
-class StoredRun(Run):
+class DiskRun(Run):
     """Reads the inputs into the work folder. Used in a with block; a result that lives on takes the work folder over."""
 
     documents: PartedTable
     layout: Layout
-    flow: StoredFlow
+    flow: DiskFlow
 
     def __init__(
         self, verb: str, inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None = None
@@ -90,7 +90,7 @@ class StoredRun(Run):
             if n_documents == 0:
                 raise NoDocumentsError(f"the {name} no documents", self.skipped.explain())
         self.progress.use(partitions=read.layout.n_partitions)
-        self.flow = StoredFlow(
+        self.flow = DiskFlow(
             store,
             read.layout.n_partitions,
             workers,

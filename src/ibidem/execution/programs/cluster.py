@@ -25,7 +25,7 @@ from ibidem.resemblance import SamplingPlan
 from ibidem.resemblance.exchange.bands import pair_by_bands
 from ibidem.resemblance.exchange.comparison import compare_documents, send_documents
 from ibidem.resemblance.exchange.identical import find_identical
-from ibidem.resemblance.exchange.shingle_counts import Rounds, count_shingles, find_common
+from ibidem.resemblance.exchange.shingle_counts import SampleRatios, count_shingles, find_common
 from ibidem.resemblance.exchange.shingle_entries import list_entries
 from ibidem.resemblance.exchange.shingle_pairs import pair_documents, pair_with_leaders
 from ibidem.resemblance.exchange.shingles import KEYED, shingle_documents
@@ -54,12 +54,12 @@ def cluster_flow(
         check_ids(flow, shingled["ids"])
     shingled["keyed"] = _ranked(flow, shingled, layout, config)
     identical = find_identical(flow, shingled["keyed"], layout)
-    rounds = Rounds(np.unique(flow.collect(shingled["every"])["every"].to_numpy()), config, plan)
+    ratios = SampleRatios(np.unique(flow.collect(shingled["every"])["every"].to_numpy()), config, plan)
 
     at_home = {"sets": shingled["sets"], "copies": identical["copies"]}
-    paired = _pair(flow, shingled["keys"], at_home, rounds, layout)
+    paired = _pair(flow, shingled["keys"], at_home, ratios, layout)
     sent = send_documents(flow, shingled["sets"], [part["sending"] for part in paired])
-    compared = compare_documents(flow, [part["candidates"] for part in paired], sent, rounds, layout)
+    compared = compare_documents(flow, [part["candidates"] for part in paired], sent, ratios, layout)
     # A sketch does not find all pairs, common shingles do not lead to all of them.
     in_part = [compared] if config.resemblance.method not in EXACT_METHODS else paired[1:]
     found = {
@@ -69,23 +69,23 @@ def cluster_flow(
         "members": [identical["members"]],
         "by_common": [part["by_common"] for part in in_part],
     }
-    clustered = cluster_documents(flow, found, sent, rounds, layout)
+    clustered = cluster_documents(flow, found, sent, ratios, layout)
     tables = name_tables(flow, clustered, shingled["named"], layout)
     return ClusterBlocks(tables["duplicates"], tables["clusters"], tables["decisions"], counts)
 
 
 def _pair(
-    flow: Flow, keys: PartedTable, at_home: dict[str, PartedTable], rounds: Rounds, layout: Layout
+    flow: Flow, keys: PartedTable, at_home: dict[str, PartedTable], ratios: SampleRatios, layout: Layout
 ) -> list[dict[str, PartedTable]]:
     """Return pairs to be compared, in parts, as the method finds them."""
-    if rounds.config.resemblance.method == "minhash":
-        return [pair_by_bands(flow, at_home, rounds, layout)]
-    counted, any_hot = count_shingles(flow, keys, layout, rounds.config)
+    if ratios.config.resemblance.method == "minhash":
+        return [pair_by_bands(flow, at_home, ratios, layout)]
+    counted, any_hot = count_shingles(flow, keys, layout, ratios.config)
     if any_hot:
-        at_home["common"] = find_common(flow, {**at_home, "hot": counted["hot"]}, rounds, layout)
-    entered, any_meet = list_entries(flow, {**at_home, "levels": counted["levels"]}, rounds, layout)
-    parts = [pair_documents(flow, entered, rounds, layout)]
-    return [*parts, pair_with_leaders(flow, entered, rounds, layout)] if any_meet else parts
+        at_home["common"] = find_common(flow, {**at_home, "hot": counted["hot"]}, ratios, layout)
+    entered, any_meet = list_entries(flow, {**at_home, "levels": counted["levels"]}, ratios, layout)
+    parts = [pair_documents(flow, entered, ratios, layout)]
+    return [*parts, pair_with_leaders(flow, entered, ratios, layout)] if any_meet else parts
 
 
 def _checked_counts(flow: Flow, shingled: Mapping[str, PartedTable], layout: Layout, config: Config) -> dict[str, int]:

@@ -53,5 +53,5 @@ def find_flow(flow: Flow, source: Any, config: Config, layout: Layout, progress:
     with progress.stage("tables"):
         edges = [part["edges"] for part in (grams, met, pairs, repeats)]
         clustered = number_components(flow, "copies", edges, layout)
-        table = sum_up(flow, at_home, [pairs["marks"], repeats["marks"]], clustered, layout)
+        table = sum_up(flow, at_home, [pairs["coverage"], repeats["coverage"]], clustered, layout)
     return FoundBlocks(pairs["passages"], table, repeats["repeats"], texts)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ibidem.config import Config
 from ibidem.execution.checks import check_reference, fields_for_keeping
-from ibidem.execution.disk.run import StoredRun
+from ibidem.execution.disk.run import DiskRun
 from ibidem.execution.programs.dedup import clusters_flow, removals_flow
 from ibidem.execution.programs.find import find_flow
 from ibidem.execution.progress import Progress
@@ -26,7 +26,7 @@ from ibidem.results.result import ClusterResult, Result
 
 def find_stored(inputs: Any, against: Any, config: Config, progress: Progress) -> Result[pa.Table]:
     """Find every passage that stands in two documents; see `ibidem.find`."""
-    with StoredRun("find", inputs, against, config, progress) as run:
+    with DiskRun("find", inputs, against, config, progress) as run:
         run.read(config.documents)
         found = find_flow(run.flow, run.documents, config, run.layout, progress)
         with progress.stage("tables"):
@@ -39,20 +39,18 @@ def cluster_stored(
     inputs: Any, against: Any, config: Config, progress: Progress, plan: SamplingPlan | None
 ) -> ClusterResult[pa.Table]:
     """Find documents that are duplicates as wholes; see `ibidem.cluster`."""
-    with StoredRun("cluster", inputs, against, config, progress, plan) as run:
+    with DiskRun("cluster", inputs, against, config, progress, plan) as run:
         run.read(fields_for_keeping(config))
         found = clusters_flow(run.flow, run.documents, config, run.layout, plan, progress, unique_ids=True)
         tables, kept = cluster_tables(found.duplicates, found.clusters), run.kept()
         return ClusterResult(backing=DiskBacking(run, tables), plan=plan, **kept)
 
 
-def dedup_stored(
-    inputs: Any, against: Any, config: Config, progress: Progress
-) -> CleaningResult[pa.Table, Iterator[Document]]:
+def dedup_stored(inputs: Any, against: Any, config: Config, progress: Progress) -> CleaningResult[pa.Table, Iterator[Document]]:
     """Decide what goes out of a collection; see `ibidem.dedup`."""
     check_reference(inputs, against)
     states = file_states(resolve_inputs(without_iterators(inputs)))
-    with StoredRun("dedup", inputs, against, config, progress) as run:
+    with DiskRun("dedup", inputs, against, config, progress) as run:
         run.read(fields_for_keeping(config))
         gone, members = removals_flow(run.flow, run.documents, config, run.layout, progress)
         tables, kept = cleaning_tables(gone, members), run.kept()

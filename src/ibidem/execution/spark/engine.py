@@ -55,9 +55,7 @@ class SparkEngine:
             tables, kept = cluster_tables(run, found.duplicates, found.clusters), run.facts(config, progress)
             return ClusterResult(backing=SparkBacking(run, tables, kept["counts"]["documents"]), plan=plan, **kept)
 
-    def dedup(
-        self, inputs: Any, against: Any, config: Config, progress: Progress
-    ) -> CleaningResult[DataFrame, DataFrame]:
+    def dedup(self, inputs: Any, against: Any, config: Config, progress: Progress) -> CleaningResult[DataFrame, DataFrame]:
         """Decide what goes out of a collection; see `ibidem.dedup`."""
         check_reference(inputs, against)
         with start_run(self, inputs, against, for_keeping(config), progress, whole=True) as run:

@@ -179,9 +179,7 @@ def _list_postings(flow: Flow, sets: PartedTable, levels: _Levels, config: Confi
             for _ in range(2):  # first to learn how many there are
                 keys, which = np.empty(n_postings, np.uint64), np.empty(n_postings, np.int32)
                 is_indexed = np.empty(n_postings, np.bool_)
-                n_postings = kernels.list_prefixes(
-                    hashes, of_hash, least_common, in_twos, first, p, q, keys, which, is_indexed
-                )
+                n_postings = kernels.list_prefixes(hashes, of_hash, least_common, in_twos, first, p, q, keys, which, is_indexed)
             columns = [keys, digests[which], sizes[which], bitmaps[which], is_indexed]
             yield Sent("postings", table_of(columns, _POSTINGS), route_by_hash(keys, layout.n_partitions))
 

@@ -60,7 +60,7 @@ def keys_of(placed: PlacedDocuments, limits: PassagesConfig) -> dict[int, NDArra
     return keys
 
 
-def told_apart(keys: NDArray[np.uint64], bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
+def keys_by_kind(keys: NDArray[np.uint64], bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """Return keys that differ by kind: those of two kinds may be equal by their making, where classes are the same."""
     return keys ^ bits.astype(np.uint64) << np.uint64(56)
 
@@ -113,7 +113,7 @@ def meet(flow: Flow, grams: PartedTable, config: Config, layout: Layout) -> dict
         bits, keys, documents, rows, counts = given
         # What a mapper sent is in order by itself: that is little to sort, and groups are in order then.
         order = np.argsort(documents.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64), kind="stable")
-        groups = postings_of(told_apart(keys, bits)[order])
+        groups = postings_of(keys_by_kind(keys, bits)[order])
         which = np.repeat(np.arange(len(groups.first) - 1), np.diff(groups.first))
         members = order[groups.rows]
         bits, documents, rows, counts = bits[members], documents[members], rows[members], counts[members]
@@ -128,13 +128,13 @@ def meet(flow: Flow, grams: PartedTable, config: Config, layout: Layout) -> dict
         may_meet = ~hot & ~same
         homes = layout.home(documents)
         n_input = layout.n_input if layout.has_reference else -1
-        n_buckets = layout.n_partitions * layout.n_groups
-        in_groups = layout.group(homes)
+        n_buckets = layout.n_partitions * layout.n_regions
+        regions = layout.region(homes)
         room = np.empty(max(_MEMBERS_AT_A_TIME, int(np.diff(groups.first).max(initial=0))), np.int64)
         place = 0
         while place < len(documents):  # not all at once: a place may have to be seen in very many buckets
             place, n_met = kernels.list_meetings(
-                place, groups.first, which, may_meet, documents, homes, in_groups, layout.homes_a_group, layout.n_groups,
+                place, groups.first, which, may_meet, documents, homes, regions, layout.homes_per_region, layout.n_regions,
                 limits.same_document, n_input, n_buckets, room,
             )  # fmt: skip
             at, buckets = np.divmod(room[:n_met], n_buckets)

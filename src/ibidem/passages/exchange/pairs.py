@@ -19,7 +19,7 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.model import PASSAGES
 from ibidem.passages import assemble_passages, find_diagonals
-from ibidem.passages.coverage import Marks
+from ibidem.passages.coverage import Coverage
 from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, numbers_of_slots
 from ibidem.passages.exchange.places import cells_of
 from ibidem.passages.tables import passages_table
@@ -38,12 +38,12 @@ FOUND = pa.schema(
     ]
 )
 MOST_LATER_BYTES = 48 << 20  # of documents that are paired with the earlier ones at a time
-# What is added to the marks of a document at one of its slots (see `passages/coverage.py`).
-MARKS = pa.schema([("document", pa.int64()), ("slot", pa.int32()), ("elsewhere", pa.int32()), ("before", pa.int32())])
+# What is added to the coverage of a document at one of its slots (see `passages/coverage.py`).
+COVERAGE = pa.schema([("document", pa.int64()), ("slot", pa.int32()), ("elsewhere", pa.int32()), ("before", pa.int32())])
 
 
 def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) -> dict[str, PartedTable]:
-    """Return `passages` in reading order, `marks` on their documents at home, and `edges` between copies."""
+    """Return `passages` in reading order, `coverage` on their documents at home, and `edges` between copies."""
     limits = passage_limits(config)
     limit = similarity_limit(config)
 
@@ -55,25 +55,25 @@ def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) 
             cells = cells_of(table, placed, limit)
             leads = layout.is_leading(bucket, documents)
             side = layout.side(documents) if is_first else (~leads).astype(np.int8)
-            kin = collection.kin if config.passages.skip_same_group else np.empty(0, np.int32)
-            pairing = Pairing(limits.same_document and is_first, side, kin, leads=leads)
+            group_numbers = collection.group_numbers if config.passages.skip_same_group else np.empty(0, np.int32)
+            pairing = Pairing(limits.same_document and is_first, side, group_numbers, leads=leads)
             diagonals, _ = find_diagonals(rows, limits, pairing, in_turn, flat(table, "flags"))
             parts = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, in_turn)
             del diagonals, cells
-            marks = Marks(collection)
-            copies = marks.add_passages(parts, rows, a_is_first=not layout.has_reference)
-            yield _emit_marks(marks, documents, numbers, layout)
+            coverage = Coverage(collection)
+            copies = coverage.add_passages(parts, rows, a_is_first=not layout.has_reference)
+            yield _emit_marks(coverage, documents, numbers, layout)
             yield Sent("edges", table_of([documents[end].astype(np.uint64) for end in copies], EDGES), 0)
             found.append(_found(passages_table(parts, rows, collection, limits.min_sentences, in_turn), documents))
         passages = _in_reading_order(found)
-        routes = layout.home(passages["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_groups
+        routes = layout.home(passages["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_regions
         yield Sent("passages", passages, routes)
 
     def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         yield Sent("passages", _in_reading_order([tables["passages"]]), home)
 
-    pairs = flow.reduce("passages", {"placed": placed}, pair, {"passages": FOUND, "marks": MARKS, "edges": EDGES})
-    if layout.n_groups > 1:  # those of one home come from several buckets
+    pairs = flow.reduce("passages", {"placed": placed}, pair, {"passages": FOUND, "coverage": COVERAGE, "edges": EDGES})
+    if layout.n_regions > 1:  # those of one home come from several buckets
         pairs |= flow.reduce("passages-ordered", {"passages": pairs.pop("passages")}, put_in_order, {"passages": FOUND})
     return pairs
 
@@ -91,12 +91,12 @@ def _portions(table: pa.Table, bucket: int, layout: Layout) -> Iterator[tuple[pa
     others a pair is looked at. Once, in the bucket of their own group, documents at home are paired with one another too. Where
     the earlier ones are those of several homes, they are taken in turn, too.
     """
-    home, group = divmod(bucket, layout.n_groups)
+    home, region = divmod(bucket, layout.n_regions)
     documents = table["document"].to_numpy()
     sizes = BYTES_A_SENTENCE * (lengths(table, "digest") + (lengths(table, "sets") if "sets" in table.column_names else 0))
     # Documents are in order, and the earlier ones are the first: none before them come here.
     n_earlier = int(np.count_nonzero(layout.is_leading(bucket, documents)))
-    is_first = layout.group(np.array([home]))[0] == group
+    is_first = layout.region(np.array([home]))[0] == region
     turns = list(portions(sizes[:n_earlier], MOST_LATER_BYTES)) if layout.is_far(bucket) else [(0, n_earlier)]
     for later in list(portions(sizes[n_earlier:], MOST_LATER_BYTES)) or [(0, 0)]:
         for first, n_leading in turns:
@@ -130,11 +130,11 @@ def _placed_excerpts(table: pa.Table, config: Config, layout: Layout) -> tuple[P
     return replace(placed, rows=replace(placed.rows, position=position)), numbers
 
 
-def _emit_marks(marks: Marks, documents: NDArray[np.int64], numbers: NDArray[np.int64], layout: Layout) -> Sent:
-    at = np.flatnonzero((marks.elsewhere != 0) | (marks.before != 0))
-    document = np.searchsorted(marks.first, at, side="right") - 1
-    columns = [documents[document], numbers[at], marks.elsewhere[at], marks.before[at]]
-    return Sent("marks", table_of(columns, MARKS), layout.home(documents[document]))
+def _emit_marks(coverage: Coverage, documents: NDArray[np.int64], numbers: NDArray[np.int64], layout: Layout) -> Sent:
+    at = np.flatnonzero((coverage.elsewhere != 0) | (coverage.before != 0))
+    document = np.searchsorted(coverage.first, at, side="right") - 1
+    columns = [documents[document], numbers[at], coverage.elsewhere[at], coverage.before[at]]
+    return Sent("coverage", table_of(columns, COVERAGE), layout.home(documents[document]))
 
 
 def _found(passages: pa.Table, documents: NDArray[np.int64]) -> pa.Table:

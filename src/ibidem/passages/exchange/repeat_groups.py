@@ -19,9 +19,9 @@ from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.matches import Cells, SortedSets
 from ibidem.model import REPEATS
-from ibidem.passages import PlaceGroup
+from ibidem.passages import Repeat
 from ibidem.passages.chains import matching_places
-from ibidem.passages.exchange.pairs import MARKS, similarity_limit
+from ibidem.passages.exchange.pairs import COVERAGE, similarity_limit
 from ibidem.passages.tables import first_place
 
 PLACES = pa.schema(
@@ -36,7 +36,7 @@ PLACES = pa.schema(
         ("end", pa.int64()),
         ("id", pa.large_string()),
         ("time", pa.int64()),
-        ("kin", pa.uint64()),
+        ("group_numbers", pa.uint64()),
         ("is_whole", pa.bool_()),
         ("is_kept", pa.bool_()),
         ("variant", pa.uint64()),
@@ -82,7 +82,7 @@ def group_places(flow: Flow, places: Mapping[str, PartedTable], config: Config, 
         yield from _emit_groups(partition, found, columns, table["id"], layout)
 
     inputs = {"places": places["places"], "variants": places["variants"]}
-    outputs = {"untitled": _UNTITLED, "firsts": _FIRSTS, "marks": MARKS, "edges": EDGES}
+    outputs = {"untitled": _UNTITLED, "firsts": _FIRSTS, "coverage": COVERAGE, "edges": EDGES}
     return flow.reduce("repeats-groups", inputs, group, outputs)
 
 
@@ -102,7 +102,7 @@ class _Comparison:
         """Return the groups of matching places of one group of equal classes."""
         # A variant of one hash has one text, whichever group sent it.
         at = self._order[np.searchsorted(self._variants, columns["variant"][places], sorter=self._order)]
-        group = PlaceGroup(self._row[at].astype(np.int32), int(columns["length"][places[0]]))
+        group = Repeat(self._row[at].astype(np.int32), int(columns["length"][places[0]]))
         return [places[chosen] for chosen in matching_places(group, self._cells)]
 
 
@@ -110,12 +110,12 @@ def _allows(places: NDArray[np.int64], columns: Mapping[str, NDArray[Any]], conf
     """Whether the places hold a pair of documents that may be compared."""
     documents, which = np.unique(columns["document"][places], return_inverse=True)
     side = layout.side(documents)
-    kin = np.empty(0, np.int32)
+    group_numbers = np.empty(0, np.int32)
     if config.passages.skip_same_group:
         names = np.empty(len(documents), np.uint64)
-        names[which] = columns["kin"][places]
-        kin = np.where(names == 0, -1, np.unique(names, return_inverse=True)[1]).astype(np.int32)
-    return Pairing(config.passages.same_document, side, kin).allows(which.astype(np.int32))
+        names[which] = columns["group_numbers"][places]
+        group_numbers = np.where(names == 0, -1, np.unique(names, return_inverse=True)[1]).astype(np.int32)
+    return Pairing(config.passages.same_document, side, group_numbers).allows(which.astype(np.int32))
 
 
 def _emit_groups(
@@ -149,8 +149,8 @@ def _emit_groups(
         edges.append(np.stack([np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]], axis=1))
     document, elsewhere = columns["document"][every], np.ones(len(every), np.int32)
     for name, sign in (("first_sentence", 1), ("end_sentence", -1)):
-        marks = [document, columns[name][every], sign * elsewhere, sign * before]
-        yield Sent("marks", table_of(marks, MARKS), layout.home(document))
+        coverage = [document, columns[name][every], sign * elsewhere, sign * before]
+        yield Sent("coverage", table_of(coverage, COVERAGE), layout.home(document))
     yield Sent("edges", table_of(list(np.concatenate(edges).T.copy()), EDGES), 0)
 
 

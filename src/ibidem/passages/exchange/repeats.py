@@ -22,10 +22,10 @@ from ibidem.columns.ragged import as_lists, ranges, take_ranges
 from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
-from ibidem.passages.coverage import Marks
+from ibidem.passages.coverage import Coverage
 from ibidem.passages.exchange.excerpts import compared_sets
-from ibidem.passages.exchange.grams import told_apart
-from ibidem.passages.exchange.pairs import MARKS, similarity_limit
+from ibidem.passages.exchange.grams import keys_by_kind
+from ibidem.passages.exchange.pairs import COVERAGE, similarity_limit
 from ibidem.passages.exchange.places import HOT
 from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, entitle, group_places
 from ibidem.passages.flags import HOT_TEXT, HOT_WINDOW
@@ -39,14 +39,16 @@ _BESIDE = _LINKS.append(ASKER)
 def find_repeats(
     flow: Flow, documents: PartedTable, hot: PartedTable, texts: PartedTable, config: Config, layout: Layout
 ) -> dict[str, PartedTable]:
-    """Return `repeats` (in no order), `marks` at home and `edges` between documents that are one hot text nearly as wholes."""
+    """Return `repeats` (in no order), `coverage` at home and `edges` between documents that are nearly one hot text."""
     if flow.count(hot) == 0:  # as in most small collections: nothing to link, to locate or to group
-        return {tag: PartedTable(tag, kind) for tag, kind in (("repeats", PLACED_REPEATS), ("marks", MARKS), ("edges", EDGES))}
+        return {
+            tag: PartedTable(tag, kind) for tag, kind in (("repeats", PLACED_REPEATS), ("coverage", COVERAGE), ("edges", EDGES))
+        }
     links = _link(flow, hot, layout)
     places = _locate(flow, documents, hot, links, config, layout)
     found = group_places(flow, places, config, layout)
-    marks, edges = found.pop("marks"), found.pop("edges")
-    return {"marks": marks, "edges": edges, "repeats": entitle(flow, found, texts, layout)}
+    coverage, edges = found.pop("coverage"), found.pop("edges")
+    return {"coverage": coverage, "edges": edges, "repeats": entitle(flow, found, texts, layout)}
 
 
 def _link(flow: Flow, hot: PartedTable, layout: Layout) -> PartedTable:
@@ -99,7 +101,7 @@ def _locate(
         length = np.where(bit == HOT_TEXT, n_rows, 1)
         windows = bit == HOT_WINDOW
         starts, heads, head_lengths = _walk(start_row[windows], key[windows], tables["links"], placed, size)
-        groups = np.concatenate([heads, told_apart(key, bit)[~windows]])
+        groups = np.concatenate([heads, keys_by_kind(key, bit)[~windows]])
         lengths = np.concatenate([head_lengths, length[~windows]])
         starts = np.concatenate([starts, start_row[~windows]])
         is_kept = np.concatenate([np.ones(len(heads), np.bool_), is_kept[~windows]])
@@ -148,8 +150,8 @@ def _emit_places(
     document = rows.document[starts].astype(np.int64)
     first = rows.sentence[starts].astype(np.int64)
     end = rows.sentence[starts + length - 1].astype(np.int64) + 1
-    kin = hash_strings(collection.groups.fill_null("")) | np.uint64(1)
-    kin[collection.groups.is_null().to_numpy(zero_copy_only=False)] = 0
+    group_numbers = hash_strings(collection.groups.fill_null("")) | np.uint64(1)
+    group_numbers[collection.groups.is_null().to_numpy(zero_copy_only=False)] = 0
     columns = [
         groups,
         length,
@@ -161,8 +163,8 @@ def _emit_places(
         collection.end_char[end - 1],
         collection.ids.take(pa.array(document)),
         collection.times[document],
-        kin[document],
-        Marks(collection).is_whole(document, first, end),
+        group_numbers[document],
+        Coverage(collection).is_whole(document, first, end),
         is_kept,
         _variants(length, starts, placed),
     ]

@@ -17,13 +17,13 @@ WINDOWS, SENTENCES, TEXTS = 0, 1, 2  # what the rows of a group have in common
 
 
 @inner_kernel
-def comparable(d, e, same_document, side, kin):
-    """Whether two documents may be paired: not the same one unless asked for, not one side of `--against`, not kin."""
+def comparable(d, e, same_document, side, group_numbers):
+    """Whether two documents may be paired: not the same one unless asked for, not one side of `--against`, not one group."""
     if d == e:
         return same_document
     if len(side) > 0 and side[d] == side[e]:
         return False
-    return not (len(kin) > 0 and kin[d] >= 0 and kin[d] == kin[e])
+    return not (len(group_numbers) > 0 and group_numbers[d] >= 0 and group_numbers[d] == group_numbers[e])
 
 
 @inner_kernel
@@ -126,7 +126,7 @@ def _text_length(x, y, length, hot, n_words, min_words, classes):
 @growing_kernel
 def pair_rows(
     kind, rows, first, group_from, group_to, max_places, size, hot, n_words, min_words, classes, document, document_first,
-    same_document, side, kin, leads,
+    same_document, side, group_numbers, leads,
 ):  # fmt: skip
     """Diagonals (row in a, row in b, length) seeded by the groups [group_from, group_to) of at most `max_places` rows.
 
@@ -166,7 +166,7 @@ def pair_rows(
                 if before[i] != 0 and before[i] == before[j]:
                     continue
                 y = np.int64(rows[begin + j])
-                if not comparable(d, document[y], same_document, side, kin):
+                if not comparable(d, document[y], same_document, side, group_numbers):
                     continue
                 a = x
                 b = y

@@ -15,7 +15,7 @@ from ibidem.columns.ragged import ranges
 from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
-from ibidem.resemblance.exchange.shingle_counts import Rounds, WantedDocuments
+from ibidem.resemblance.exchange.shingle_counts import SampleRatios, WantedDocuments
 from ibidem.resemblance.exchange.shingle_pairs import CANDIDATES, SENDING, send_candidates
 from ibidem.resemblance.minhash import minhash
 
@@ -25,12 +25,14 @@ BANDS = pa.schema([("band", pa.uint64()), ("document", pa.int64())])
 Numbers = NDArray[np.int64]
 
 
-def pair_by_bands(flow: Flow, at_home: Mapping[str, PartedTable], rounds: Rounds, layout: Layout) -> dict[str, PartedTable]:
+def pair_by_bands(
+    flow: Flow, at_home: Mapping[str, PartedTable], ratios: SampleRatios, layout: Layout
+) -> dict[str, PartedTable]:
     """Return `candidates` and `sending` of the pairs that bands give; see `resemblance.minhash.band_pairs`."""
-    config = rounds.config
+    config = ratios.config
 
     def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        wanted = WantedDocuments.of(tables, rounds)
+        wanted = WantedDocuments.of(tables, ratios)
         signatures = minhash(wanted.sets, config.resemblance.permutations)
         for keys in _band_keys(signatures, config):
             yield Sent("bands", table_of([keys, wanted.document], BANDS), route_by_hash(keys, layout.n_partitions))

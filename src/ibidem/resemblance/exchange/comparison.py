@@ -19,7 +19,7 @@ from ibidem.resemblance import Comparer, Corpus, Duplicates, Found
 from ibidem.resemblance.candidates import estimated, resemblance_limit, shingle_limits
 from ibidem.resemblance.comparison import joined, resemblances, set_overlaps
 from ibidem.resemblance.exchange.identical import BY_COMMON, FOUND, node_homes, send_found
-from ibidem.resemblance.exchange.shingle_counts import Rounds
+from ibidem.resemblance.exchange.shingle_counts import SampleRatios
 from ibidem.resemblance.exchange.shingles import SETS, documents_with_sets, sets_of, taken
 from ibidem.resemblance.minhash import agreement, minhash
 from ibidem.signatures import HashSets
@@ -40,7 +40,7 @@ def send_documents(flow: Flow, sets: PartedTable, sending: Sequence[PartedTable]
 
 
 def compare_documents(
-    flow: Flow, candidates: Sequence[PartedTable], sent: PartedTable, rounds: Rounds, layout: Layout
+    flow: Flow, candidates: Sequence[PartedTable], sent: PartedTable, ratios: SampleRatios, layout: Layout
 ) -> dict[str, PartedTable]:
     """Return the pairs that are duplicates, `found`, and as `edges`; see `resemblance.find_duplicates`.
 
@@ -54,19 +54,19 @@ def compare_documents(
         pairs = [np.searchsorted(documents, tables["candidates"][side].to_numpy()) for side in ("a", "b")]
         low, high = np.minimum(*pairs), np.maximum(*pairs)
         packed, chosen = np.unique(low << 32 | high, return_index=True)
-        numbers = tables["candidates"]["round"].to_numpy()[chosen]
-        comparer = comparer_of(known_by, rounds)
+        numbers = tables["candidates"]["ratio"].to_numpy()[chosen]
+        comparer = comparer_of(known_by, ratios)
         a, b = (packed >> 32).astype(np.int32), (packed & 0xFFFFFFFF).astype(np.int32)
-        if rounds.config.resemblance.method == "minhash":
-            guessed = _by_minhash(a, b, documents, comparer, rounds, layout)
+        if ratios.config.resemblance.method == "minhash":
+            guessed = _by_minhash(a, b, documents, comparer, ratios, layout)
             found, paired = guessed.duplicates, documents[guessed.by_common]
             yield Sent("by_common", table_of([paired], BY_COMMON), node_homes(paired, layout))
         else:
             found = joined(
-                [_by_shingles(n, a[numbers == n], b[numbers == n], comparer, rounds) for n in np.unique(numbers).tolist()]
+                [_by_shingles(n, a[numbers == n], b[numbers == n], comparer, ratios) for n in np.unique(numbers).tolist()]
             )
-        in_full = is_compared_in_full(rounds.config) and (rounds.every == 1).all()
-        if not in_full and rounds.config.resemblance.verify:
+        in_full = is_compared_in_full(ratios.config) and (ratios.every == 1).all()
+        if not in_full and ratios.config.resemblance.verify:
             found = comparer.compare(found.a, found.b)
         scores = [found.similarity, found.containment_a, found.containment_b]
         yield from send_found(documents[found.a], documents[found.b], scores, layout)
@@ -75,29 +75,36 @@ def compare_documents(
     return flow.reduce("compared-documents", inputs, compare, {"found": FOUND, "edges": EDGES, "by_common": BY_COMMON})
 
 
-def comparer_of(known_by: HashSets, rounds: Rounds) -> Comparer:
+def comparer_of(known_by: HashSets, ratios: SampleRatios) -> Comparer:
     """Return how pairs of documents are compared in full."""
-    sequences = known_by if rounds.config.resemblance.measure == "order" else None
-    return Comparer(sets_of(known_by, rounds.config), sequences, rounds.config, in_turn)
+    sequences = known_by if ratios.config.resemblance.measure == "order" else None
+    return Comparer(sets_of(known_by, ratios.config), sequences, ratios.config, in_turn)
 
 
-def _by_shingles(this_round: int, a: NDArray[np.int32], b: NDArray[np.int32], comparer: Comparer, rounds: Rounds) -> Duplicates:
-    """Return the pairs that share enough of the shingles that are looked at in a round."""
-    sets = rounds.sample(this_round, comparer.sets, np.ones(len(comparer.sets.first) - 1, np.bool_))
+def _by_shingles(
+    ratio: int, a: NDArray[np.int32], b: NDArray[np.int32], comparer: Comparer, ratios: SampleRatios
+) -> Duplicates:
+    """Return the pairs that share enough of the shingles that are looked at at a ratio."""
+    sets = ratios.sample(ratio, comparer.sets, np.ones(len(comparer.sets.first) - 1, np.bool_))
     sizes = np.diff(sets.first)
-    every, verify = int(rounds.every[this_round]), rounds.config.resemblance.verify
-    overlaps = set_overlaps(sets, a, b, shingle_limits(rounds.config, every, verify, int(sizes.max(initial=0))))
+    every, verify = int(ratios.every[ratio]), ratios.config.resemblance.verify
+    overlaps = set_overlaps(sets, a, b, shingle_limits(ratios.config, every, verify, int(sizes.max(initial=0))))
     good = overlaps >= 0
     return resemblances(sizes, a[good], b[good], overlaps[good])
 
 
 def _by_minhash(
-    a: NDArray[np.int32], b: NDArray[np.int32], documents: NDArray[np.int64], comparer: Comparer, rounds: Rounds, layout: Layout
+    a: NDArray[np.int32],
+    b: NDArray[np.int32],
+    documents: NDArray[np.int64],
+    comparer: Comparer,
+    ratios: SampleRatios,
+    layout: Layout,
 ) -> Found:
     """Return the pairs that their signatures take for duplicates, or all if they are to be compared in full."""
-    settings = rounds.config.resemblance
+    settings = ratios.config.resemblance
     everyone = np.ones(len(documents), np.bool_)
     side = layout.side(documents)
     corpus = Corpus(comparer.sets, None, everyone, side, everyone.astype(np.int64))
-    limit = 0.0 if settings.verify else float(resemblance_limit(rounds.config))
+    limit = 0.0 if settings.verify else float(resemblance_limit(ratios.config))
     return estimated(corpus, a, b, agreement(minhash(comparer.sets, settings.permutations), a, b), limit)

@@ -26,10 +26,10 @@ from ibidem.signatures import HashSets
 
 # Keys of shingles that several documents have, and their levels: the higher, the more. `sender` is where they were counted.
 LEVELS = pa.schema([("sender", pa.int32()), ("keys", pa.list_(pa.uint32())), ("levels", pa.list_(pa.uint8()))])
-COMMON = pa.schema([("round", pa.int8()), ("hash", pa.uint64())])
+COMMON = pa.schema([("ratio", pa.int8()), ("hash", pa.uint64())])
 
 _N_HOT = pa.schema([("n_hot", pa.int64())])
-_COUNTED = pa.schema([("round", pa.int8()), ("hash", pa.uint64()), ("count", pa.int64()), ASKER])
+_COUNTED = pa.schema([("ratio", pa.int8()), ("hash", pa.uint64()), ("count", pa.int64()), ASKER])
 
 _HOT = 255  # the level of shingles that may be common
 
@@ -37,8 +37,8 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """Samples of different sizes are compared in rounds, each by samples of one size; see `resemblance.candidates`.
+class SampleRatios:
+    """Samples of different sizes are compared ratio by ratio, each by samples of one size; see `resemblance.candidates`.
 
     `every` are the different ratios of sampling, rising.
     """
@@ -48,30 +48,30 @@ class Rounds:
     plan: SamplingPlan | None
 
     def own(self, sizes: Numbers) -> Numbers:
-        """Return the first round that documents of these sizes take part in."""
+        """Return the first ratio that documents of these sizes take part in."""
         return np.searchsorted(self.every, every_of(sizes, self.config, self.plan))
 
     def sample(self, number: int, sets: HashSets, takes_part: NDArray[np.bool_]) -> HashSets:
-        """Return the shingles of those that take part that are looked at in a round."""
+        """Return the shingles of those that take part that are looked at in a ratio."""
         every = int(self.every[number])
         return sample(sets, takes_part, every, self.config.resemblance.sample_remainder) if every > 1 else sets
 
 
 @dataclass(frozen=True)
 class WantedDocuments:
-    """Documents at home that stand for themselves, their distinct shingles, and their first rounds."""
+    """Documents at home that stand for themselves, their distinct shingles, and their first ratio."""
 
     document: Numbers
     sets: HashSets
-    own_round: Numbers
+    own_ratio: Numbers
 
     @classmethod
-    def of(cls, tables: Mapping[str, pa.Table], rounds: Rounds) -> WantedDocuments:
+    def of(cls, tables: Mapping[str, pa.Table], ratios: SampleRatios) -> WantedDocuments:
         """Take them of tables of `sets` and `copies`."""
         documents, known_by = documents_with_sets(tables["sets"])
         wanted = np.flatnonzero(~np.isin(documents, tables["copies"]["document"].to_numpy()))
         known_by = taken(known_by, wanted)
-        return cls(documents[wanted], sets_of(known_by, rounds.config), rounds.own(np.diff(known_by.first)))
+        return cls(documents[wanted], sets_of(known_by, ratios.config), ratios.own(np.diff(known_by.first)))
 
 
 class SharedShingles:
@@ -121,23 +121,23 @@ def count_shingles(flow: Flow, keys: PartedTable, layout: Layout, config: Config
     return counted, bool(flow.collect(counted["n_hot"])["n_hot"].to_numpy().sum())
 
 
-def find_common(flow: Flow, at_home: Mapping[str, PartedTable], rounds: Rounds, layout: Layout) -> PartedTable:
-    """Return the common shingles of each round, at all homes that have them, given `sets`, `copies` and `hot`."""
-    most = rounds.config.resemblance.max_shingle_documents
+def find_common(flow: Flow, at_home: Mapping[str, PartedTable], ratios: SampleRatios, layout: Layout) -> PartedTable:
+    """Return the common shingles of each ratio, at all homes that have them, given `sets`, `copies` and `hot`."""
+    most = ratios.config.resemblance.max_shingle_documents
 
     def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        wanted = WantedDocuments.of(tables, rounds)
+        wanted = WantedDocuments.of(tables, ratios)
         hot = SharedShingles(tables["hot"], layout)
-        for number in range(len(rounds.every)):
-            takes_part = wanted.own_round <= number
-            sets = rounds.sample(number, wanted.sets, takes_part)
+        for number in range(len(ratios.every)):
+            takes_part = wanted.own_ratio <= number
+            sets = ratios.sample(number, wanted.sets, takes_part)
             hashes = taken(sets, np.flatnonzero(takes_part)).hashes
             hashes, counts = np.unique(hashes[hot.levels(hashes) > 0], return_counts=True)
             columns = [np.full(len(hashes), number), hashes, counts, np.full(len(hashes), partition)]
             yield Sent("counted", table_of(columns, _COUNTED), route_by_hash(hashes, layout.n_partitions))
 
     def choose(asked: pa.Table, _: Mapping[str, pa.Table]) -> tuple[pa.Table, Numbers]:
-        number, hashes, counts = (asked[name].to_numpy() for name in ("round", "hash", "count"))
+        number, hashes, counts = (asked[name].to_numpy() for name in ("ratio", "hash", "count"))
         is_common = np.zeros(len(number), np.bool_)
         for this in np.unique(number):
             rows = np.flatnonzero(number == this)

@@ -17,7 +17,7 @@ from ibidem.columns.ragged import as_lists, ranges, starts_of
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance.candidates import shingle_limits
-from ibidem.resemblance.exchange.shingle_counts import Rounds, SharedShingles, WantedDocuments
+from ibidem.resemblance.exchange.shingle_counts import SampleRatios, SharedShingles, WantedDocuments
 from ibidem.resemblance.exchange.shingles import taken
 from ibidem.resemblance.frequent_shingles import CommonShingles, Meetings, find_meetings
 from ibidem.resemblance.limits import SizeBounds
@@ -26,8 +26,8 @@ from ibidem.signatures import HashSets
 # One of the first shingles of a document; `position` is its place among all of them, `size` their number in this round.
 ENTRIES = pa.schema(
     [
-        ("round", pa.int8()),
-        ("own_round", pa.int8()),
+        ("ratio", pa.int8()),
+        ("own_ratio", pa.int8()),
         ("hash", pa.uint64()),
         ("document", pa.int64()),
         ("size", pa.int32()),
@@ -35,15 +35,15 @@ ENTRIES = pa.schema(
     ]
 )
 # A common shingle at which a document meets others, and what documents that do are known by, where they do.
-MEETINGS = pa.schema([("round", pa.int8()), ("own_round", pa.int8()), ("hash", pa.uint64()), ("document", pa.int64())])
-MET = pa.schema([("round", pa.int8()), ("document", pa.int64()), ("known_by", pa.list_(pa.uint64()))])
+MEETINGS = pa.schema([("ratio", pa.int8()), ("own_ratio", pa.int8()), ("hash", pa.uint64()), ("document", pa.int64())])
+MET = pa.schema([("ratio", pa.int8()), ("document", pa.int64()), ("known_by", pa.list_(pa.uint64()))])
 _N_MEETINGS = pa.schema([("n_meetings", pa.int64())])
 
 Numbers = NDArray[np.int64]
 
 
 def list_entries(
-    flow: Flow, at_home: Mapping[str, PartedTable], rounds: Rounds, layout: Layout
+    flow: Flow, at_home: Mapping[str, PartedTable], ratios: SampleRatios, layout: Layout
 ) -> tuple[dict[str, PartedTable], bool]:
     """Return `entries`, `meetings` and `met`, where the documents of a shingle meet; and whether any meet at common ones.
 
@@ -51,13 +51,13 @@ def list_entries(
     """
 
     def enter(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        wanted = WantedDocuments.of(tables, rounds)
+        wanted = WantedDocuments.of(tables, ratios)
         shared = SharedShingles(tables["levels"], layout)
-        for number in range(len(rounds.every)):
+        for number in range(len(ratios.every)):
             hashes = np.empty(0, np.uint64)
             if "common" in tables:
-                hashes = np.sort(tables["common"]["hash"].to_numpy()[tables["common"]["round"].to_numpy() == number])
-            yield from _enter(number, wanted, shared, CommonShingles.of(hashes), rounds, layout)
+                hashes = np.sort(tables["common"]["hash"].to_numpy()[tables["common"]["ratio"].to_numpy() == number])
+            yield from _enter(number, wanted, shared, CommonShingles.of(hashes), ratios, layout)
 
     outputs = {"entries": ENTRIES, "meetings": MEETINGS, "met": MET, "n_meetings": _N_MEETINGS}
     entered = flow.reduce("shingle-entries", at_home, enter, outputs)
@@ -65,14 +65,14 @@ def list_entries(
 
 
 def _enter(
-    number: int, wanted: WantedDocuments, shared: SharedShingles, common: CommonShingles, rounds: Rounds, layout: Layout
+    number: int, wanted: WantedDocuments, shared: SharedShingles, common: CommonShingles, ratios: SampleRatios, layout: Layout
 ) -> Iterator[Sent]:
-    chosen = np.flatnonzero(wanted.own_round <= number)
-    documents, own = wanted.document[chosen], wanted.own_round[chosen]
-    sets = taken(rounds.sample(number, wanted.sets, wanted.own_round <= number), chosen)
+    chosen = np.flatnonzero(wanted.own_ratio <= number)
+    documents, own = wanted.document[chosen], wanted.own_ratio[chosen]
+    sets = taken(ratios.sample(number, wanted.sets, wanted.own_ratio <= number), chosen)
     sizes = np.diff(sets.first)
-    verify = rounds.config.resemblance.verify
-    bounds = shingle_limits(rounds.config, int(rounds.every[number]), verify, int(sizes.max(initial=0))).bounds(sizes)
+    verify = ratios.config.resemblance.verify
+    bounds = shingle_limits(ratios.config, int(ratios.every[number]), verify, int(sizes.max(initial=0))).bounds(sizes)
 
     row, position, hashes = _first_shingles(sets, shared, common, bounds)
     columns = [np.full(len(row), number), own[row], hashes, documents[row], sizes[row], position]

@@ -13,13 +13,13 @@ from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.resemblance.candidates import shingle_limits
 from ibidem.resemblance.exchange.identical import BY_COMMON, node_homes
-from ibidem.resemblance.exchange.shingle_counts import Rounds
+from ibidem.resemblance.exchange.shingle_counts import SampleRatios
 from ibidem.resemblance.exchange.shingles import documents_with_sets
 from ibidem.resemblance.kernels import exchange as duplicate_kernels
 from ibidem.resemblance.leaders import SizedDocuments, pairs_with_leaders
 
-# Pairs to be compared, at b's home, and in which round; what is sent there for it.
-CANDIDATES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("round", pa.int8())])
+# Pairs to be compared, at b's home, and at which ratio; what is sent there for it.
+CANDIDATES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("ratio", pa.int8())])
 SENDING = pa.schema([("document", pa.int64()), ASKER])
 
 _ROOM = 1 << 22  # pairs at a time, before those that are the same are taken together
@@ -27,20 +27,24 @@ _ROOM = 1 << 22  # pairs at a time, before those that are the same are taken tog
 Numbers = NDArray[np.int64]
 
 
-def pair_documents(flow: Flow, entered: Mapping[str, PartedTable], rounds: Rounds, layout: Layout) -> dict[str, PartedTable]:
+def pair_documents(
+    flow: Flow, entered: Mapping[str, PartedTable], ratios: SampleRatios, layout: Layout
+) -> dict[str, PartedTable]:
     """Return `candidates` and `sending` of all pairs that may reach the limits and share a shingle that is not common."""
 
     def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         entries = tables["entries"].combine_chunks()
-        number = entries["round"].to_numpy()
+        number = entries["ratio"].to_numpy()
         for this in np.unique(number).tolist():
-            yield from _pair_entries(this, entries.filter(pa.array(number == this)), rounds, layout)
+            yield from _pair_entries(this, entries.filter(pa.array(number == this)), ratios, layout)
 
     outputs = {"candidates": CANDIDATES, "sending": SENDING}
     return flow.reduce("shingle-pairs", {"entries": entered["entries"]}, pair, outputs)
 
 
-def pair_with_leaders(flow: Flow, entered: Mapping[str, PartedTable], rounds: Rounds, layout: Layout) -> dict[str, PartedTable]:
+def pair_with_leaders(
+    flow: Flow, entered: Mapping[str, PartedTable], ratios: SampleRatios, layout: Layout
+) -> dict[str, PartedTable]:
     """Return `candidates` and `sending` of pairs through common shingles, and who is in such a pair, `by_common`.
 
     All documents that meet at one common shingle come together, with their shingles: that many must fit into memory.
@@ -48,19 +52,19 @@ def pair_with_leaders(flow: Flow, entered: Mapping[str, PartedTable], rounds: Ro
 
     def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         met, meetings = tables["met"], tables["meetings"]
-        for this in np.unique(met["round"].to_numpy()).tolist():
-            met_now, meetings_now = (t.filter(pa.array(t["round"].to_numpy() == this)) for t in (met, meetings))
-            yield from _pair_with_leaders(this, met_now, meetings_now, rounds, layout)
+        for this in np.unique(met["ratio"].to_numpy()).tolist():
+            met_now, meetings_now = (t.filter(pa.array(t["ratio"].to_numpy() == this)) for t in (met, meetings))
+            yield from _pair_with_leaders(this, met_now, meetings_now, ratios, layout)
 
     inputs = {name: entered[name] for name in ("met", "meetings")}
     outputs = {"candidates": CANDIDATES, "sending": SENDING, "by_common": BY_COMMON}
     return flow.reduce("leaders", inputs, pair, outputs)
 
 
-def send_candidates(documents: Numbers, a: Numbers, b: Numbers, this_round: int, layout: Layout) -> Iterator[Sent]:
+def send_candidates(documents: Numbers, a: Numbers, b: Numbers, ratio: int, layout: Layout) -> Iterator[Sent]:
     """Send pairs of documents, by their rows, to the home of b; what both are known by shall be sent there too."""
     homes = layout.home(documents)
-    numbers = np.full(len(a), this_round)
+    numbers = np.full(len(a), ratio)
     yield Sent("candidates", table_of([documents[a], documents[b], numbers], CANDIDATES), homes[b])
     # The first one is also wanted at its own home: clusters may ask for it.
     packed = np.unique(np.concatenate([a, b, a]) * layout.n_partitions + homes[np.concatenate([b, b, a])])
@@ -68,17 +72,15 @@ def send_candidates(documents: Numbers, a: Numbers, b: Numbers, this_round: int,
     yield Sent("sending", table_of([documents[rows], packed % layout.n_partitions], SENDING), homes[rows])
 
 
-def _pair_entries(this_round: int, entries: pa.Table, rounds: Rounds, layout: Layout) -> Iterator[Sent]:
-    names = ("hash", "document", "size", "position", "own_round")
+def _pair_entries(ratio: int, entries: pa.Table, ratios: SampleRatios, layout: Layout) -> Iterator[Sent]:
+    names = ("hash", "document", "size", "position", "own_ratio")
     hashes, document, size, position, own = (entries[name].to_numpy() for name in names)
     order = np.lexsort((document, size, hashes))
     hashes, document, size, position, own = (column[order] for column in (hashes, document, size, position, own))
     size = size.astype(np.int64)
     documents, rows = np.unique(document, return_inverse=True)
     begins = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1], [True]]))
-    limits = shingle_limits(
-        rounds.config, int(rounds.every[this_round]), rounds.config.resemblance.verify, int(size.max(initial=0))
-    )
+    limits = shingle_limits(ratios.config, int(ratios.every[ratio]), ratios.config.resemblance.verify, int(size.max(initial=0)))
     bounds = limits.bounds(size)
     side = layout.side(document)
     found = np.empty(0, np.int64)
@@ -88,15 +90,15 @@ def _pair_entries(this_round: int, entries: pa.Table, rounds: Rounds, layout: La
         before = group
         group, n = duplicate_kernels.pair_entries(
             begins, group, rows.astype(np.int32), size, position, bounds.index_prefix, bounds.smallest_partner, side, own,
-            this_round, limits.needed_by_sum, limits.needed_by_small, *room,
+            ratio, limits.needed_by_sum, limits.needed_by_small, *room,
         )  # fmt: skip
         found = np.union1d(found, room[0][:n].astype(np.int64) << 32 | room[1][:n])
         if group == before:
             room = np.empty(2 * len(room[0]), np.int32), np.empty(2 * len(room[0]), np.int32)
-    yield from send_candidates(documents, found >> 32, found & 0xFFFFFFFF, this_round, layout)
+    yield from send_candidates(documents, found >> 32, found & 0xFFFFFFFF, ratio, layout)
 
 
-def _pair_with_leaders(this_round: int, met: pa.Table, meetings: pa.Table, rounds: Rounds, layout: Layout) -> Iterator[Sent]:
+def _pair_with_leaders(ratio: int, met: pa.Table, meetings: pa.Table, ratios: SampleRatios, layout: Layout) -> Iterator[Sent]:
     documents, sets = documents_with_sets(met)
     sizes = np.diff(sets.first)
     order = np.lexsort((documents, sizes))
@@ -104,21 +106,19 @@ def _pair_with_leaders(this_round: int, met: pa.Table, meetings: pa.Table, round
     for begin, end in zip(sets.first[:-1].tolist(), sets.first[1:].tolist(), strict=True):
         keys[begin:end].sort()
     documents, size, start = documents[order], sizes[order], sets.first[:-1][order]
-    limits = shingle_limits(
-        rounds.config, int(rounds.every[this_round]), rounds.config.resemblance.verify, int(size.max(initial=0))
-    )
+    limits = shingle_limits(ratios.config, int(ratios.every[ratio]), ratios.config.resemblance.verify, int(size.max(initial=0)))
     side = layout.side(documents)
     sized = SizedDocuments(keys, start, size, size, limits.bounds(size).smallest_partner, side)
 
     by_number = np.argsort(documents)
     members = by_number[np.searchsorted(documents, meetings["document"].to_numpy(), sorter=by_number)]
     own = np.empty(len(documents), np.int64)
-    own[members] = meetings["own_round"].to_numpy()
+    own[members] = meetings["own_ratio"].to_numpy()
     shingles = np.unique(meetings["hash"].to_numpy(), return_inverse=True)[1]
     a, b, _ = pairs_with_leaders(sized, shingles, members, limits)
     met_by_common = documents[np.unique(np.concatenate([a, b]))]
     yield Sent("by_common", table_of([met_by_common], BY_COMMON), node_homes(met_by_common, layout))
-    # Of two documents the later round is theirs.
-    new = np.maximum(own[a], own[b]) == this_round
+    # Of two documents the later ratio is theirs.
+    new = np.maximum(own[a], own[b]) == ratio
     packed = np.unique(np.minimum(a, b)[new].astype(np.int64) << 32 | np.maximum(a, b)[new])
-    yield from send_candidates(documents, packed >> 32, packed & 0xFFFFFFFF, this_round, layout)
+    yield from send_candidates(documents, packed >> 32, packed & 0xFFFFFFFF, ratio, layout)

@@ -10,14 +10,14 @@ from ibidem.resemblance.kernels.join import needed_of
 
 @outer_kernel
 def pair_entries(
-    first, group_from, document, size, position, n_index, smallest_partner, side, own_round, this_round, needed_by_sum,
+    first, group_from, document, size, position, n_index, smallest_partner, side, own_ratio, ratio, needed_by_sum,
     needed_by_small, smaller, larger,
 ):  # fmt: skip
     """Write the documents of entries of one group that may reach the limits, the smaller one and the larger one.
 
     Entries of group g are [`first`[g], `first`[g + 1]), in order of size; `position` is the place of the shingle among those
     of its document: if it is the first that two share, they share no more than what follows. With `side` only documents of two
-    sides are paired. Of two documents the later round is theirs. Returns (the next group, the number of pairs); the former
+    sides are paired. Of two documents the later ratio is theirs. Returns (the next group, the number of pairs); the former
     is not the last if the room was too small.
     """
     n = 0
@@ -27,7 +27,7 @@ def pair_entries(
             for y in range(first[group], x):
                 if position[y] >= n_index[y] or size[y] < smallest_partner[x]:
                     continue
-                if max(own_round[x], own_round[y]) != this_round or (len(side) > 0 and side[x] == side[y]):
+                if max(own_ratio[x], own_ratio[y]) != ratio or (len(side) > 0 and side[x] == side[y]):
                     continue
                 needed = needed_of(size[x], size[y], needed_by_sum, needed_by_small)
                 if size[x] - position[x] < needed or size[y] - position[y] < needed:

@@ -33,9 +33,7 @@ addresses with `.csv` or `.json`. Every error has the shape `Error`."""
 _ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": shapes.Error, "description": "What went wrong."}}
 
 
-def make_app(
-    served: Served, access: Access, streams: Streams | None = None, admission: Admission | None = None
-) -> FastAPI:
+def make_app(served: Served, access: Access, streams: Streams | None = None, admission: Admission | None = None) -> FastAPI:
     """Return the app over what is served. Streams end when `streams` is stopped, at the latest with the app.
 
     `admission` learns which connections send requests that may pass.
