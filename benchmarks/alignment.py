@@ -31,9 +31,11 @@ from ibidem.config import Config, passage_limits
 from ibidem.evaluation import Evaluation, evaluate_passages
 from ibidem.evaluation.truth_files import read_pairs, read_passages
 from ibidem.execution.checks import numbers_of_pairs
+from ibidem.execution.flow import Parts
 from ibidem.execution.progress import Progress
-from ibidem.execution.run import Run
-from ibidem.pipeline import passages_of
+from ibidem.execution.run import MemoryRun
+from ibidem.pipeline import find_tables
+from ibidem.sentences.stage import split
 from speed import IBIDEM, run_timed
 
 KINDS = {
@@ -274,9 +276,10 @@ def print_choice(known: Known, usual: Choice, choice: Choice, trial: Trial) -> N
 
 def tune(known: Known) -> None:
     """Choose the constants on the tuning half, first those of the alignment, then those of finding what to align."""
-    with Run(known.documents, None, Config(), Progress()) as run:
-        collection = run.read_sentences(run.config.documents, unique_ids=True)
-        words = words_of(collection, run.run_tasks)
+    with MemoryRun(known.documents, None, Config(), Progress()) as run:
+        collection = split(run.flow, run.read(run.config.documents), run.config, run.progress).look()
+        run_tasks = run.flow.run_tasks
+        words = words_of(collection, run_tasks)
         spans = {}
         for which, pairs in known.pairs.items():
             ids = list(zip(pairs["a_id"].to_pylist(), pairs["b_id"].to_pylist(), strict=True))
@@ -285,13 +288,13 @@ def tune(known: Known) -> None:
         def compare(choice: Choice, which: str) -> pa.Table:
             config = set_values(choice)
             limits = passage_limits(config)
-            aligned = align_spans(words, spans[which], config.alignment, limits.max_gap_sentences, run.run_tasks)
+            aligned = align_spans(words, spans[which], config.alignment, limits.max_gap_sentences, run_tasks)
             return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
 
         def find(choice: Choice, which: str) -> pa.Table:
             config = set_values(choice)
             config = dataclasses.replace(config, alignment=dataclasses.replace(config.alignment, align=True))
-            return passages_of(collection, config, run.run_tasks, Progress())[0]
+            return find_tables(run.flow, Parts(collection), config, Progress())["passages"].take()
 
         usual = present_values(OF_PAIRS)
         print(f"with the pairs: plagdet on the tuning half by value; a constant moves for a gain of {LEAST_GAIN} or more")

@@ -9,12 +9,16 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, pieces
+from ibidem.execution.layout import Layout
 
 
 class MemoryFlow:
     """Runs stages in this process, over `n_partitions` partitions, and so many buckets for each of them."""
 
-    def __init__(self, n_partitions: int, seed: int = 0, n_regions: int = 1, n_task_bytes: int = 1 << 27) -> None:
+    def __init__(
+        self, n_partitions: int, seed: int = 0, n_regions: int = 1, n_task_bytes: int = 1 << 27, layout: Layout | None = None
+    ) -> None:
+        self.layout = layout or Layout(n_partitions, n_partitions, n_partitions)
         self.n_partitions = n_partitions
         self.n_task_bytes = n_task_bytes
         self._n_buckets = n_partitions * n_regions

@@ -19,7 +19,7 @@ LAYERS = ["ground", "columns", *STAGES, "running", "results", "index", "programs
 GROUND = {
     "compiler", "disk_limit", "durable_files", "flow", "layout", "locks", "memory", "progress", "spill", "tasks", "threads",
 }  # fmt: skip
-PROGRAMS = {"execution.programs", "execution.spark.engine", "execution.warmup"}
+PROGRAMS = {"execution.warmup"}
 # Imports that point the wrong way, each with the reason. The list may only become shorter.
 MIXED = "the column types still make themselves out of texts"
 SENT = "what later stages want sent is still decided where documents are split and classed"
@@ -32,9 +32,6 @@ EXCEPTIONS = {
     ("columns.shingled", "sentences"): MIXED,
     ("columns.shingled", "signatures"): MIXED,
     ("formats.known_texts", "sentences"): "checks of texts, meant to be passed in with the decisions",
-    ("sentences.exchange", "passages.exchange.grams"): SENT,
-    ("sentences.exchange", "signatures.exchange.vocabulary"): SENT,
-    ("matches.exchange.classes", "passages.exchange.grams"): SENT,
     ("resemblance.exchange.shingles", "clusters.exchange.keep_rules"): SENT,
     ("matches.core", "clusters"): "the classes that cuts need, meant to move to clusters",
     ("passages.coverage", "clusters"): "`MIN_COVERAGE`, meant to move to passages",
@@ -44,7 +41,6 @@ EXCEPTIONS = {
     ("execution.checks_exchange", "sentences.exchange"): "the schema of counts",
     ("execution.disk.run", "resemblance"): "sampling plans are facts of a run",
     ("execution.hash_seed", "resemblance.plan"): "a sampling plan says its seed",
-    ("execution.run", "sentences.equal_digests"): "a run reads its sentences by itself, until `split` is a stage",
     ("execution.spark.inputs", "clusters.exchange.removals"): "remaining records are still read beside their decisions",
     ("execution.spark.readers", "clusters.exchange.removals"): "remaining records are still read beside their decisions",
     ("execution.disk.work_folder", "results.table_files"): "what an output folder may contain, meant to move to execution",
@@ -94,7 +90,7 @@ def layer(module: str) -> str:
 
 
 def test_the_imports_were_found() -> None:
-    assert ("pipeline", "passages") in IMPORTS
+    assert ("pipeline", "passages.stage") in IMPORTS
     assert ("api", "pipeline") in IMPORTS  # inside a function
     assert ("passages.chains", "passages.kernels.chains") in IMPORTS  # a module out of its folder
     assert {layer(importer) for importer, _ in IMPORTS} >= set(LAYERS)
@@ -114,8 +110,15 @@ def test_execution_and_columns_load_nothing_by_themselves() -> None:
 
 
 def test_a_core_knows_nothing_of_its_exchange() -> None:
-    cores = [(i, m) for i, m in IMPORTS if part(i) in STAGES and "exchange" not in i.split(".")]
+    cores = [(i, m) for i, m in IMPORTS if part(i) in STAGES and not {"exchange", "stage"} & set(i.split("."))]
     assert [(i, m) for i, m in cores if "exchange" in m.split(".") and "kernels" not in m.split(".")] == []
+
+
+def test_only_a_stage_chooses_between_core_and_exchange() -> None:
+    """`InMemory` is known to what makes it, to checks and results, and to the doors of the stages: nobody else branches."""
+    users = {name_of(path) for path in MODULES if re.search(r"\bInMemory\b", path.read_text("utf-8"))}
+    doors = {f"{stage}.stage" for stage in STAGES if f"{stage}.stage" in NAMES}
+    assert users - doors == {"execution.collection_checks", "execution.flow", "execution.run", "execution.warmup"}
 
 
 def test_the_index_is_built_of_stages() -> None:

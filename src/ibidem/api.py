@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, overload
 
@@ -89,16 +90,9 @@ def find(
     """
     config, spark_engine = _with_engine(config, engine, settings)
     config, progress = _with_seed("find", config.with_signature("words")), progress or Progress()
-    if spark_engine is not None:
-        return spark_engine.find(inputs, against, config, progress)
-    from ibidem.pipeline import find_passages
+    from ibidem import pipeline
 
-    def in_parts() -> Result[pa.Table]:
-        from ibidem.execution.programs.on_disk import find_stored
-
-        return find_stored(inputs, against, config, progress)
-
-    return _in_memory_or_parts("find", inputs, against, config, progress, find_passages, in_parts)
+    return _carry_out("find", inputs, against, config, progress, spark_engine, pipeline.find)
 
 
 def compare(text_a: str, text_b: str, *, config: Config | None = None, **settings: Setting) -> list[Passage]:
@@ -137,25 +131,28 @@ def compare_pairs(
     ids. Pairs of documents that are not there are listed in `skipped` of the outcome, a `Comparison`.
     """
     from ibidem.evaluation.truth_files import read_pairs
-    from ibidem.execution.run import Run
-    from ibidem.pipeline import compare_documents
+    from ibidem.execution.run import MemoryRun
+    from ibidem.pipeline import compare as compare_listed
 
     source = os.fspath(pairs) if isinstance(pairs, (str, os.PathLike)) else "the pairs"
     if isinstance(pairs, (str, os.PathLike)):
         table = read_pairs(Path(pairs))
         pairs = zip(table["a_id"].to_pylist(), table["b_id"].to_pylist(), strict=True)
-    with Run(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
-        return compare_documents(run, list(pairs), source)
+    with MemoryRun(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
+        return compare_listed(run, list(pairs), source)
 
 
 def sentence_places(inputs: Inputs, *, config: Config | None = None, **settings: Setting) -> Sentences:
     """Return where the sentences of all documents stand; inputs and settings are as for `find`."""
     from ibidem.evaluation.measures import Sentences
-    from ibidem.execution.run import Run
+    from ibidem.execution.checks import check_documents
+    from ibidem.execution.run import MemoryRun
+    from ibidem.sentences.stage import split
 
     config = Config.of(config, **settings)
-    with Run(inputs, None, config, Progress()) as run:
-        collection = run.read_sentences(config.documents, unique_ids=True)
+    with MemoryRun(inputs, None, config, Progress()) as run:
+        collection = split(run.flow, run.read(config.documents), config, run.progress).take()
+        check_documents(collection, has_reference=False)
     columns = (collection.n_chars, collection.document, collection.start_char, collection.end_char)
     return Sentences(collection.ids, *(column.astype("int64") for column in columns))
 
@@ -204,19 +201,10 @@ def cluster(
     if plan is not None:
         plan.check(config)
     config, progress = _with_seed("cluster", config, plan), progress or Progress()
-    if spark_engine is not None:
-        return spark_engine.cluster(inputs, against, config, progress, plan)
-    from ibidem.pipeline import cluster_documents
+    from ibidem import pipeline
 
-    def in_parts() -> ClusterResult[pa.Table]:
-        from ibidem.execution.programs.on_disk import cluster_stored
-
-        return cluster_stored(inputs, against, config, progress, plan)
-
-    def in_memory(run: Run) -> ClusterResult[pa.Table]:
-        return cluster_documents(run, plan)
-
-    return _in_memory_or_parts("cluster", inputs, against, config, progress, in_memory, in_parts)
+    program = partial(pipeline.cluster, plan=plan)
+    return _carry_out("cluster", inputs, against, config, progress, spark_engine, program, plan)
 
 
 def tune(
@@ -235,8 +223,8 @@ def tune(
     `max_documents` of them unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which
     groups begin, the first being 0.
     """
-    from ibidem.execution.run import Run
-    from ibidem.pipeline import tune_documents
+    from ibidem import pipeline
+    from ibidem.execution.run import MemoryRun
     from ibidem.resemblance import GROUPS
 
     bounds = tuple(groups) if groups is not None else GROUPS
@@ -249,8 +237,8 @@ def tune(
         problems.append("groups do not begin with 0 and rise")
     if problems:
         raise SettingsError(problems)
-    with Run(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
-        return tune_documents(run, min_precision, max_documents, bounds)
+    with MemoryRun(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
+        return pipeline.tune(run, min_precision, max_documents, bounds)
 
 
 @overload
@@ -292,17 +280,10 @@ def dedup(
     """
     config, spark_engine = _with_engine(config, engine, settings)
     config, progress = _with_seed("dedup", config.with_signature("exact")), progress or Progress()
-    if spark_engine is not None:
-        return spark_engine.dedup(inputs, against, config, progress)
-    inputs = _repeatable(inputs)
-    from ibidem.pipeline import clean_collection
+    from ibidem import pipeline
 
-    def in_parts() -> Cleaned:
-        from ibidem.execution.programs.on_disk import dedup_stored
-
-        return dedup_stored(inputs, against, config, progress)
-
-    return _in_memory_or_parts("dedup", inputs, against, config, progress, clean_collection, in_parts)
+    inputs = inputs if spark_engine is not None else _repeatable(inputs)
+    return _carry_out("dedup", inputs, against, config, progress, spark_engine, pipeline.dedup)
 
 
 def _with_engine(
@@ -327,30 +308,37 @@ def _with_seed(verb: str, config: Config, plan: SamplingPlan | None = None) -> C
     return with_seed(verb, config, plan, earlier_seed(config))
 
 
-def _in_memory_or_parts(
+def _carry_out(
     verb: str,
     inputs: Any,
     against: Any,
     config: Config,
     progress: Progress,
-    in_memory: Callable[[Run], AnyResult],
-    in_parts: Callable[[], AnyResult],
+    spark_engine: SparkEngine | None,
+    program: Callable[[Run[Any]], AnyResult],
+    plan: SamplingPlan | None = None,
 ) -> AnyResult:
-    """Do the work in memory if it fits, or in parts that are stored on disk, also if it turns out not to fit."""
-    from ibidem.execution.run import OutgrownError, Run
+    """Run a program on Spark if asked to, else in memory if the inputs fit, and on disk if they do not, or turn out not to."""
+    from ibidem.execution.run import MemoryRun, OutgrownError
     from ibidem.execution.storage_choice import room_in_memory
 
+    if spark_engine is not None:
+        from ibidem.execution.spark.run import SparkRun
+
+        with SparkRun(spark_engine, inputs, against, config, progress) as on_spark:
+            return program(on_spark)
     most_text_bytes = room_in_memory(verb, inputs, against, config, progress)
-    if most_text_bytes is None:
-        return in_parts()
-    try:
-        with Run(inputs, against, config, progress) as run:
-            run.most_text_bytes = most_text_bytes
-            return in_memory(run)
-    except OutgrownError:
-        progress.tell("the texts are larger than their files let expect: the run begins anew, in parts")
-        progress.forget()
-    return in_parts()
+    if most_text_bytes is not None:
+        try:
+            with MemoryRun(inputs, against, config, progress, most_text_bytes) as in_memory:
+                return program(in_memory)
+        except OutgrownError:
+            progress.tell("the texts are larger than their files let expect: the run begins anew, in parts")
+            progress.forget()
+    from ibidem.execution.disk.run import DiskRun
+
+    with DiskRun(verb, inputs, against, config, progress, plan) as on_disk:
+        return program(on_disk)
 
 
 def _repeatable(inputs: Any) -> Any:

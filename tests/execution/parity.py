@@ -12,11 +12,10 @@ import ibidem
 from ibidem.columns.parted_tables import NUMBERED
 from ibidem.config import Config
 from ibidem.execution.layout import Layout
-from ibidem.execution.programs.dedup import removals_flow
-from ibidem.execution.programs.find import find_flow
 from ibidem.execution.progress import Progress
 from ibidem.formats import read_batches
 from ibidem.model import REMOVED
+from ibidem.pipeline import find_tables, remove_duplicates, remove_repeated, split_to_find
 from tests.memory_flow import MemoryFlow
 
 Rows = list[dict[str, Any]]
@@ -46,11 +45,13 @@ def found_apart(
     config = Config.of(**settings).with_signature("words")
     batches, n_records, n_input = numbered_batches(inputs, against, config, batch_rows)
     layout = Layout(n_records, n_input, n_partitions, homes_per_region=(seed + n_partitions) % 3)
-    flow = MemoryFlow(n_partitions, seed, layout.n_regions)
-    found = find_flow(flow, batches, config, layout, Progress())
-    passages = flow.collect(found.passages).drop_columns(["number", "a_document", "b_document"]).to_pylist()
-    documents = flow.collect(found.documents).drop_columns(["document"]).to_pylist()
-    repeats = sorted(flow.collect(found.repeats).to_pylist(), key=_repeat_order)
+    flow = MemoryFlow(n_partitions, seed, layout.n_regions, layout=layout)
+    progress = Progress()
+    sentences = split_to_find(flow, batches, config, progress)
+    tables = {name: flow.collect(part.table(name)) for name, part in find_tables(flow, sentences, config, progress).items()}
+    passages = tables["passages"].drop_columns(["number", "a_document", "b_document"]).to_pylist()
+    documents = tables["documents"].drop_columns(["document"]).to_pylist()
+    repeats = sorted(tables["repeats"].to_pylist(), key=_repeat_order)
     return passages, documents, [{k: v for k, v in row.items() if k not in ("document", "start")} for row in repeats]
 
 
@@ -59,9 +60,10 @@ def removed_apart(inputs: Any, against: Any, n_partitions: int, batch_rows: int 
     config = Config.of(**settings).with_signature("exact")
     batches, n_records, n_input = numbered_batches(inputs, against, config, batch_rows)
     layout = Layout(n_records, n_input, n_partitions)
-    flow = MemoryFlow(n_partitions, seed)
-    gone, _ = removals_flow(flow, batches, config, layout, Progress())
-    return flow.collect(gone).select(REMOVED.names).to_pylist()
+    flow = MemoryFlow(n_partitions, seed, layout=layout)
+    remove: Any = remove_duplicates if config.cleaning.level == "document" else remove_repeated
+    _, removals = remove(flow, batches, config, Progress())
+    return flow.collect(removals.table("removed")).select(REMOVED.names).to_pylist()
 
 
 def _repeat_order(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -19,6 +19,7 @@ from ibidem.execution.disk.disk_flow import DiskFlow
 from ibidem.execution.disk.stage_store import StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
 from ibidem.execution.flow import Mapper, PartedTable, Sent
+from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.execution.spark.spark_flow import SparkFlow
 from tests.memory_flow import MemoryFlow
@@ -186,7 +187,7 @@ def test_a_run_that_goes_on_with_other_memory_asks_for_the_same_stages(tmp_path:
         if isinstance(begun, StageWriter):
             begun.add(Sent("edges", table_of(edges), 0))
             begun = begun.finish()
-        flow = DiskFlow(store, 3, 2, n_task_bytes, Progress())
+        flow = DiskFlow(store, Layout(3, 3, 3), 2, n_task_bytes, Progress())
         roots = flow.collect(connect(flow, "c", begun.blocks.pop("edges")))
         found = dict(zip(roots["node"].to_pylist(), roots["root"].to_pylist(), strict=True))
         return found, sum(1 for _ in tmp_path.glob("*.stage"))
@@ -215,7 +216,7 @@ class Numbers:
 @pytest.mark.parametrize("n_partitions", [5])
 def test_spark_gives_the_components_of_union_find(spark: Any, work: str, n_partitions: int, n_task_bytes: int) -> None:
     edges = np.random.default_rng(2).integers(0, 400, (300, 2)).astype(np.uint64)
-    flow = SparkFlow(spark, work, n_partitions)
+    flow = SparkFlow(spark, work, Layout(n_partitions, n_partitions, n_partitions))
     flow.n_task_bytes = n_task_bytes
 
     def send(batches: Iterator[pa.RecordBatch]) -> Iterator[Sent]:

@@ -18,6 +18,7 @@ from ibidem.execution.disk.disk_flow import DiskFlow
 from ibidem.execution.disk.stage_store import StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
 from ibidem.execution.flow import ASKER, Answer, Flow, Inputs, PartedTable, Reducer, Sent, lookup
+from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from tests.memory_flow import MemoryFlow
 
@@ -139,7 +140,7 @@ def test_with_nothing_known_the_questions_of_all_partitions_answer_one_another(q
 def test_on_disk_the_answers_are_the_same(n_partitions: int, tmp_path: Path) -> None:
     questions = [[3, 1, 3, 12], [], [7, 3], [1], [12, 12]][:n_partitions]
     known = {1: 10, 3: 30, 4: 40, 12: 120}
-    flow = DiskFlow(StageStore(tmp_path, 1 << 20), n_partitions, 2, 1 << 30, Progress())
+    flow = DiskFlow(StageStore(tmp_path, 1 << 20), Layout(n_partitions, n_partitions, n_partitions), 2, 1 << 30, Progress())
     assert looked_up(flow, questions, known, known_values) == expected(questions, known)
 
 

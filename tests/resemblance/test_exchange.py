@@ -12,13 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ibidem
+from ibidem.clusters.stage import cluster_tables
 from ibidem.columns.parted_tables import NUMBERED
 from ibidem.config import Config
 from ibidem.errors import NoDocumentsError, RepeatedIdError, SettingsError
 from ibidem.execution.checks import fields_for_keeping
 from ibidem.execution.layout import Layout
-from ibidem.execution.programs.cluster import ClusterBlocks, cluster_flow
+from ibidem.execution.progress import Progress
 from ibidem.formats import read_batches
+from ibidem.pipeline import cluster_documents, remove_duplicates
 from ibidem.resemblance.exchange import shingle_pairs
 from tests.cluster_twins import limits, records, shingle_sizes, word_lists
 from tests.memory_flow import MemoryFlow
@@ -48,14 +50,28 @@ def numbered(
     return [batches[i] for i in random.permutation(len(batches))], Layout(number, n_input, n_partitions)
 
 
-def distributed(
+def clustered_apart(
     inputs: Sequence[Record], against: Sequence[Record] | None = None, plan: ibidem.SamplingPlan | None = None,
-    n_partitions: int = 3, seed: int = 0, unique_ids: bool = True, **call: Any,
-) -> tuple[MemoryFlow, ClusterBlocks]:  # fmt: skip
+    n_partitions: int = 3, seed: int = 0, **call: Any,
+) -> tuple[pa.Table, pa.Table, int]:  # fmt: skip
+    """Return pairs and clusters, as `cluster` gives them over partitions, and how many documents it counted."""
+    config, progress = Config.of(None, **call), Progress()
+    batches, layout = numbered(inputs, against, config, n_partitions, seed)
+    flow = MemoryFlow(n_partitions, seed, layout=layout)
+    shingled, clustered = cluster_documents(flow, batches, config, progress, plan)
+    tables = cluster_tables(flow, shingled, clustered, config)
+    pairs, clusters = (flow.collect(tables[name].table(name)) for name in ("duplicates", "clusters"))
+    return pairs, clusters, progress.counts["documents"]
+
+
+def decided_apart(
+    inputs: Sequence[Record], against: Sequence[Record] | None = None, n_partitions: int = 3, seed: int = 0, **call: Any
+) -> pa.Table:
+    """Return what `dedup` decides about the members of clusters over partitions."""
     config = Config.of(None, **call)
     batches, layout = numbered(inputs, against, config, n_partitions, seed)
-    flow = MemoryFlow(n_partitions, seed)
-    return flow, cluster_flow(flow, batches, layout, config, plan, unique_ids)
+    flow = MemoryFlow(n_partitions, seed, layout=layout)
+    return flow.collect(remove_duplicates(flow, batches, config, Progress())[1].table("members"))
 
 
 def check_equal(
@@ -67,14 +83,14 @@ def check_equal(
     local = ibidem.cluster(inputs, against=against, plan=plan, workers=1, **call)
     cleaned = ibidem.dedup(inputs, against=against, workers=1, **call) if plan is None else None
     for n in n_partitions:
-        flow, blocks = distributed(inputs, against, plan, n, seed, **call)
-        pairs, clusters, decisions = (flow.collect(b) for b in (blocks.duplicates, blocks.clusters, blocks.decisions))
+        pairs, clusters, n_documents = clustered_apart(inputs, against, plan, n, seed, **call)
         assert pairs.select(local.duplicates.column_names).to_pylist() == local.duplicates.to_pylist()
         assert clusters.select(local.clusters.column_names).to_pylist() == local.clusters.to_pylist()
-        assert blocks.counts["documents"] == local.backing.documents.n_documents
+        assert n_documents == local.backing.documents.n_documents
         numbers = list(zip(pairs["a_document"].to_pylist(), pairs["b_document"].to_pylist(), strict=True))
         assert numbers == sorted(set(numbers))
         if cleaned is not None:
+            decisions = decided_apart(inputs, against, n, seed, **call)
             check_decisions(decisions, cleaned, len(inputs), {row["id"] for row in local.clusters.to_pylist()})
     return local
 
@@ -155,7 +171,7 @@ def test_who_stays(
     others = data.draw(st.one_of(st.none(), word_lists(4)))
     against = None if others is None else [{**item, "score": "2", "time": 2} for item in records(others, "b")]
     if field and all(item.get(field) is None for item in [*items, *(against or ())]):
-        for run in (ibidem.cluster, distributed):
+        for run in (ibidem.cluster, clustered_apart):
             with pytest.raises(ibidem.InputError, match="no record has a"):
                 run(items, **call)
         return
@@ -267,17 +283,17 @@ def test_no_words_and_no_pairs() -> None:
 def test_ids_and_sides() -> None:
     same = [*documents(a=text(1, 2), b=text(1, 2, 3)), *documents(a=text(1, 2))]
     with pytest.raises(RepeatedIdError, match="'a'"):
-        distributed(same)
-    flow, blocks = distributed(same, unique_ids=False)
-    assert [(row["document"], row["kept_document"]) for row in flow.collect(blocks.decisions).to_pylist()] == [(0, 0), (2, 0)]
+        clustered_apart(same)
+    assert [(row["document"], row["kept_document"]) for row in decided_apart(same).to_pylist()] == [(0, 0), (2, 0)]
     check_equal(same[:2], same[2:])  # on two sides an id may come twice
     config = Config.of(None)
     batches, layout = numbered(same, None, config, 2, 0)
+    more = Layout(layout.n_records + 1, layout.n_input, 2)
     with pytest.raises(NoDocumentsError, match="the reference holds no documents"):
-        cluster_flow(MemoryFlow(2), batches, Layout(layout.n_records + 1, layout.n_input, 2), config, None, False)
+        cluster_documents(MemoryFlow(2, layout=more), batches, config, Progress(), None, removing=True)
 
 
 @pytest.mark.parametrize("method", ["pairs", "simhash", "imatch", "spotsigs"])
 def test_methods_that_are_for_one_machine(method: str) -> None:
     with pytest.raises(SettingsError, match=f"'{method}'.*join, shingling, minhash"):
-        distributed(documents(text(1)), method=method)
+        clustered_apart(documents(text(1)), method=method)

@@ -17,7 +17,7 @@ from ibidem.config import Config
 from ibidem.resemblance import Comparer, Duplicates, Found
 from ibidem.resemblance.comparison import joined
 
-# SampleRatios for a component in which not all pairs are known: one finds the duplicates of one canonical document.
+# Rounds for a component in which not all pairs are known: one finds the duplicates of one canonical document.
 _MOST_ROUNDS = 64
 
 

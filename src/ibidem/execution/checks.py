@@ -20,12 +20,12 @@ from ibidem.formats.skipped_records import SkippedRecords
 from ibidem.model import Skipped
 
 
-def check_documents(collection: Documents, has_reference: bool, skipped: SkippedRecords, unique_ids: bool = True) -> None:
+def check_documents(collection: Documents, has_reference: bool, unique_ids: bool = True) -> None:
     """Raise where a side has no documents, or, with `unique_ids`, two of one id."""
     sides = {"the inputs": (0, collection.n_input), "the reference": (collection.n_input, collection.n_documents)}
     for name, (begin, end) in sides.items():
         if begin == end and (has_reference or name == "the inputs"):
-            raise NoDocumentsError(f"{name} hold{'s' * (name != 'the inputs')} no documents", skipped.explain())
+            raise NoDocumentsError(f"{name} hold{'s' * (name != 'the inputs')} no documents")
         if unique_ids:
             find_repeated_id(
                 [b for b, first in zip(collection.batches, collection.batch_first, strict=False) if begin <= first < end]

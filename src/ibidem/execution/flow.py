@@ -1,21 +1,27 @@
-"""How stages are handed to an engine of many machines: as functions from tables to tables, and tables in blocks between them.
+"""How data flows from stage to stage: as one part in memory, or in many partitions on disk or on Spark.
 
-A *block* is a piece of a table on its way to a *partition*. A stage is a *mapper*, which sees batches in any grouping, or a
-*reducer*, which sees everything that was sent to one partition, in any order of rows. Both must give the same rows however
-often they are run: a task that is lost is run again.
+Stages hand `Parts` to one another. In memory a part is the object itself, and a stage calls its core. In partitions a part is
+tables, and a stage calls its exchange: *mappers*, which see batches in any grouping, and *reducers*, which see everything that
+was sent to one partition, in any order of rows. Both must give the same rows however often they run: a lost task runs again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.execution.disk_limit import DiskBudget
+from ibidem.execution.layout import Layout
+from ibidem.execution.tasks import RunTasks
+
+T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
 MOST_BLOCK_BYTES = 4 << 20  # engines hold many blocks at a time, and some of them twice
 _MOST_ORDERED_BYTES = 32 << 20  # what is put in order is there twice meanwhile
 
@@ -43,17 +49,49 @@ Reducer = Callable[[int, Mapping[str, pa.Table]], Iterable[Sent]]
 Inputs = Mapping[str, PartedTable | Sequence[PartedTable]]
 Answer = Callable[[pa.Table, Mapping[str, pa.Table]], pa.Table | tuple[pa.Table, NDArray[np.int64]]]
 
+# What documents are read from: a `Stream` in memory, stored rows on disk, scans on Spark.
+Source: TypeAlias = Any
 ASKER = pa.field("asker", pa.int32())  # of a question: the partition that wants the answer
 
 
-class Flow(Protocol):
-    """Runs mappers and reducers over `n_partitions` partitions. Stage names are unique in a run.
+@dataclass(frozen=True)
+class Stream:
+    """Documents as they are read, in batches: those of the inputs, then those of the reference; and how large the files are."""
 
-    `n_task_bytes` is what a task that runs alone may hold: there are stages that can do with one, or with rounds of many.
+    batches: Iterator[pa.RecordBatch]
+    reference: Iterator[pa.RecordBatch]
+    n_bytes: int | None = None
+
+    def first(self, n_documents: int) -> Stream:
+        """Return the first documents of the inputs."""
+        return Stream(_first_rows(self.batches, n_documents), self.reference, self.n_bytes)
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """The whole collection is one part in memory: no exchange is needed, and cores share their work among threads.
+
+    `disk` says what may be used of the disk, should columns outgrow memory all the same.
     """
 
-    n_partitions: int
+    run_tasks: RunTasks
+    has_reference: bool = False
+    disk: Callable[[], DiskBudget | None] = lambda: None
+
+
+class Flow(Protocol):
+    """Runs mappers and reducers over the partitions of a layout. Stage names are unique in a run.
+
+    `n_task_bytes` is the memory that a task running alone may use: some stages choose between one task and many rounds.
+    """
+
+    layout: Layout
     n_task_bytes: int
+
+    @property
+    def n_partitions(self) -> int:
+        """Number of partitions."""
+        ...
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a mapper over the batches of the engine's own source, or over the rows of a `PartedTable`, or of several."""
@@ -70,6 +108,74 @@ class Flow(Protocol):
     def collect(self, blocks: PartedTable) -> pa.Table:
         """Return all rows, for counts and other small things, in any order."""
         ...
+
+
+AnyFlow: TypeAlias = InMemory | Flow
+
+
+@dataclass
+class Parts(Generic[T]):
+    """What one stage hands to the next: in memory the value itself, in partitions the tables that it is stored as.
+
+    `look` and `table` read it. `take` and `take_table` are its last use: the memory or the files are released as soon as
+    the stage that took it is done with it.
+    """
+
+    value: T | None = None
+    tables: dict[str, PartedTable | Sequence[PartedTable]] = field(default_factory=dict)
+
+    def look(self) -> T:
+        """Return the value."""
+        assert self.value is not None, "this part is in partitions, or was taken"
+        return self.value
+
+    def take(self) -> T:
+        """Return the value, and forget it."""
+        value, self.value = self.look(), None
+        return value
+
+    def table(self, name: str) -> PartedTable:
+        """Return a table."""
+        table = self.tables[name]
+        assert isinstance(table, PartedTable), f"{name} are several tables"
+        return table
+
+    def take_table(self, name: str) -> PartedTable:
+        """Return a table, and forget it."""
+        table = self.table(name)
+        del self.tables[name]
+        return table
+
+    def take_several(self, name: str) -> list[PartedTable]:
+        """Return tables of one name, and forget them."""
+        tables = self.tables.pop(name)
+        return [tables] if isinstance(tables, PartedTable) else list(tables)
+
+
+class Sender(Protocol[T_contra]):
+    """What a later stage wants sent while a part is at hand, so that nobody has to read the part again for it."""
+
+    @property
+    def gives(self) -> Mapping[str, pa.Schema]:
+        """The tables that it sends."""
+        ...
+
+    def __call__(self, part: T_contra, layout: Layout) -> Iterable[Sent]:
+        """Yield rows for later stages."""
+        ...
+
+
+def n_unread_bytes(source: Source) -> int | None:
+    """Return how much the first stage still has to read, where that is known: in partitions documents were read before."""
+    return source.n_bytes if isinstance(source, Stream) else None
+
+
+def _first_rows(batches: Iterator[pa.RecordBatch], n_rows: int) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch.slice(0, n_rows)
+        n_rows -= batch.num_rows
+        if n_rows <= 0:
+            return
 
 
 def lookup(

@@ -1,43 +1,42 @@
-"""One run of a verb: its inputs, settings and engine, and what it keeps track of."""
+"""One run of a verb: its inputs and settings, what it reads, and what it keeps track of. In memory, on disk or on Spark."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from ibidem.columns.collection import Collection, gather
-from ibidem.columns.hashes import is_secret
-from ibidem.columns.shingled import ShingledDocuments, gather_shingles
 from ibidem.config import Config, DocumentsConfig
-from ibidem.execution.checks import check_documents
+from ibidem.errors import NoDocumentsError
 from ibidem.execution.disk_limit import DiskBudget, disk_budget
+from ibidem.execution.flow import AnyFlow, InMemory, Source, Stream
 from ibidem.execution.progress import Progress
 from ibidem.execution.threads import Threads
 from ibidem.formats import describe_inputs, input_size, read_batches
 from ibidem.formats.byte_streams import STDIN
+from ibidem.formats.file_states import FileState, file_states
 from ibidem.formats.inputs import FileSource, resolve_inputs, unknown_kinds_notice, without_iterators
 from ibidem.formats.records import UnreadTimes
 from ibidem.formats.skipped_records import SkippedRecords
-from ibidem.sentences.equal_digests import settle_sentences
 
-AnyRun = TypeVar("AnyRun", bound="Run")
+TableT_co = TypeVar("TableT_co", covariant=True)
+AnyRun = TypeVar("AnyRun", bound="Run[Any]")
 
 
 class OutgrownError(Exception):
     """There is more text than a run in memory may hold."""
 
 
-class Run:
-    """Reads the inputs (and the reference, `against`) and says what a result keeps of it all. Used in a with block.
+class Run(Generic[TableT_co]):
+    """What every run has, wherever it works. Used in a with block; `flow` is there once the inputs were read."""
 
-    More text than `most_text_bytes` is an OutgrownError.
-    """
+    flow: AnyFlow
 
     def __init__(self, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
         self.inputs = inputs
@@ -45,17 +44,36 @@ class Run:
         self.config = config
         self.progress = progress
         self.skipped = SkippedRecords(config.output.strict)
-        self.most_text_bytes = sys.maxsize
-        self._n_text_bytes = 0
-        self._unread_times: list[UnreadTimes] = []
-        self._engine = Threads(config.engine.workers)
-        self.run_tasks = self._engine.run_tasks
 
     def __enter__(self: AnyRun) -> AnyRun:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._engine.__exit__(kind, error, trace)
+        if isinstance(error, NoDocumentsError) and not error.next_step:
+            raise NoDocumentsError(error.message, self._explain_skipped()) from error
+
+    def read(self, fields: DocumentsConfig, to_copy: bool = False) -> Source:
+        """Return the documents for the first stage. `to_copy`: the inputs will be read again, for a cleaned copy."""
+        raise NotImplementedError
+
+    def facts(self) -> dict[str, Any]:
+        """Return what every result says of its run."""
+        raise NotImplementedError
+
+    def _explain_skipped(self) -> str:
+        return self.skipped.explain()
+
+
+class LocalRun(Run[pa.Table]):
+    """A run on this machine, which reads its inputs itself.
+
+    `states` are the states of files that will be copied, from before they were read.
+    """
+
+    def __init__(self, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
+        super().__init__(inputs, against, config, progress)
+        self.states: dict[str, FileState] = {}
+        self._unread_times: list[UnreadTimes] = []
 
     @cached_property
     def disk(self) -> DiskBudget:
@@ -66,39 +84,8 @@ class Run:
                 budget.take("standard input", source.n_bytes or 0)
         return budget
 
-    def _tmp_folder(self) -> str:
-        """Return where temporary files go."""
-        return self.config.engine.tmp_folder or tempfile.gettempdir()
-
-    def read_sentences(self, fields: DocumentsConfig, unique_ids: bool, settle: bool | None = None) -> Collection:
-        """Read all documents, and split them into sentences.
-
-        With `settle` equal digests mean equal sentences; None: if somebody may know the seed.
-        """
-        with self.progress.stage("sentences", self._n_bytes()):
-            batches, reference = self._batches(fields)
-            collection = gather(batches, reference, self.config.sentences, self.run_tasks, self.progress.add_documents)
-            if not is_secret(self.config.sentences.hash_seed) if settle is None else settle:
-                collection = settle_sentences(collection, self.run_tasks)
-            check_documents(collection, self.against is not None, self.skipped, unique_ids)
-        return collection
-
-    def read_shingles(
-        self, fields: DocumentsConfig, unique_ids: bool, max_documents: int = 0, removing: bool = False
-    ) -> ShingledDocuments:
-        """Read all documents (or the first `max_documents`), and keep what they are known by as wholes."""
-        with self.progress.stage("shingles", self._n_bytes()):
-            batches, reference = self._batches(fields)
-            if max_documents:
-                batches = _first_rows(batches, max_documents)
-            on_batch = self.progress.add_documents
-            documents = gather_shingles(batches, reference, self.config, self.run_tasks, on_batch, self.disk, removing)
-            self.progress.use(**self.disk.used())
-            check_documents(documents, self.against is not None, self.skipped, unique_ids)
-        return documents
-
-    def kept(self) -> dict[str, Any]:
-        """Return what every result keeps of a run."""
+    def facts(self) -> dict[str, Any]:
+        """Return what every result says of its run."""
         reference = [] if self.against is None else describe_inputs(self.against, is_reference=True)
         return {
             "skipped": self.skipped.records,
@@ -109,6 +96,13 @@ class Run:
             "notices": self._notices(),
             "resources": self.progress.resources,
         }
+
+    def _note_states(self) -> None:
+        self.states = file_states(resolve_inputs(without_iterators(self.inputs)))
+
+    def _tmp_folder(self) -> str:
+        """Return where temporary files go."""
+        return self.config.engine.tmp_folder or tempfile.gettempdir()
 
     def _notices(self) -> list[str]:
         """Return what the user should know of the inputs, in words."""
@@ -123,22 +117,40 @@ class Run:
     def _n_bytes(self) -> int | None:
         return input_size([self.inputs] if self.against is None else [self.inputs, self.against])
 
-    def _batches(self, fields: DocumentsConfig) -> tuple[Iterator[pa.RecordBatch], Iterator[pa.RecordBatch]]:
+    def _stream(self, fields: DocumentsConfig) -> Stream:
         tell = self.skipped.add, self.progress.add_bytes, self._unread_times.append
         reference = iter(()) if self.against is None else read_batches(self.against, fields, *tell)
-        return self._counted(read_batches(self.inputs, fields, *tell)), self._counted(reference)
+        return Stream(read_batches(self.inputs, fields, *tell), reference, self._n_bytes())
+
+
+class MemoryRun(LocalRun):
+    """A run whose collection is in memory. More text than `most_text_bytes` is an OutgrownError."""
+
+    flow: InMemory
+
+    def __init__(
+        self, inputs: Any, against: Any, config: Config, progress: Progress, most_text_bytes: int = sys.maxsize
+    ) -> None:
+        super().__init__(inputs, against, config, progress)
+        self._most_text_bytes = most_text_bytes
+        self._n_text_bytes = 0
+        self._threads = Threads(config.engine.workers)
+        self.flow = InMemory(self._threads.run_tasks, against is not None, lambda: self.disk)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._threads.close()
+        super().__exit__(kind, error, trace)
+
+    def read(self, fields: DocumentsConfig, to_copy: bool = False) -> Stream:
+        """Return the documents as a stream: they are read while the first stage works on them."""
+        if to_copy:
+            self._note_states()
+        stream = self._stream(fields)
+        return replace(stream, batches=self._counted(stream.batches), reference=self._counted(stream.reference))
 
     def _counted(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             self._n_text_bytes += batch.column("text").nbytes
-            if self._n_text_bytes > self.most_text_bytes:
+            if self._n_text_bytes > self._most_text_bytes:
                 raise OutgrownError
             yield batch
-
-
-def _first_rows(batches: Iterator[pa.RecordBatch], n_rows: int) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        yield batch.slice(0, n_rows)
-        n_rows -= batch.num_rows
-        if n_rows <= 0:
-            return

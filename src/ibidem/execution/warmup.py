@@ -68,10 +68,11 @@ def run_later_stages(config: Config, comparing: bool = False) -> int:
     import pyarrow as pa
 
     from ibidem.columns.collection import Collection
+    from ibidem.execution.flow import InMemory, Parts
     from ibidem.execution.progress import Progress
     from ibidem.execution.threads import Threads
     from ibidem.model import DOCUMENT_BATCH
-    from ibidem.pipeline import passages_of, passages_of_pairs
+    from ibidem.pipeline import find_tables, passages_of_pairs
 
     sentences = [f"{a} one two three four five six seven eight nine ten" for a in ("here", "then", "there")]
     text = " ".join(sentences)
@@ -97,7 +98,7 @@ def run_later_stages(config: Config, comparing: bool = False) -> int:
         if comparing:
             passages = passages_of_pairs(collection, np.array([[0, 1]]), config, engine.run_tasks)
         else:
-            passages, _, _ = passages_of(collection, config, engine.run_tasks, Progress())
+            passages = find_tables(InMemory(engine.run_tasks), Parts(collection), config, Progress())["passages"].take()
     return passages.num_rows  # type: ignore[no-any-return]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,14 +18,18 @@ from ibidem.signatures import SetSignature, collapse_sentences, count_vocabulary
 from ibidem.signatures.words import SIGNATURE as WORDS
 
 
-def classify(collection: Collection, config: Config, run_tasks: RunTasks, progress: Progress) -> tuple[Rows, Cells | None]:
-    """Give every sentence its class: sentences of different classes cannot match. Those known by nothing are stepped over.
+class Classed(NamedTuple):
+    """Sentences that have a class, and how to score two of one class; no cells where equal classes are equal sentences."""
 
-    The cells say how to score two sentences of one class; None where equal classes are equal sentences.
-    """
+    rows: Rows
+    cells: Cells | None
+
+
+def classify_collection(collection: Collection, config: Config, run_tasks: RunTasks, progress: Progress) -> Classed:
+    """Give every sentence its class: sentences of different classes cannot match. Those known by nothing are stepped over."""
     max_gap = passage_limits(config).max_gap_sentences
     if config.signatures.signature == "exact":
-        return rows_of(collection, collection.digest, max_gap), None
+        return Classed(rows_of(collection, collection.digest, max_gap), None)
     signature = load_signature(config.signatures.signature)
     types = collapse_sentences(collection.digest)
     tokens = collection.type_tokens(types, run_tasks)
@@ -37,12 +43,12 @@ def classify(collection: Collection, config: Config, run_tasks: RunTasks, progre
         limit = config.matches.min_similarity
         classes = join_types(sets, limit, run_tasks)
         rows = rows_of(collection, (classes.of_type + 1).astype(np.uint64)[types.of_sentence], max_gap)
-        return rows, Cells(types.of_sentence[rows.sentence], sets, limit.as_integer_ratio())
+        return Classed(rows, Cells(types.of_sentence[rows.sentence], sets, limit.as_integer_ratio()))
     keys = signature.key(tokens, vocabulary, config.signatures)
     rows = rows_of(collection, keys[types.of_sentence], max_gap)
     # Equal keys match whatever their words; the words only tell how alike they are.
     word_sets = sort_sets(WORDS.hashes(tokens, None, config.signatures), run_tasks)
-    return rows, Cells(types.of_sentence[rows.sentence], word_sets, (0, 1))
+    return Classed(rows, Cells(types.of_sentence[rows.sentence], word_sets, (0, 1)))
 
 
 def sentences_to_cut(

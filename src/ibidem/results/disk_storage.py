@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from ibidem.execution.disk.run import DiskRun
 from ibidem.execution.flow import PartedTable
-from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Skipped
-from ibidem.results.disk_tables import CleanedTexts, DiskTable, DocumentTexts
+from ibidem.model import PASSAGES, Skipped
+from ibidem.results.disk_tables import CleanedTexts, DiskTable, DocumentTexts, order_repeats
 from ibidem.results.memory_storage import with_texts
 from ibidem.results.overview import longest_of, removed_of
-from ibidem.results.storage import TEXT_FIELDS, DecidedTable, Sizes, Table, as_stream, closed_error, n_true
+from ibidem.results.storage import SCHEMAS, TEXT_FIELDS, DecidedTable, Sizes, Table, as_stream, closed_error, n_true
 from ibidem.results.table_files import check_output, write_result
 from ibidem.results.texts import with_texts as with_texts_flow
 
@@ -31,11 +31,18 @@ class DiskBacking:
     storage: Literal["disk"] = "disk"
     documents = None
 
-    def __init__(self, run: DiskRun, tables: Mapping[str, DiskTable]) -> None:
+    def __init__(self, run: DiskRun, tables: Mapping[str, PartedTable]) -> None:
         self._run = run
-        self._tables = tables
+        self._tables = {name: self._ordered(name, table) for name, table in tables.items()}
         self._is_closed = False
-        self._closing = weakref.finalize(self, run.live_on().close)
+        self._closing = weakref.finalize(self, run.take_over().close)
+
+    def _ordered(self, name: str, table: PartedTable) -> DiskTable:
+        """Return a table in the order of its rows; those of repeats have none yet."""
+        if name != "repeats":
+            return DiskTable(table, SCHEMAS.get(name, table.schema))
+        with self._run.progress.stage("tables"):
+            return DiskTable(order_repeats(self._run.flow.store, table), SCHEMAS[name], sort_by="rank")
 
     def has(self, name: str) -> bool:
         """Say whether there is a table of this name."""
@@ -115,23 +122,3 @@ class DiskBacking:
             self._run.work.close(failed=True)
         else:
             self._closing()
-
-
-def find_tables(passages: PartedTable, documents: PartedTable, repeats: PartedTable) -> dict[str, DiskTable]:
-    """Return the tables of `find`."""
-    return {
-        "passages": DiskTable(passages, PASSAGES),
-        "documents": DiskTable(documents, DOCUMENTS),
-        "repeats": DiskTable(repeats, REPEATS, sort_by="rank"),
-    }
-
-
-def cluster_tables(duplicates: PartedTable, clusters: PartedTable) -> dict[str, DiskTable]:
-    """Return the tables of `cluster`."""
-    return {"duplicates": DiskTable(duplicates, DUPLICATES), "clusters": DiskTable(clusters, CLUSTERS)}
-
-
-def cleaning_tables(removed: PartedTable, members: PartedTable | None) -> dict[str, DiskTable]:
-    """Return the tables of `dedup`; members of clusters are not written, but marked."""
-    tables = {"removed": DiskTable(removed, REMOVED)}
-    return tables if members is None else tables | {"members": DiskTable(members, members.schema)}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
+from ibidem.clusters.exchange.removals import clean_records, send_records
 from ibidem.config import Config
 from ibidem.execution.flow import PartedTable
 from ibidem.execution.spark.files import check_spark_output, clear_spark_output, uri_of, write_file, write_frame
@@ -21,8 +22,8 @@ from ibidem.formats.inputs import JSONL
 from ibidem.model import PASSAGES, Skipped
 from ibidem.results.memory_storage import with_texts
 from ibidem.results.overview import longest_of
-from ibidem.results.spark_tables import CleanedTexts, SparkTable, longest_in_parts
-from ibidem.results.storage import TEXT_FIELDS, Sizes, Table, closed_error
+from ibidem.results.spark_tables import CleanedTexts, OrderedRepeats, SparkTable, longest_in_parts
+from ibidem.results.storage import SCHEMAS, TEXT_FIELDS, Sizes, Table, closed_error
 from ibidem.results.texts import with_texts as with_texts_flow
 
 if TYPE_CHECKING:
@@ -32,22 +33,24 @@ if TYPE_CHECKING:
 class SparkBacking:
     """Tables by name, and the folder of the run, which is removed by `close`, or with this.
 
-    `texts` are the documents with their texts, where passages are found; `n_documents` counts those of both sides.
+    `texts` are the documents with their texts, where passages are found.
     """
 
     storage: Literal["spark"] = "spark"
     documents = None
 
-    def __init__(
-        self, run: SparkRun, tables: Mapping[str, SparkTable], n_documents: int, texts: PartedTable | None = None
-    ) -> None:
+    def __init__(self, run: SparkRun, tables: Mapping[str, PartedTable], texts: PartedTable | None = None) -> None:
         self.run = run
-        self._tables = tables
+        self.layout = run.flow.layout
+        self._tables = {
+            name: (OrderedRepeats if name == "repeats" else SparkTable)(run, table, SCHEMAS.get(name, table.schema))
+            for name, table in tables.items()
+        }
         self._texts = texts
-        self._n_documents = n_documents
+        self._n_documents = run.progress.counts["documents"]
         self._frames: dict[str, DataFrame] = {}
         self._longest: dict[int, PartedTable] = {}
-        self._closing = weakref.finalize(self, run.kept().close)
+        self._closing = weakref.finalize(self, run.take_over().close)
 
     def has(self, name: str) -> bool:
         """Say whether there is a table of this name."""
@@ -122,7 +125,7 @@ class SparkBacking:
         assert self._texts is not None
         run = self.run
         with spark_errors(), SessionSettings(run.spark):
-            blocks = with_texts_flow(run.flow, self.table("passages").blocks, self._texts, run.layout)
+            blocks = with_texts_flow(run.flow, self.table("passages").blocks, self._texts, self.layout)
         return SparkTable(run, blocks, pa.schema([*PASSAGES, *TEXT_FIELDS]))
 
     def cleaned_texts(self) -> SparkTable | None:
@@ -134,14 +137,13 @@ class SparkBacking:
 
     def sizes(self) -> Sizes:
         """Return how large the inputs are; with a reference, records of the inputs that were skipped count, too."""
-        layout = self.run.layout
-        has_reference = layout.n_input < layout.n_records
-        return Sizes(layout.n_input if has_reference else self._n_documents, self._n_documents)
+        layout = self.layout
+        return Sizes(layout.n_input if layout.has_reference else self._n_documents, self._n_documents)
 
     def facts(self) -> Mapping[str, Any]:
         """Return what `run.json` says of the session."""
         context = self.run.spark.sparkContext
-        n_partitions = self.run.layout.n_partitions
+        n_partitions = self.layout.n_partitions
         return {"spark": {"version": context.version, "master": context.master, "partitions": n_partitions}}
 
     def check_output(self, folder: str | os.PathLike[str], overwrite: bool) -> None:
@@ -183,14 +185,15 @@ class SparkBacking:
 
 
 class SparkCopies:
-    """Cleaned copies, made by Spark: `clean` returns the records that remain, or all of them with marks."""
+    """Cleaned copies, made by Spark, which reads the records once more."""
 
-    def __init__(self, original: Any, backing: SparkBacking, clean: Callable[[bool], PartedTable], kind: str) -> None:
+    def __init__(self, original: Any, backing: SparkBacking) -> None:
         self.original = original
         self._backing = backing
-        self._clean = clean
-        self._kind = kind
+        self._records = backing.run.scans.records()
+        self._kind = self._records.scan.kind
         self._remaining: DataFrame | None = None
+        self._made: dict[bool, PartedTable] = {}
 
     def remaining(self, config: Config) -> DataFrame:
         """Return the records that remain: all their columns, or their lines (`value`)."""
@@ -215,11 +218,21 @@ class SparkCopies:
 
         return self._backing.write(folder, {"removed": self._backing.table("removed")}, skipped, run(), "jsonl", write_cleaned)
 
+    def _clean(self, mark_only: bool) -> PartedTable:
+        """Return the records that remain, or all of them, marked."""
+        flow, layout, records = self._backing.run.flow, self._backing.layout, self._records
+        stage, config = "marked" if mark_only else "cleaned", Config.of(self._backing.run.config, mark_only=mark_only)
+        sent = flow.map(f"{stage}-records", records, send_records(layout), {"records": records.schema})["records"]
+        members = self._backing.table("members").blocks if self._backing.has("members") else None
+        return clean_records(flow, sent, self._backing.table("removed").blocks, members, config, stage)
+
     def _cleaned(self, mark_only: bool) -> DataFrame:
         self._backing.table("removed")
         run = self._backing.run
         with spark_errors(), SessionSettings(run.spark):
-            blocks = self._clean(mark_only)
+            if mark_only not in self._made:
+                self._made[mark_only] = self._clean(mark_only)
+        blocks = self._made[mark_only]
         is_lines = self._kind == JSONL
         frame: DataFrame = run.flow.frame(blocks, ["line"] if is_lines else blocks.schema.names[1:])
         return frame.selectExpr("cast(line as string) as value") if is_lines else frame

@@ -13,7 +13,6 @@ from ibidem.columns.parted_tables import in_order
 from ibidem.execution.flow import PartedTable, Sent
 from ibidem.execution.spark.run import SparkRun
 from ibidem.execution.spark.session import SessionSettings, spark_errors
-from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REMOVED, REPEATS
 from ibidem.results.overview import longest_of
 from ibidem.results.storage import in_schema
 
@@ -109,22 +108,3 @@ def longest_in_parts(run: SparkRun, passages: PartedTable, count: int) -> Parted
     given, gives = {"passages": passages}, {"longest": passages.schema}
     with spark_errors(), SessionSettings(run.spark):
         return run.flow.reduce(f"longest-{count}", given, choose, gives)["longest"]
-
-
-def find_tables(run: SparkRun, passages: PartedTable, documents: PartedTable, repeats: PartedTable) -> dict[str, SparkTable]:
-    """Return the tables of `find`."""
-    return {
-        "passages": SparkTable(run, passages, PASSAGES),
-        "documents": SparkTable(run, documents, DOCUMENTS),
-        "repeats": OrderedRepeats(run, repeats, REPEATS),
-    }
-
-
-def cluster_tables(run: SparkRun, duplicates: PartedTable, clusters: PartedTable) -> dict[str, SparkTable]:
-    """Return the tables of `cluster`."""
-    return {"duplicates": SparkTable(run, duplicates, DUPLICATES), "clusters": SparkTable(run, clusters, CLUSTERS)}
-
-
-def cleaning_tables(run: SparkRun, removed: PartedTable) -> dict[str, SparkTable]:
-    """Return the table of `dedup`."""
-    return {"removed": SparkTable(run, removed, REMOVED)}

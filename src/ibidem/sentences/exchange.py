@@ -1,30 +1,26 @@
-"""Documents into sentences, in a mapper: what each later stage needs is sent on its way at once."""
+"""Documents into sentences, in a mapper: what later stages want sent, they send while the sentences are at hand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.collection import Collection, gather, text_buffers, text_key
+from ibidem.columns.collection import Collection, gather, text_key
 from ibidem.columns.hashes import draw_seed, mix
-from ibidem.columns.parted_tables import CHECKED, EQUAL, NAMED, OF_SENTENCE, SPLIT, PlacedDocuments, table_of
-from ibidem.columns.ragged import as_lists, starts_of, take_ranges
+from ibidem.columns.parted_tables import CHECKED, EQUAL, NAMED, OF_SENTENCE, SPLIT, table_of
+from ibidem.columns.ragged import as_lists
 from ibidem.config import Config
-from ibidem.execution.flow import Flow, PartedTable, Sent, record_batches, route_by_hash
+from ibidem.execution.flow import Flow, PartedTable, Sender, Sent, Source, record_batches, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
-from ibidem.passages.exchange.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.sentences import CheckKey, hash_strings
-from ibidem.signatures.exchange.vocabulary import WORDS, count_words, needs_vocabulary
 
 TEXTS = pa.schema([("document", pa.int64()), ("id", pa.large_string()), ("text", pa.large_string()), ("cleaned", pa.bool_())])
-# The types that documents of a partition have, with their texts: not every sentence, so no footer floods a partition.
-SEEN = pa.schema([("digest", pa.uint64()), ("check", pa.uint64()), ("home", pa.int32()), ("text", pa.large_binary())])
 IDS = pa.schema(
     [
         ("key", pa.uint64()),
@@ -39,23 +35,34 @@ COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference"
 Numbers = NDArray[np.int64]
 
 
-def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_cut: bool = False) -> dict[str, PartedTable]:
-    """Return the documents in sentences (`documents`), their `counts`, and what the signature asks for.
+@dataclass(frozen=True)
+class SplitBatch:
+    """Documents in sentences, as the mapper that splits them has them at hand: their numbers, records and sentences."""
 
-    For passages also their `texts` and `ids`; `to_cut`, where they stand (`named`) instead. Documents that are stored already,
+    documents: Numbers
+    batch: pa.RecordBatch
+    collection: Collection
+
+
+def split_documents(
+    flow: Flow, source: Source, config: Config, then: Sequence[Sender[SplitBatch]] = (), to_cut: bool = False
+) -> dict[str, PartedTable]:
+    """Return the documents in sentences (`documents`), their `counts`, and what the senders give.
+
+    For passages also their `texts` and `ids`; `to_cut`, where they are (`named`) instead. Documents that are stored already,
     at home, are their texts. Digests and checks have secrets that are drawn here and known to nobody else: a stage runs once,
     and later ones only ask whether they are equal.
     """
+    layout = flow.layout
     is_stored = isinstance(source, PartedTable)
     exact = config.signatures.signature == "exact"
-    by_words = needs_vocabulary(config)
     sentences = replace(config.sentences, hash_seed=draw_seed())
     key = CheckKey.drawn() if to_cut or not exact else None
     key_of_texts = text_key(config.sentences.hash_seed)
     outputs = {"documents": CHECKED if not exact else EQUAL if to_cut else SPLIT, "counts": COUNTS}
     outputs |= {"named": NAMED} if to_cut else {"ids": IDS} if is_stored else {"texts": TEXTS, "ids": IDS}
-    outputs |= {"seen": SEEN} if not exact else {} if to_cut else GRAM_OUTPUTS
-    outputs |= {"words": WORDS} if by_words else {}
+    for sender in then:
+        outputs |= sender.gives
 
     def split(batches: Iterator[Any]) -> Iterator[Sent]:
         for batch in record_batches(batches):
@@ -75,17 +82,11 @@ def split_documents(flow: Flow, source: Any, config: Config, layout: Layout, to_
                     columns = [batch.column(name) for name in TEXTS.names]
                     yield Sent("texts", table_of(columns, TEXTS), home)
                 yield emit_ids(batch, documents, layout)
-            if not exact:
-                yield from _seen(collection, batch, documents, layout)
-                if by_words:
-                    names = names_of(collection.digest, collection.checks[:, 1])
-                    counted = replace(collection, digest=names, hash_seed=config.sentences.hash_seed)
-                    yield count_words(counted, layout)
-            elif not to_cut:
-                yield from emit_grams(PlacedDocuments.of(documents, collection, collection.digest, config), config, layout)
+            for sender in then:
+                yield from sender(SplitBatch(documents, batch, collection), layout)
 
-    stored = flow.map("sentences", source, split, outputs)
-    return stored | {"texts": source} if is_stored and not to_cut else stored
+    given = flow.map("sentences", source, split, outputs)
+    return given | {"texts": source} if is_stored and not to_cut else given
 
 
 def _counts(collection: Collection, documents: Numbers, layout: Layout) -> pa.Table:
@@ -129,29 +130,3 @@ def emit_ids(batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Sent:
     keys = fold(hash_strings(batch.column("id")), (documents >= layout.n_input).astype(np.uint64))
     columns = [keys, documents, *(batch.column(name) for name in ("id", "source", "position"))]
     return Sent("ids", table_of(columns, IDS), route_by_hash(keys, layout.n_partitions))
-
-
-def _seen(collection: Collection, batch: pa.RecordBatch, documents: Numbers, layout: Layout) -> Iterator[Sent]:
-    """Yield the types of a batch with their texts, once for every partition that their documents live in."""
-    data, offsets = text_buffers(batch.column("text"))
-    checks = collection.checks[:, 0]
-    homes = layout.home(documents)[collection.document]
-    begins = offsets[collection.document] + collection.start_byte
-    sizes = (collection.end_byte - collection.start_byte).astype(np.int64)
-    for home in np.unique(homes):
-        here = np.flatnonzero(homes == home)
-        chosen = here[_different(collection.digest[here], checks[here])]
-        texts_of_types = take_ranges(data, begins[chosen], sizes[chosen])
-        buffers = [None, pa.py_buffer(starts_of(sizes[chosen])), pa.py_buffer(texts_of_types)]
-        texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(chosen), buffers)
-        digests = collection.digest[chosen]
-        columns = [digests, checks[chosen], np.full(len(chosen), home), texts]
-        yield Sent("seen", table_of(columns, SEEN), route_by_hash(digests, layout.n_partitions))
-
-
-def _different(digests: NDArray[np.uint64], checks: NDArray[np.uint64]) -> Numbers:
-    """Return where different sentences are first; one may come twice where another has its digest."""
-    order = np.argsort(digests, kind="stable")
-    is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = (digests[order][1:] != digests[order][:-1]) | (checks[order][1:] != checks[order][:-1])
-    return order[is_new]

@@ -20,6 +20,7 @@ from ibidem.execution.disk import disk_flow
 from ibidem.execution.disk.disk_flow import DiskFlow
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
 from ibidem.execution.flow import PartedTable, Sent
+from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress, Step
 from tests.waiting import LIMIT_SECONDS, wait_until
 
@@ -43,7 +44,7 @@ def table(numbers: Any) -> pa.Table:
 
 
 def new_flow(folder: Path, workers: int = 2, n_task_bytes: int = LARGE, progress: Progress | None = None) -> DiskFlow:
-    return DiskFlow(StageStore(folder, 1 << 20), 4, workers, n_task_bytes, progress or Progress())
+    return DiskFlow(StageStore(folder, 1 << 20), Layout(4, 4, 4), workers, n_task_bytes, progress or Progress())
 
 
 def given(flow: DiskFlow, sizes: Mapping[int, int], stage: str = "given") -> PartedTable:
@@ -171,7 +172,7 @@ def test_without_memory_everything_runs_one_by_one(tmp_path: Path) -> None:
 
 
 def test_a_task_waits_while_memory_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    flow = DiskFlow(StageStore(tmp_path, 1 << 20), 4, 4, LARGE, Progress(), n_most_bytes=1000)
+    flow = DiskFlow(StageStore(tmp_path, 1 << 20), Layout(4, 4, 4), 4, LARGE, Progress(), n_most_bytes=1000)
     given_blocks = given(flow, dict.fromkeys(range(12), 8))
     n_used = 990
     monkeypatch.setattr(disk_flow, "used_memory", lambda: n_used)
@@ -186,7 +187,7 @@ def test_a_task_waits_while_memory_is_short(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_task_begins_as_soon_as_memory_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    flow = DiskFlow(StageStore(tmp_path, 1 << 20), 4, 2, LARGE, Progress(), n_most_bytes=1000)
+    flow = DiskFlow(StageStore(tmp_path, 1 << 20), Layout(4, 4, 4), 2, LARGE, Progress(), n_most_bytes=1000)
     second_begun = threading.Event()
     begun: list[int] = []
     # Short only while the first task has just begun: nothing ends that could wake who waits.

@@ -21,8 +21,8 @@ STEP = re.compile(
 )
 STAGES = {
     "find": {"inputs", "sentences", "matches", "passages", "tables", "writing"},
-    "cluster": {"inputs", "pairs", "writing"},
-    "dedup": {"inputs", "pairs", "tables", "writing"},
+    "cluster": {"inputs", "shingles", "pairs", "clusters", "tables", "writing"},
+    "dedup": {"inputs", "shingles", "pairs", "clusters", "tables", "writing"},
 }
 USED = ("spilled_bytes", "spilled_bytes_peak", "partitions")
 

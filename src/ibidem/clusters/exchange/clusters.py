@@ -14,13 +14,13 @@ from ibidem.clusters.tables import listed_pairs
 from ibidem.columns.components_exchange import connect
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import as_lists, starts_of
+from ibidem.config import Config
 from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import Duplicates, Found
 from ibidem.resemblance.comparison import joined
 from ibidem.resemblance.exchange.comparison import comparer_of
 from ibidem.resemblance.exchange.identical import FOUND, MEMBERS, NODES, node_homes
-from ibidem.resemblance.exchange.shingle_counts import SampleRatios
 from ibidem.resemblance.exchange.shingles import SETS, documents_with_sets, taken
 from ibidem.signatures import HashSets
 
@@ -45,7 +45,7 @@ def cluster_documents(
     flow: Flow,
     found: Mapping[str, Sequence[PartedTable]],
     sent: PartedTable,
-    ratios: SampleRatios,
+    config: Config,
     layout: Layout,
 ) -> dict[str, PartedTable]:
     """Return pairs as LISTED (`listed`), members of clusters as CLUSTERED (`clustered`), and rows of BEGINNING (`beginning`).
@@ -53,7 +53,7 @@ def cluster_documents(
     `found` holds blocks of `found`, `edges`, `nodes`, `members` and `by_common`. All that hangs together comes together: that
     much must fit into the memory of one worker, with the shingles of its documents where common shingles led to pairs.
     """
-    config, has_reference = ratios.config, layout.has_reference
+    has_reference = layout.has_reference
     components = connect(flow, "duplicates", found["edges"])
     inputs: dict[str, PartedTable | Sequence[PartedTable]] = {
         name: found[name] for name in ("found", "nodes", "members") if found[name]
@@ -69,7 +69,7 @@ def cluster_documents(
         rooted = {**rooted, "sent": _fetch_documents(flow, rooted, sent, layout)}
 
     def cluster(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        yield from _cluster(tables, ratios, layout)
+        yield from _cluster(tables, config, layout)
 
     return flow.reduce("clusters", rooted, cluster, {"listed": LISTED, "clustered": CLUSTERED, "beginning": BEGINNING})
 
@@ -120,9 +120,9 @@ def _fetch_documents(flow: Flow, rooted: Inputs, sent: PartedTable, layout: Layo
     return lookup(flow, "crowd-documents", asked, {"sent": sent}, answer, SETS)
 
 
-def _cluster(tables: Mapping[str, pa.Table], ratios: SampleRatios, layout: Layout) -> Iterator[Sent]:
-    """Choose the canonical documents of components, as `pipeline.clusters_of` does with all documents."""
-    config, nodes, members = ratios.config, tables["nodes"], tables["members"]
+def _cluster(tables: Mapping[str, pa.Table], config: Config, layout: Layout) -> Iterator[Sent]:
+    """Choose the canonical documents of components, as `clusters.stage` does with all documents in memory."""
+    nodes, members = tables["nodes"], tables["members"]
     documents = np.unique(np.concatenate([nodes["document"].to_numpy(), members["document"].to_numpy()]))
 
     def row_of(numbers: Numbers) -> NDArray[np.int32]:
@@ -142,7 +142,7 @@ def _cluster(tables: Mapping[str, pa.Table], ratios: SampleRatios, layout: Layou
 
     a, b, *scores = (tables["found"][name].to_numpy() for name in FOUND.names)
     found = Found(joined([Duplicates(row_of(a), row_of(b), *scores)]), by_common)
-    comparer = comparer_of(_all_sets(tables, documents), ratios)
+    comparer = comparer_of(_all_sets(tables, documents), config)
     duplicates, canonical = cluster_found(found, comparer, rank, config, layout.has_reference)
     canonical = expand(canonical, representative, layout.has_reference, config.clusters.chains)
 

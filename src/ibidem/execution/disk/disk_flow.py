@@ -16,6 +16,7 @@ import pyarrow as pa
 from ibidem.execution.disk.stage_store import BlockFile, FinishedStage, StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
 from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent
+from ibidem.execution.layout import Layout
 from ibidem.execution.memory import give_back_memory, used_memory
 from ibidem.execution.progress import Progress, Step
 
@@ -36,14 +37,15 @@ class DiskFlow:
     def __init__(
         self,
         store: StageStore,
-        n_partitions: int,
+        layout: Layout,
         workers: int,
         n_task_bytes: int,
         progress: Progress,
         n_wanted_bytes: int = sys.maxsize,
         n_most_bytes: int = sys.maxsize,
     ) -> None:
-        self.n_partitions = n_partitions
+        self.layout = layout
+        self.n_partitions = layout.n_partitions
         self.store = store
         self._workers = workers
         self.n_task_bytes = n_task_bytes

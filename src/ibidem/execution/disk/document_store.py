@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import text_buffers
 from ibidem.columns.parted_tables import NUMBERED
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
-from ibidem.execution.flow import PartedTable, Sent
+from ibidem.execution.flow import PartedTable, Sent, Stream
 from ibidem.execution.layout import Layout
 from ibidem.formats.records import UnreadTimes
 from ibidem.formats.skipped_records import SkippedRecords
@@ -42,7 +42,7 @@ class ReadDocuments:
 
 def store_documents(
     store: StageStore,
-    sides: Iterable[Iterable[pa.RecordBatch]],
+    documents: Stream,
     home_bytes: int,
     skipped: SkippedRecords,
     unread_times: list[UnreadTimes],
@@ -57,7 +57,7 @@ def store_documents(
         n_documents, n_input = 0, None
         n_chars, has_cleaned = 0, False
         try:
-            for side in sides:
+            for side in (documents.batches, documents.reference):
                 for batch in side:
                     numbers = np.arange(n_documents, n_documents + batch.num_rows)
                     columns = [column.cast(kind) for column, kind in zip(batch.columns, READ.types[1:], strict=True)]

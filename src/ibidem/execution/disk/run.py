@@ -19,7 +19,7 @@ from ibidem.execution.flow import PartedTable
 from ibidem.execution.layout import Layout
 from ibidem.execution.memory import allowed_memory, give_back_memory, is_used_memory_known, keep_little_memory, used_memory
 from ibidem.execution.progress import Progress
-from ibidem.execution.run import Run
+from ibidem.execution.run import LocalRun
 from ibidem.execution.threads import available_cores
 from ibidem.formats import describe_inputs
 from ibidem.resemblance import SamplingPlan
@@ -32,8 +32,8 @@ _MANY_PARTS = 256
 _LEAST_HOME_BYTES, _MOST_HOME_BYTES = 1 << 20, 128 << 20
 
 
-class DiskRun(Run):
-    """Reads the inputs into the work folder. Used in a with block; a result that lives on takes the work folder over."""
+class DiskRun(LocalRun):
+    """A run whose stages are on disk. A result takes the work folder over, and removes it when it is closed."""
 
     documents: PartedTable
     layout: Layout
@@ -52,15 +52,17 @@ class DiskRun(Run):
         if config.engine.resume:
             _check_can_be_resumed(config, told["inputs"])
         self.work = WorkFolder(config, told)
-        self._lives_on = False
+        self._is_taken_over = False
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        super().__exit__(kind, error, trace)
-        if not self._lives_on:
+        if not self._is_taken_over:
             self.work.close(failed=error is not None)
+        super().__exit__(kind, error, trace)
 
-    def read(self, fields: DocumentsConfig) -> None:
+    def read(self, fields: DocumentsConfig, to_copy: bool = False) -> PartedTable:
         """Store all documents, or find those that an earlier run has stored."""
+        if to_copy:
+            self._note_states()
         workers = self.config.engine.workers or available_cores()
         memory = allowed_memory(self.config.engine.memory)
         give_back_memory()
@@ -80,7 +82,7 @@ class DiskRun(Run):
                 self.progress.tell(f"there is no finished stage in {self.work.stages}: the run begins anew")
             self._announce(n_bytes, memory)
         with self.progress.stage("inputs", n_bytes):
-            read = store_documents(store, self._batches(fields), home_bytes, self.skipped, self._unread_times)
+            read = store_documents(store, self._stream(fields), home_bytes, self.skipped, self._unread_times)
         give_back_memory()
         self.skipped.records[:] = read.skipped
         self._unread_times[:] = read.unread_times
@@ -92,13 +94,14 @@ class DiskRun(Run):
         self.progress.use(partitions=read.layout.n_partitions)
         self.flow = DiskFlow(
             store,
-            read.layout.n_partitions,
+            read.layout,
             workers,
             free // _TASK_SHARE,
             self.progress,
             n_wanted_bytes=memory * 2 // 3,
             n_most_bytes=max(memory, used_memory() + free) if is_used_memory_known() else sys.maxsize,
         )
+        return self.documents
 
     def _announce(self, n_bytes: int | None, memory: int) -> None:
         """Say where parts are stored, and what may keep the run from its end or from its limit."""
@@ -119,9 +122,9 @@ class DiskRun(Run):
     def _tmp_folder(self) -> str:
         return str(self.work.stages)
 
-    def live_on(self) -> WorkFolder:
-        """Return the work folder for a result that will remove it."""
-        self._lives_on = True
+    def take_over(self) -> WorkFolder:
+        """Return the work folder, for a result that will remove it."""
+        self._is_taken_over = True
         return self.work
 
     def _n_reference(self) -> int | None:

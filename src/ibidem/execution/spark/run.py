@@ -3,80 +3,94 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import Any
+from contextlib import ExitStack
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-from ibidem.config import Config
+from ibidem.config import Config, DocumentsConfig
 from ibidem.config.quantities import memory_bytes
-from ibidem.errors import NoDocumentsError
 from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
+from ibidem.execution.run import Run
+from ibidem.execution.spark.engine import SparkEngine
 from ibidem.execution.spark.inputs import Scans, scan_inputs
 from ibidem.execution.spark.readers import without_scheme
 from ibidem.execution.spark.session import SessionSettings, WorkFolder, spark_errors
 from ibidem.execution.spark.spark_flow import SparkFlow
 from ibidem.formats.inputs import unknown_kinds_notice
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 _PARTITION_BYTES, _LARGE_PARTITION_BYTES = 32 << 20, 128 << 20
 _MANY_PARTITIONS = 2048
 
 
-@dataclass(frozen=True)
-class SparkRun:
-    """What a run works with. `folder` is removed when `stack` is closed."""
+class SparkRun(Run["DataFrame"]):
+    """A run on a Spark session. A result takes its folder over, and removes it when it is closed."""
 
-    spark: Any
-    folder: str
     flow: SparkFlow
-    layout: Layout
     scans: Scans
-    stack: ExitStack
-    notices: Sequence[str] = ()
 
-    def facts(self, config: Config, progress: Progress) -> dict[str, Any]:
-        """Return what every result keeps of a run; of skipped records the first ones."""
+    def __init__(self, engine: SparkEngine, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
+        super().__init__(inputs, against, config, progress)
+        self.spark = engine.spark
+        self._engine = engine
+        self._folder = ExitStack()  # a result may take it over
+
+    def __enter__(self) -> SparkRun:
+        with ExitStack() as opened:
+            opened.enter_context(spark_errors())
+            opened.enter_context(SessionSettings(self.spark))
+            opened.enter_context(self._folder)
+            self.folder = self._folder.enter_context(WorkFolder(self.spark, self._engine.tmp_dir))
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        with self._opened:  # also errors of Spark are said by it
+            super().__exit__(kind, error, trace)
+            if error is not None:
+                raise error
+
+    def read(self, fields: DocumentsConfig, to_copy: bool = False) -> Scans:
+        """Return scans of the inputs: their records are counted, and read by the workers in the first stage."""
+        engine, config = self._engine, replace(self.config, documents=fields)
+        with self.progress.stage("inputs"), SessionSettings(self.spark, for_rows=True):
+            self.scans = scan_inputs(self.spark, self.inputs, self.against, config, self._store, whole=to_copy)
+        if to_copy:
+            self.scans.records()  # there are inputs that cannot be copied: better said now than after hours
+        least = self.spark.sparkContext.defaultParallelism
+        n_partitions = engine.partitions or max(least, _n_partitions(self.scans.n_bytes))
+        layout = Layout(self.scans.n_records, self.scans.n_input, n_partitions)
+        self.flow = SparkFlow(self.spark, self.folder, layout, _disk_of(config.engine.max_disk))
+        return self.scans
+
+    def facts(self) -> dict[str, Any]:
+        """Return what every result says of its run; of skipped records the first ones."""
+        notice = unknown_kinds_notice([*_local_paths(self.inputs), *_local_paths(self.against)])
         return {
             "skipped": self.scans.first_skipped(self.flow, strict=False).records,
             "n_skipped": self.scans.n_skipped,
-            "config": config,
+            "config": self.config,
             "inputs": self.scans.described,
-            "counts": progress.counts,
-            "timings": progress.timings,
-            "notices": self.notices,
+            "counts": self.progress.counts,
+            "timings": self.progress.timings,
+            "notices": [] if notice is None else [notice],
         }
 
-    def kept(self) -> ExitStack:
-        """Return the stack that keeps the folder, for a result to close."""
-        return self.stack.pop_all()
+    def take_over(self) -> ExitStack:
+        """Return what removes the folder, for a result to close."""
+        return self._folder.pop_all()
 
+    def _explain_skipped(self) -> str:
+        return self.scans.first_skipped(self.flow, strict=False).explain()
 
-@contextmanager
-def start_run(
-    engine: Any, inputs: Any, against: Any, config: Config, progress: Progress, whole: bool = False
-) -> Iterator[SparkRun]:
-    """Yield a run. Its folder is removed at the end, unless a result has taken it over with `kept`."""
-    spark = engine.spark
-    with spark_errors(), SessionSettings(spark), ExitStack() as stack:
-        folder = stack.enter_context(WorkFolder(spark, engine.tmp_dir))
-
-        def store(name: str, frame: Any) -> str:
-            frame.write.parquet(f"{folder}/{name}")
-            return f"{folder}/{name}"
-
-        with progress.stage("inputs"), SessionSettings(spark, for_rows=True):
-            scans = scan_inputs(spark, inputs, against, config, store, whole)
-        n_partitions = engine.partitions or max(spark.sparkContext.defaultParallelism, _n_partitions(scans.n_bytes))
-        layout = Layout(scans.n_records, scans.n_input, n_partitions)
-        flow = SparkFlow(spark, folder, n_partitions, _disk_of(config.engine.max_disk))
-        notice = unknown_kinds_notice([*_local_paths(inputs), *_local_paths(against)])
-        run = SparkRun(spark, folder, flow, layout, scans, stack, [] if notice is None else [notice])
-        try:
-            yield run
-        except NoDocumentsError as error:
-            raise NoDocumentsError(error.message, scans.first_skipped(run.flow, strict=False).explain()) from error
+    def _store(self, name: str, frame: DataFrame) -> str:
+        frame.write.parquet(f"{self.folder}/{name}")
+        return f"{self.folder}/{name}"
 
 
 def _local_paths(inputs: Any) -> list[str]:

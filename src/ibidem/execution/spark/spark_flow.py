@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent, pieces
+from ibidem.execution.layout import Layout
 from ibidem.execution.spark.session import SessionSettings, escaped, list_sizes
 
 _BLOCK_SCHEMA = "tag string, route int, n_rows long, n_before long, payload binary"
@@ -30,13 +31,14 @@ class SparkFlow:
     `disk`, where it is given, counts what each stage has written there.
     """
 
-    def __init__(self, spark: Any, folder: str, n_partitions: int, disk: DiskBudget | None = None) -> None:
-        self.n_partitions = n_partitions
+    def __init__(self, spark: Any, folder: str, layout: Layout, disk: DiskBudget | None = None) -> None:
+        self.layout = layout
+        self.n_partitions = layout.n_partitions
         self.n_task_bytes = _TASK_BYTES
         self._spark = spark
         self._folder = folder
         self._disk = disk
-        self._routes = _routes(n_partitions)
+        self._routes = _routes(layout.n_partitions)
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a mapper over the tables of blocks, or over the rows of data frames: `source.mapped` says how they are read."""

@@ -6,20 +6,20 @@ those that do are told to the documents that hold them, with the sets by which t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.parted_tables import CLASSED, distinct_pairs, in_order, placed_documents, table_of
+from ibidem.columns.collection import Collection
+from ibidem.columns.parted_tables import CLASSED, PlacedDocuments, distinct_pairs, in_order, placed_documents, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of, take_ranges
 from ibidem.config import SET_SIGNATURES, Config
-from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, lookup, route_by_hash
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Parts, Sender, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.matches.exchange.join import join_sets, sorted_sets
-from ibidem.passages.exchange.grams import GRAM_OUTPUTS, emit_grams
 from ibidem.sentences.exchange import names_of
 from ibidem.signatures.exchange.sentence_types import CLASSES, Maker, collapse, emit_classes, signature_maker, tokens_of
 
@@ -28,24 +28,25 @@ _ANSWERS = pa.schema([("digest", pa.uint64()), ("class", pa.uint64()), ("set", p
 
 
 def classify_documents(
-    flow: Flow, split: dict[str, PartedTable], config: Config, layout: Layout, progress: Progress, with_grams: bool = True
-) -> tuple[PartedTable, dict[str, PartedTable]]:
-    """Return the documents with the classes of their sentences, and, `with_grams`, their grams.
+    flow: Flow, split: Parts[Collection], config: Config, progress: Progress, then: Sequence[Sender[PlacedDocuments]] = ()
+) -> dict[str, PartedTable]:
+    """Return the `documents` with the classes of their sentences, and what the senders give.
 
     What was split off for this, `seen` and `words`, is taken out of `split`.
     """
-    types = collapse(flow, split.pop("seen"), config.sentences.hash_seed, progress)
+    layout = flow.layout
+    types = collapse(flow, split.take_table("seen"), config.sentences.hash_seed, progress)
     n_documents = progress.counts["documents"]
-    make = signature_maker(flow, split.pop("words", None), types["types"], config, n_documents)
+    words = split.take_table("words") if "words" in split.tables else None
+    make = signature_maker(flow, words, types["types"], config, n_documents)
     are_sorted = config.signatures.signature in SET_SIGNATURES
     if are_sorted:
         sets, classes = join_sets(flow, types.pop("types"), make, config, layout)
     else:
         sets, classes = types["types"], _classes_of_keys(flow, types["types"], make, layout)
-    answers = _answer(flow, classes, sets, types["askers"], are_sorted)
-    told = {"answers": answers, "shared": types["shared"]}
-    del answers, sets, classes, types
-    return _tell_documents(flow, {"documents": split["documents"], **told}, config, layout, with_grams)
+    answers = {"answers": _answer(flow, classes, sets, types["askers"], are_sorted), "shared": types["shared"]}
+    del words, sets, classes, types
+    return _put_in(flow, {"documents": split.table("documents"), **answers}, config, then)
 
 
 def _classes_of_keys(flow: Flow, types: PartedTable, make: Maker, layout: Layout) -> list[PartedTable]:
@@ -95,12 +96,14 @@ def _answer(flow: Flow, classes: list[PartedTable], sets: PartedTable, askers: P
     return lookup(flow, "classes", askers, {"classes": classes, "sets": sets}, answer, _ANSWERS)
 
 
-def _tell_documents(
-    flow: Flow, told: Inputs, config: Config, layout: Layout, with_grams: bool
-) -> tuple[PartedTable, dict[str, PartedTable]]:
-    outputs = {"documents": CLASSED} | (GRAM_OUTPUTS if with_grams else {})
+def _put_in(flow: Flow, given: Inputs, config: Config, then: Sequence[Sender[PlacedDocuments]]) -> dict[str, PartedTable]:
+    """Put the classes, and the sets by which sentences are compared, into the documents at home."""
+    layout = flow.layout
+    outputs = {"documents": CLASSED}
+    for sender in then:
+        outputs |= sender.gives
 
-    def tell(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+    def put_in(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = in_order(tables["documents"])
         answers = tables["answers"].take(pa.array(np.argsort(tables["answers"]["digest"].to_numpy()))).combine_chunks()
         known, names = answers["digest"].to_numpy(), answers["class"].to_numpy()
@@ -131,8 +134,7 @@ def _tell_documents(
         ]
         table = table_of([*table.drop_columns(["digest", "check"]).columns, *lists], CLASSED)
         yield Sent("documents", table, partition)
-        if with_grams:
-            yield from emit_grams(placed_documents(table, config, layout), config, layout)
+        for sender in then:
+            yield from sender(placed_documents(table, config, layout), layout)
 
-    stored = flow.reduce("classes-told", told, tell, outputs)
-    return stored["documents"], stored
+    return flow.reduce("classed", given, put_in, outputs)

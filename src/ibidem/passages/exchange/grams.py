@@ -9,6 +9,7 @@ no partition gets more than `max_places` rows of a key from each batch, however 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.passages.flags import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
 from ibidem.passages.kernels.windows import sentence_keys, whole_text_keys, window_keys
+from ibidem.sentences.exchange import SplitBatch
 
 # `bit` is the flag that places get if the key is hot; 0 for keys of whole documents, which only say who is identical.
 GRAMS = pa.schema(
@@ -85,6 +87,24 @@ def emit_grams(placed: PlacedDocuments, config: Config, layout: Layout) -> Itera
         columns = [np.full(sent.sum(), bit, np.uint8), keys[sent], row_documents[sent], row_of_document[sent], counts[sent]]
         yield Sent("grams", table_of(columns, GRAMS), route_by_hash(keys[sent], layout.n_partitions))
     yield from _emit_identical(placed.collection, placed.documents, layout)
+
+
+@dataclass(frozen=True)
+class GramSender:
+    """Sends the grams of documents whose sentences have classes; of split ones, equal digests are equal classes."""
+
+    config: Config
+
+    @property
+    def gives(self) -> Mapping[str, pa.Schema]:
+        """The tables that it sends."""
+        return GRAM_OUTPUTS
+
+    def __call__(self, part: SplitBatch | PlacedDocuments, layout: Layout) -> Iterator[Sent]:
+        """Yield the grams of whole documents."""
+        if isinstance(part, SplitBatch):
+            part = PlacedDocuments.of(part.documents, part.collection, part.collection.digest, self.config)
+        return emit_grams(part, self.config, layout)
 
 
 def _emit_identical(collection: Collection, documents: NDArray[np.int64], layout: Layout) -> Iterator[Sent]:

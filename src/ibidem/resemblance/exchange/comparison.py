@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.parted_tables import distinct_pairs, table_of
 from ibidem.columns.ragged import as_lists
-from ibidem.config import is_compared_in_full
+from ibidem.config import Config, is_compared_in_full
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
@@ -55,7 +55,7 @@ def compare_documents(
         low, high = np.minimum(*pairs), np.maximum(*pairs)
         packed, chosen = np.unique(low << 32 | high, return_index=True)
         numbers = tables["candidates"]["ratio"].to_numpy()[chosen]
-        comparer = comparer_of(known_by, ratios)
+        comparer = comparer_of(known_by, ratios.config)
         a, b = (packed >> 32).astype(np.int32), (packed & 0xFFFFFFFF).astype(np.int32)
         if ratios.config.resemblance.method == "minhash":
             guessed = _by_minhash(a, b, documents, comparer, ratios, layout)
@@ -75,10 +75,10 @@ def compare_documents(
     return flow.reduce("compared-documents", inputs, compare, {"found": FOUND, "edges": EDGES, "by_common": BY_COMMON})
 
 
-def comparer_of(known_by: HashSets, ratios: SampleRatios) -> Comparer:
+def comparer_of(known_by: HashSets, config: Config) -> Comparer:
     """Return how pairs of documents are compared in full."""
-    sequences = known_by if ratios.config.resemblance.measure == "order" else None
-    return Comparer(sets_of(known_by, ratios.config), sequences, ratios.config, in_turn)
+    sequences = known_by if config.resemblance.measure == "order" else None
+    return Comparer(sets_of(known_by, config), sequences, config, in_turn)
 
 
 def _by_shingles(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,28 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import text_buffers
 from ibidem.columns.parted_tables import table_of
-from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
+from ibidem.columns.ragged import as_lists, flat, lengths, starts_of, take_ranges
 from ibidem.config import Config, SignaturesConfig
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.sentences import tokenise_spans
-from ibidem.sentences.exchange import names_of
+from ibidem.sentences.exchange import SplitBatch, names_of
 from ibidem.signatures import TypeTokens, Vocabulary, load_signature
-from ibidem.signatures.exchange.vocabulary import KnownWords, most_frequent_words, needs_vocabulary, words_by_documents
+from ibidem.signatures.exchange.vocabulary import (
+    WORDS,
+    KnownWords,
+    count_words,
+    most_frequent_words,
+    needs_vocabulary,
+    words_by_documents,
+)
 from ibidem.signatures.fingerprint import most_documents
 from ibidem.signatures.imatch import idf_of
 from ibidem.signatures.spotsigs import FEWEST_ANTECEDENTS
 
+# The types that documents of a partition have, with their texts: not every sentence, so no footer floods a partition.
+SEEN = pa.schema([("digest", pa.uint64()), ("check", pa.uint64()), ("home", pa.int32()), ("text", pa.large_binary())])
 # The tokens of each type, in order, at the partition of its digest; and the partitions that hold such sentences.
 TYPES = pa.schema([("digest", pa.uint64()), ("set", pa.list_(pa.uint64()))])
 ASKERS = pa.schema([("digest", pa.uint64()), ASKER])
@@ -36,6 +45,54 @@ CLASSES = pa.schema([("digest", pa.uint64()), ("class", pa.uint64())])
 _COUNTS = pa.schema([("n_types", pa.int64()), ("n_tokens", pa.int64())])
 
 Maker = Callable[[TypeTokens], Any]
+
+
+@dataclass(frozen=True)
+class TypeSender:
+    """Sends the types of documents with their texts and, where the signature asks for them, the counts of their words."""
+
+    config: Config
+
+    @property
+    def gives(self) -> Mapping[str, pa.Schema]:
+        """The tables that it sends."""
+        return {"seen": SEEN} | ({"words": WORDS} if needs_vocabulary(self.config) else {})
+
+    def __call__(self, part: SplitBatch, layout: Layout) -> Iterator[Sent]:
+        """Yield what a batch has."""
+        yield from _seen(part, layout)
+        if needs_vocabulary(self.config):
+            collection = part.collection
+            names = names_of(collection.digest, collection.checks[:, 1])
+            counted = replace(collection, digest=names, hash_seed=self.config.sentences.hash_seed)
+            yield count_words(counted, layout)
+
+
+def _seen(part: SplitBatch, layout: Layout) -> Iterator[Sent]:
+    """Yield the types of a batch with their texts, once for every partition that their documents live in."""
+    collection, batch, documents = part.collection, part.batch, part.documents
+    data, offsets = text_buffers(batch.column("text"))
+    checks = collection.checks[:, 0]
+    homes = layout.home(documents)[collection.document]
+    begins = offsets[collection.document] + collection.start_byte
+    sizes = (collection.end_byte - collection.start_byte).astype(np.int64)
+    for home in np.unique(homes):
+        here = np.flatnonzero(homes == home)
+        chosen = here[_different(collection.digest[here], checks[here])]
+        texts_of_types = take_ranges(data, begins[chosen], sizes[chosen])
+        buffers = [None, pa.py_buffer(starts_of(sizes[chosen])), pa.py_buffer(texts_of_types)]
+        texts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(chosen), buffers)
+        digests = collection.digest[chosen]
+        columns = [digests, checks[chosen], np.full(len(chosen), home), texts]
+        yield Sent("seen", table_of(columns, SEEN), route_by_hash(digests, layout.n_partitions))
+
+
+def _different(digests: NDArray[np.uint64], checks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return where different sentences are first; one may come twice where another has its digest."""
+    order = np.argsort(digests, kind="stable")
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (digests[order][1:] != digests[order][:-1]) | (checks[order][1:] != checks[order][:-1])
+    return order[is_new]
 
 
 def collapse(flow: Flow, seen: PartedTable, hash_seed: int, progress: Progress) -> dict[str, PartedTable]:

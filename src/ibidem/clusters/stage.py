@@ -1,0 +1,143 @@
+"""Who belongs together, which document stays, and what is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.clusters import cluster_found, containers_first, expand, keep_order
+from ibidem.clusters.exchange.clusters import cluster_documents
+from ibidem.clusters.exchange.cuts import cuts_flow
+from ibidem.clusters.exchange.document_table import number_components, sum_up
+from ibidem.clusters.exchange.keep_rules import is_direct, rank_keys
+from ibidem.clusters.exchange.removals import removed_documents, removed_passages
+from ibidem.clusters.exchange.tables import name_tables
+from ibidem.clusters.removals import Clustered, Removals, duplicate_removals, passage_removals
+from ibidem.clusters.tables import clusters_table, duplicates_table
+from ibidem.columns.collection import Collection, Documents
+from ibidem.columns.parted_tables import table_of
+from ibidem.columns.shingled import ShingledDocuments
+from ibidem.config import Config
+from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts, Sent, route_by_hash
+from ibidem.execution.progress import Progress
+from ibidem.matches.core import Classed, classify_collection, sentences_to_cut, spans_of
+from ibidem.passages import Repeat
+from ibidem.passages.stage import FoundPassages
+from ibidem.passages.tables import documents_table
+from ibidem.resemblance.exchange.shingles import KEYED
+from ibidem.resemblance.stage import FoundDuplicates
+from ibidem.sentences.equal_digests import are_equal, settle_sentences
+
+Ranks = Parts[NDArray[np.int64]]
+
+
+def document_table(
+    flow: AnyFlow,
+    sentences: Parts[Collection],
+    found: Parts[FoundPassages],
+    repeats: Parts[list[Repeat]],
+) -> Parts[pa.Table]:
+    """Return the table of documents: how much of each appears elsewhere, and which are copies of one another."""
+    if isinstance(flow, InMemory):
+        whole = found.look()
+        passages = whole.passages if whole.covering is None else whole.covering
+        whole.covering = None
+        return Parts(documents_table(passages, repeats.look(), whole.rows, sentences.look()))
+    edges = [*found.take_several("edges"), repeats.take_table("edges")]
+    clustered = number_components(flow, "copies", edges, flow.layout)
+    coverage = [found.take_table("coverage"), repeats.take_table("coverage")]
+    return Parts(tables={"documents": sum_up(flow, sentences.table("documents"), coverage, clustered, flow.layout)})
+
+
+def rank_documents(flow: AnyFlow, documents: Parts[Collection] | Parts[ShingledDocuments], config: Config) -> Ranks:
+    """Return the order in which documents stay: of a cluster the first one, of a passage the first place."""
+    rule = config.clusters.keep
+    if isinstance(flow, InMemory):
+        known: Documents = documents.look()
+        return Parts(keep_order(rule, known.n_chars, known.times, known.groups, known.side))
+    if "keyed" not in documents.tables:
+        return Parts(tables={"ranks": rank_keys(flow, "keep", documents.take_table("documents"), flow.layout, rule)})
+    keyed = documents.take_table("keyed")
+    if not is_direct(rule):
+        keyed = _put_in_keys(flow, keyed, rank_keys(flow, "keep", documents.take_table("valued"), flow.layout, rule))
+    return Parts(tables={"keyed": keyed})
+
+
+def _put_in_keys(flow: Flow, keyed: PartedTable, ranks: PartedTable) -> PartedTable:
+    """Return the documents where identical ones meet, with the keys by which they stay."""
+    n_partitions = flow.n_partitions
+
+    def put_in(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        documents, keys = (tables["ranks"][name].to_numpy() for name in ("document", "rank_key"))
+        order = np.argsort(documents)
+        document, digest, *checks, _, size = (tables["keyed"][name].to_numpy() for name in KEYED.names)
+        keys = keys[order][np.searchsorted(documents[order], document)]
+        rows = table_of([document, digest, *checks, keys, size], KEYED)
+        yield Sent("keyed", rows, route_by_hash(digest, n_partitions))
+
+    return flow.reduce("keep-keys", {"keyed": keyed, "ranks": ranks}, put_in, {"keyed": KEYED})["keyed"]
+
+
+def cluster_duplicates(
+    flow: AnyFlow, shingled: Parts[ShingledDocuments], ranks: Ranks, found: Parts[FoundDuplicates], config: Config
+) -> Parts[Clustered]:
+    """Put duplicates together, each cluster around the document that stays."""
+    if not isinstance(flow, InMemory):
+        sent = found.take_table("sent")
+        pairs = {name: found.take_several(name) for name in list(found.tables)}
+        return Parts(tables={**cluster_documents(flow, pairs, sent, config, flow.layout)})
+    documents, pairs_found, rank = shingled.look(), found.take(), ranks.take()
+    has_reference = documents.has_reference
+    if config.resemblance.min_containment > 0:
+        rank = containers_first(rank, pairs_found.sizes, documents.side)
+    duplicates, canonical = cluster_found(pairs_found.found, pairs_found.comparer, rank, config, has_reference)
+    representative = pairs_found.representative
+    canonical = expand(canonical, representative, has_reference, config.clusters.chains)
+    return Parts(Clustered(duplicates, representative, canonical))
+
+
+def cluster_tables(
+    flow: AnyFlow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered], config: Config
+) -> dict[str, Parts[pa.Table]]:
+    """Return the tables of pairs and of clusters."""
+    if not isinstance(flow, InMemory):
+        named = _named(flow, shingled, clustered)
+        return {name: Parts(tables={name: named[name]}) for name in ("duplicates", "clusters")}
+    documents, whole = shingled.look(), clustered.take()
+    most = config.resemblance.max_shingle_documents
+    pairs = duplicates_table(whole.duplicates, whole.representative, documents.ids, most, documents.has_reference)
+    return {"duplicates": Parts(pairs), "clusters": Parts(clusters_table(whole.canonical, documents.ids))}
+
+
+def remove_documents(flow: AnyFlow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered]) -> Parts[Removals]:
+    """Decide which documents are removed: all of a cluster but the one that stays."""
+    if isinstance(flow, InMemory):
+        return Parts(duplicate_removals(shingled.look(), clustered.take()))
+    decisions = _named(flow, shingled, clustered)["decisions"]
+    return Parts(tables={"removed": removed_documents(flow, decisions, flow.layout), "members": decisions})
+
+
+def _named(flow: Flow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered]) -> dict[str, PartedTable]:
+    tables = {name: clustered.take_table(name) for name in list(clustered.tables)}
+    return name_tables(flow, tables, shingled.take_table("named"), flow.layout)
+
+
+def remove_passages(
+    flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Classed], ranks: Ranks, config: Config, progress: Progress
+) -> Parts[Removals]:
+    """Decide which passages, or single sentences, are removed: those that also appear in a place that stays."""
+    if not isinstance(flow, InMemory):
+        spans = cuts_flow(flow, classed.take_table("documents"), ranks.take_table("ranks"), flow.layout, config)
+        return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
+    collection, (rows, cells), run_tasks = sentences.look(), classed.take(), flow.run_tasks
+    cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
+    # Under a secret seed it is enough to compare what is removed. If digests lied, equal ones are made to mean equal sentences.
+    is_exact = config.signatures.signature == "exact"
+    if is_exact and not are_equal(collection, rows.sentence[cuts.row], rows.sentence[cuts.source_row], run_tasks):
+        sentences.value = collection = settle_sentences(collection, run_tasks)
+        rows, cells = classify_collection(collection, config, run_tasks, progress)
+        cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
+    return Parts(passage_removals(collection, spans_of(collection, rows, cuts)))

@@ -1,0 +1,86 @@
+"""Passages: in memory of all rows at once, in partitions of the documents that meet in a bucket; and text that repeats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import Collection
+from ibidem.columns.rows import Pairing, Rows, pairing
+from ibidem.config import Config, passage_limits
+from ibidem.execution.flow import AnyFlow, InMemory, Parts
+from ibidem.matches.core import Classed
+from ibidem.passages import PassageRows, Repeat, assemble_passages, find_diagonals, verify_places
+from ibidem.passages.exchange import repeats as repeats_exchange
+from ibidem.passages.exchange.grams import meet
+from ibidem.passages.exchange.pairs import find_pairs
+from ibidem.passages.exchange.places import place_documents
+from ibidem.passages.tables import in_reading_order, passages_table, repeats_table
+
+
+@dataclass
+class FoundPassages:
+    """Passages of a whole collection, and the texts with too many places to be paired. `types`: which rows are equal.
+
+    After alignment, `aligned` is the table of what was aligned word by word, and `covering` are all passages, pair by pair.
+    """
+
+    passages: list[PassageRows]
+    repeats: list[Repeat]
+    rows: Rows
+    types: NDArray[np.int32] | None
+    pairing: Pairing
+    aligned: pa.Table | None = None
+    covering: list[PassageRows] | None = None
+
+
+def find_passages(flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Classed], config: Config) -> Parts[FoundPassages]:
+    """Find every passage of two documents that may be compared."""
+    limits = passage_limits(config)
+    if isinstance(flow, InMemory):
+        collection, (rows, cells) = sentences.look(), classed.look()
+        pairs = pairing(collection, config)
+        diagonals, groups = find_diagonals(rows, limits, pairs, flow.run_tasks)
+        passages = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, flow.run_tasks)
+        return Parts(FoundPassages(passages, groups, rows, None if cells is None else cells.types, pairs))
+    met = meet(flow, classed.take_table("grams"), config, flow.layout)
+    flags = [classed.take_table("flags"), met.pop("flags")]
+    placed = place_documents(flow, classed.table("documents"), flags, met.pop("members"), config, flow.layout)
+    del flags
+    found = find_pairs(flow, placed.pop("placed"), config, flow.layout)
+    edges = [classed.take_table("edges"), met["edges"], found.pop("edges")]
+    return Parts(tables={**found, "edges": edges, "hot": placed["hot"]})
+
+
+def find_repeats(
+    flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Classed], found: Parts[FoundPassages], config: Config
+) -> Parts[list[Repeat]]:
+    """Find the texts in too many places to be paired. The classes are used up."""
+    if isinstance(flow, InMemory):
+        (rows, cells), groups = classed.take(), found.look().repeats
+        allows = found.look().pairing.allows
+        return Parts([group for group in verify_places(groups, cells) if allows(rows.document[group.starts])])
+    documents, hot, texts = classed.take_table("documents"), found.take_table("hot"), sentences.table("texts")
+    return Parts(tables={**repeats_exchange.find_repeats(flow, documents, hot, texts, config, flow.layout)})
+
+
+def passage_table(flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], config: Config) -> Parts[pa.Table]:
+    """Return the table of passages. What was found is used up."""
+    if not isinstance(flow, InMemory):
+        return Parts(tables={"passages": found.take_table("passages")})
+    whole, collection = found.take(), sentences.look()
+    min_sentences = passage_limits(config).min_sentences
+    table = passages_table(whole.passages, whole.rows, collection, min_sentences, flow.run_tasks)
+    return Parts(table if whole.aligned is None else in_reading_order([table, whole.aligned]))
+
+
+def repeat_table(
+    flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], repeats: Parts[list[Repeat]]
+) -> Parts[pa.Table]:
+    """Return the table of repeats; in partitions in no order."""
+    if not isinstance(flow, InMemory):
+        return Parts(tables={"repeats": repeats.take_table("repeats")})
+    return Parts(repeats_table(repeats.take(), found.look().rows, sentences.look()))

@@ -1,0 +1,32 @@
+"""Documents into sentences: in memory all of them as columns, in partitions documents at home with lists of sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ibidem.columns.collection import Collection, gather
+from ibidem.columns.hashes import is_secret
+from ibidem.config import Config
+from ibidem.execution.flow import AnyFlow, InMemory, Parts, Sender, Source
+from ibidem.execution.progress import Progress
+from ibidem.sentences.equal_digests import settle_sentences
+from ibidem.sentences.exchange import SplitBatch, split_documents
+
+
+def split(
+    flow: AnyFlow,
+    documents: Source,
+    config: Config,
+    progress: Progress,
+    then: Sequence[Sender[SplitBatch]] = (),
+    to_cut: bool = False,
+) -> Parts[Collection]:
+    """Read all documents and split them into sentences. `to_cut`: sentences that are equal may be removed."""
+    if not isinstance(flow, InMemory):
+        return Parts(tables={**split_documents(flow, documents, config, then, to_cut)})
+    collection = gather(documents.batches, documents.reference, config.sentences, flow.run_tasks, progress.add_documents)
+    # Where equal digests decide and somebody may know the seed, they must mean equal sentences. Exact sentences to be cut are
+    # compared later, when it is known which ones are removed: fewer than all of one digest.
+    if not is_secret(config.sentences.hash_seed) or (to_cut and config.signatures.signature != "exact"):
+        collection = settle_sentences(collection, flow.run_tasks)
+    return Parts(collection)
