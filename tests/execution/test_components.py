@@ -188,7 +188,7 @@ def test_a_run_that_goes_on_with_other_memory_asks_for_the_same_stages(tmp_path:
             begun.add(Sent("edges", table_of(edges), 0))
             begun = begun.finish()
         flow = DiskFlow(store, Layout(3, 3, 3), 2, n_task_bytes, Progress())
-        roots = flow.collect(connect(flow, "c", begun.blocks.pop("edges")))
+        roots = flow.collect(connect(flow, "c", begun.tables.pop("edges")))
         found = dict(zip(roots["node"].to_pylist(), roots["root"].to_pylist(), strict=True))
         return found, sum(1 for _ in tmp_path.glob("*.stage"))
 

@@ -72,7 +72,7 @@ def sent_home(flow: Flow, stage: str, table: pa.Table) -> PartedTable:
         begun = flow.store.begin(stage, {stage: table.schema})
         assert isinstance(begun, StageWriter)
         begun.add(Sent(stage, table, table["key"].to_numpy() % flow.n_partitions))
-        return begun.finish().blocks[stage]
+        return begun.finish().tables[stage]
 
     def send(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         yield from (Sent(stage, one, one["key"].to_numpy() % flow.n_partitions) for one in tables)

@@ -101,11 +101,11 @@ class Flow(Protocol):
         """Run a reducer over every partition that rows were sent to; a name without rows there is an empty table."""
         ...
 
-    def count(self, blocks: PartedTable) -> int:
+    def count(self, table: PartedTable) -> int:
         """Return the number of rows."""
         ...
 
-    def collect(self, blocks: PartedTable) -> pa.Table:
+    def collect(self, table: PartedTable) -> pa.Table:
         """Return all rows, for counts and other small things, in any order."""
         ...
 

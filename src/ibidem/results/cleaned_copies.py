@@ -29,7 +29,7 @@ from ibidem.formats.inputs import FileSource, Source, read_written
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, Document, Skipped
 from ibidem.results.decisions import TableDecisions, changes_of
 from ibidem.results.storage import DecidedTable, as_stream
-from ibidem.results.table_files import WORK_FOLDER, check_is_folder, told_settings, write_result
+from ibidem.results.table_files import WORK_FOLDER, check_is_folder, settings_by_stage, write_result
 
 if TYPE_CHECKING:
     from ibidem.results.disk_storage import DiskBacking
@@ -91,7 +91,7 @@ class LocalCopies:
             written = rewrite(sources, decisions, staged, config.documents, columns, on_bytes, damaged)
             described = {
                 **run(),
-                "settings": told_settings(config),
+                "settings": settings_by_stage(config),
                 "written": [str(file.relative_to(staged)) for file in written],
                 "not_copied": unread_sources(sources, skipped),
             }
@@ -194,6 +194,6 @@ def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
 
 def unread_sources(sources: Iterable[Source], skipped: Iterable[Skipped]) -> list[str]:
     """Return the names of inputs that cannot even be opened, of which there can be no copy."""
-    told = {record.source for record in skipped if record.position == 0}
-    suspects = [source for source in sources if isinstance(source, FileSource) and source.name in told]
+    unread = {record.source for record in skipped if record.position == 0}
+    suspects = [source for source in sources if isinstance(source, FileSource) and source.name in unread]
     return [source.name for source in suspects if not os.access(source.path, os.R_OK)]

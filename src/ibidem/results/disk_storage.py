@@ -5,30 +5,28 @@ A result keeps its work folder until it is closed, or forgotten; use it in a wit
 
 from __future__ import annotations
 
-import os
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 
 from ibidem.execution.disk.run import DiskRun
 from ibidem.execution.flow import PartedTable
-from ibidem.model import PASSAGES, Skipped
+from ibidem.model import PASSAGES
 from ibidem.results.disk_tables import CleanedTexts, DiskTable, DocumentTexts, order_repeats
-from ibidem.results.memory_storage import with_texts
-from ibidem.results.overview import longest_of, removed_of
-from ibidem.results.storage import SCHEMAS, TEXT_FIELDS, DecidedTable, Sizes, Table, as_stream, closed_error, n_true
-from ibidem.results.table_files import check_output, write_result
+from ibidem.results.local_storage import LocalBacking, with_texts
+from ibidem.results.overview import removed_of
+from ibidem.results.storage import SCHEMAS, TEXT_FIELDS, DecidedTable, Sizes, Table, as_stream, closed_error
 from ibidem.results.texts import with_texts as with_texts_flow
 
 
-class DiskBacking:
+class DiskBacking(LocalBacking):
     """Tables by name, the run that they belong to, and its work folder, which is removed with this."""
 
     storage: Literal["disk"] = "disk"
+    _tables: Mapping[str, DiskTable]
     documents = None
 
     def __init__(self, run: DiskRun, tables: Mapping[str, PartedTable]) -> None:
@@ -44,10 +42,6 @@ class DiskBacking:
         with self._run.progress.stage("tables"):
             return DiskTable(order_repeats(self._run.flow.store, table), SCHEMAS[name], sort_by="rank")
 
-    def has(self, name: str) -> bool:
-        """Say whether there is a table of this name."""
-        return name in self._tables
-
     def table(self, name: str) -> DiskTable:
         """Return a table; UsageError once the result is closed."""
         if self._is_closed:
@@ -58,21 +52,9 @@ class DiskBacking:
         """Return what `dedup` decided: what is removed, or the members of clusters."""
         return self.table(name)
 
-    def native(self, name: str) -> pa.Table:
-        """Return a table, which is read each time."""
-        return self.table(name).read()
-
-    def count_true(self, name: str, column: str) -> int:
-        """Return in how many rows a column is true."""
-        return n_true(self.table(name), column)
-
     def removal_counts(self) -> tuple[int, int, int, int]:
         """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
         return removed_of(self.table("removed").stored_batches())
-
-    def longest(self, count: int) -> list[pa.RecordBatch]:
-        """Return the rows of the longest passages."""
-        return longest_of(self.table("passages").stored_batches(), count)
 
     def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield stored batches of passages with `a_text` and `b_text`; texts are read one by one."""
@@ -87,8 +69,8 @@ class DiskBacking:
     @cached_property
     def _with_texts(self) -> DiskTable:
         run = self._run
-        blocks = with_texts_flow(run.flow, self.table("passages").blocks, run.documents, run.layout)
-        return DiskTable(blocks, pa.schema([*PASSAGES, *TEXT_FIELDS]))
+        parted = with_texts_flow(run.flow, self.table("passages").parted, run.documents, run.layout)
+        return DiskTable(parted, pa.schema([*PASSAGES, *TEXT_FIELDS]))
 
     def cleaned_texts(self) -> Table | None:
         """Return the texts that were extracted from HTML, if any."""
@@ -98,21 +80,8 @@ class DiskBacking:
         """Return how large the inputs are."""
         return Sizes(self._run.layout.n_input, self._run.layout.n_records, self._run.n_input_chars)
 
-    def facts(self) -> Mapping[str, Any]:
-        """Return nothing: what was stored is among the resources of the run."""
-        return {}
-
-    def check_output(self, folder: str | os.PathLike[str], overwrite: bool) -> None:
-        """Raise unless results can be written into the folder."""
-        check_output(Path(folder), overwrite)
-
-    def write(
-        self, folder: str | os.PathLike[str], tables: Mapping[str, Table], skipped: Sequence[Skipped],
-        run: Mapping[str, Any], table_format: str,
-    ) -> list[Path]:  # fmt: skip
-        """Write tables, the skipped records and, last of all, `run.json`; return the paths."""
-        streams = {name: as_stream(table) for name, table in tables.items()}
-        return write_result(Path(folder), streams, skipped, run, table_format)
+    def _to_write(self, table: Table) -> pa.RecordBatchReader:
+        return as_stream(table)
 
     def close(self, failed: bool = False) -> None:
         """Remove the work folder, unless the run is to be resumed."""

@@ -25,17 +25,17 @@ _REPEATS_ORDER = [
 
 
 class DiskTable:
-    """The rows of blocks, partition after partition, as a table of the given schema. `sort_by`: the order in a partition."""
+    """Rows, partition after partition, as a table of the given schema. `sort_by`: the order in a partition."""
 
-    def __init__(self, blocks: PartedTable, schema: pa.Schema, sort_by: str | None = None) -> None:
+    def __init__(self, parted: PartedTable, schema: pa.Schema, sort_by: str | None = None) -> None:
         self.schema = schema
-        self.blocks = blocks
+        self.parted = parted
         self._sort_by = sort_by
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return 0 if self.blocks.handle is None else int(self.blocks.handle.n_rows)
+        return 0 if self.parted.handle is None else int(self.parted.handle.n_rows)
 
     @property
     def n_batches(self) -> int:
@@ -44,7 +44,7 @@ class DiskTable:
 
     def stored_batch(self, number: int) -> pa.RecordBatch:
         """Return one batch, with every column that is stored."""
-        table = self.blocks.handle.read_table(self._chunks[number])
+        table = self.parted.handle.read_table(self._chunks[number])
         table = (table if self._sort_by is None else table.sort_by(self._sort_by)).combine_chunks()
         return table.to_batches()[0] if table.num_rows else pa.RecordBatch.from_pylist([], schema=table.schema)
 
@@ -63,7 +63,7 @@ class DiskTable:
     @cached_property
     def _chunks(self) -> list[list[int]]:
         """The chunks of each batch: one, or all of a partition that is to be sorted."""
-        file = self.blocks.handle
+        file = self.parted.handle
         if file is None:
             return []
         if self._sort_by is None:
@@ -119,7 +119,7 @@ def order_repeats(store: StageStore, repeats: PartedTable) -> PartedTable:
     """
     begun = store.begin("repeats-ordered", {"repeats": _RANKED})
     if isinstance(begun, FinishedStage):
-        return begun.blocks["repeats"]
+        return begun.tables["repeats"]
     unordered = DiskTable(repeats, PLACED_REPEATS)
     try:
         keys = pa.concat_tables([_keys(PLACED_REPEATS.empty_table()), *map(_keys, unordered.stored_batches())])
@@ -134,7 +134,7 @@ def order_repeats(store: StageStore, repeats: PartedTable) -> PartedTable:
             table = pa.Table.from_arrays([pa.array(rank[part]), *batch.columns], schema=_RANKED)
             begun.add(Sent("repeats", table, route[part]))
             n_before += batch.num_rows
-        return begun.finish().blocks["repeats"]
+        return begun.finish().tables["repeats"]
     finally:
         begun.close()
 

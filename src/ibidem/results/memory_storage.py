@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
 from ibidem.clusters.removals import Removals
 from ibidem.columns.collection import Collection, Documents
-from ibidem.model import REMOVED, Skipped
-from ibidem.results.overview import longest_of
-from ibidem.results.storage import TEXT_FIELDS, DecidedTable, Sizes, Table, n_true
-from ibidem.results.table_files import check_output, write_result
+from ibidem.model import REMOVED
+from ibidem.results.local_storage import LocalBacking, with_texts
+from ibidem.results.storage import TEXT_FIELDS, DecidedTable, Sizes, Table
 
 _TEXT_BATCH_ROWS = 10_000
 _DECIDED_BATCH_ROWS = 1 << 16
@@ -69,12 +66,6 @@ class TextTable(MemoryTable):
         return table
 
 
-def with_texts(batch: pa.RecordBatch, texts: Callable[[pa.RecordBatch, str], Iterable[str]]) -> pa.RecordBatch:
-    """Return a batch of passages with the texts of both sides."""
-    columns = [pa.array(list(texts(batch, side)), field.type) for field, side in zip(TEXT_FIELDS, "ab", strict=True)]
-    return pa.RecordBatch.from_arrays([*batch.columns, *columns], schema=pa.schema([*batch.schema, *TEXT_FIELDS]))
-
-
 class DecidedRows:
     """Rows that are made of columns when they are asked for, some at a time: `make` returns those from `first` on."""
 
@@ -103,7 +94,7 @@ class DecidedRows:
         return pa.Table.from_batches(self.batches(), schema=self.schema)
 
 
-class MemoryBacking:
+class MemoryBacking(LocalBacking):
     """Tables by name, and the documents they are about."""
 
     storage: Literal["memory"] = "memory"
@@ -112,12 +103,7 @@ class MemoryBacking:
         self.documents = documents
         self.removals = removals
         self._decided = {} if removals is None else _decided_tables(removals, documents)
-        self._tables: dict[str, Table] = {name: MemoryTable(table) for name, table in tables.items()}
-        self._tables.update(self._decided)
-
-    def has(self, name: str) -> bool:
-        """Say whether there is a table of this name."""
-        return name in self._tables
+        self._tables = {**{name: MemoryTable(table) for name, table in tables.items()}, **self._decided}
 
     def table(self, name: str) -> Table:
         """Return a table."""
@@ -127,24 +113,12 @@ class MemoryBacking:
         """Return what `dedup` decided: what is removed, or the members of clusters."""
         return self._decided[name]
 
-    def native(self, name: str) -> pa.Table:
-        """Return a table; what is removed is listed when it is asked for."""
-        return self._tables[name].read()
-
-    def count_true(self, name: str, column: str) -> int:
-        """Return in how many rows a column is true."""
-        return n_true(self.table(name), column)
-
     def removal_counts(self) -> tuple[int, int, int, int]:
         """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
         assert self.removals is not None
         n_dropped = int(np.count_nonzero(self.removals.is_dropped))
         n_changed = len(np.unique(self.removals.document))
         return n_dropped, n_changed - n_dropped, len(self.removals), self.removals.n_chars
-
-    def longest(self, count: int) -> list[pa.RecordBatch]:
-        """Return the rows of the longest passages."""
-        return longest_of(self.table("passages").stored_batches(), count)
 
     def add_texts(self, passages: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches of passages with `a_text` and `b_text`."""
@@ -179,21 +153,8 @@ class MemoryBacking:
         most_words = int(self.documents.n_words.max(initial=0))
         return Sizes(n_input, n_all, n_chars, most_words, int(np.diff(self.documents.document_first).max(initial=0)))
 
-    def facts(self) -> Mapping[str, Any]:
-        """Return nothing: a run in memory is the usual one."""
-        return {}
-
-    def check_output(self, folder: str | os.PathLike[str], overwrite: bool) -> None:
-        """Raise unless results can be written into the folder."""
-        check_output(Path(folder), overwrite)
-
-    def write(
-        self, folder: str | os.PathLike[str], tables: Mapping[str, Table], skipped: Sequence[Skipped],
-        run: Mapping[str, Any], table_format: str,
-    ) -> list[Path]:  # fmt: skip
-        """Write tables, the skipped records and, last of all, `run.json`; return the paths."""
-        whole = {name: table.read() for name, table in tables.items()}
-        return write_result(Path(folder), whole, skipped, run, table_format)
+    def _to_write(self, table: Table) -> pa.Table:
+        return table.read()
 
     def close(self, failed: bool = False) -> None:
         """Do nothing: there are no temporary files."""

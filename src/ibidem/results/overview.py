@@ -1,4 +1,4 @@
-"""What summaries tell of a run, put together from tables that are read batch by batch, wherever they lie."""
+"""What summaries say of a run, put together from tables that are read batch by batch, wherever they lie."""
 
 from __future__ import annotations
 
@@ -90,11 +90,11 @@ def largest_clusters(batches: Batches) -> tuple[int, list[tuple[int, str, list[s
             wanted = batch.filter(pa.array(np.isin(batch["cluster"].to_numpy(), chosen)))
             for member in wanted.to_pylist():
                 members[member["cluster"]].append(member)
-    told = []
+    largest = []
     for number, found in members.items():
         canonical = next(str(member["id"]) for member in found if member["canonical"])
-        told.append((int(sizes[number]), canonical, [str(member["id"]) for member in found if not member["canonical"]]))
-    return int(np.count_nonzero(sizes)), told
+        largest.append((int(sizes[number]), canonical, [str(member["id"]) for member in found if not member["canonical"]]))
+    return int(np.count_nonzero(sizes)), largest
 
 
 @dataclass(frozen=True)

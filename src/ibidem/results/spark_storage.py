@@ -20,7 +20,7 @@ from ibidem.execution.spark.run import SparkRun
 from ibidem.execution.spark.session import SessionSettings, escaped, rename_parts, spark_errors
 from ibidem.formats.inputs import JSONL
 from ibidem.model import PASSAGES, Skipped
-from ibidem.results.memory_storage import with_texts
+from ibidem.results.local_storage import with_texts
 from ibidem.results.overview import longest_of
 from ibidem.results.spark_tables import CleanedTexts, OrderedRepeats, SparkTable, longest_in_parts
 from ibidem.results.storage import SCHEMAS, TEXT_FIELDS, Sizes, Table, closed_error
@@ -95,7 +95,7 @@ class SparkBacking:
 
     def longest(self, count: int) -> list[pa.RecordBatch]:
         """Return the rows of the longest passages; those of each partition are chosen where it is."""
-        passages = self.table("passages").blocks
+        passages = self.table("passages").parted
         if count not in self._longest:
             self._longest[count] = longest_in_parts(self.run, passages, count)
         return longest_of(SparkTable(self.run, self._longest[count], PASSAGES).stored_batches(), count)
@@ -125,8 +125,8 @@ class SparkBacking:
         assert self._texts is not None
         run = self.run
         with spark_errors(), SessionSettings(run.spark):
-            blocks = with_texts_flow(run.flow, self.table("passages").blocks, self._texts, self.layout)
-        return SparkTable(run, blocks, pa.schema([*PASSAGES, *TEXT_FIELDS]))
+            parted = with_texts_flow(run.flow, self.table("passages").parted, self._texts, self.layout)
+        return SparkTable(run, parted, pa.schema([*PASSAGES, *TEXT_FIELDS]))
 
     def cleaned_texts(self) -> SparkTable | None:
         """Return the texts that were extracted from HTML, if any."""
@@ -223,8 +223,8 @@ class SparkCopies:
         flow, layout, records = self._backing.run.flow, self._backing.layout, self._records
         stage, config = "marked" if mark_only else "cleaned", Config.of(self._backing.run.config, mark_only=mark_only)
         sent = flow.map(f"{stage}-records", records, send_records(layout), {"records": records.schema})["records"]
-        members = self._backing.table("members").blocks if self._backing.has("members") else None
-        return clean_records(flow, sent, self._backing.table("removed").blocks, members, config, stage)
+        members = self._backing.table("members").parted if self._backing.has("members") else None
+        return clean_records(flow, sent, self._backing.table("removed").parted, members, config, stage)
 
     def _cleaned(self, mark_only: bool) -> DataFrame:
         self._backing.table("removed")
@@ -232,7 +232,7 @@ class SparkCopies:
         with spark_errors(), SessionSettings(run.spark):
             if mark_only not in self._made:
                 self._made[mark_only] = self._clean(mark_only)
-        blocks = self._made[mark_only]
+        parted = self._made[mark_only]
         is_lines = self._kind == JSONL
-        frame: DataFrame = run.flow.frame(blocks, ["line"] if is_lines else blocks.schema.names[1:])
+        frame: DataFrame = run.flow.frame(parted, ["line"] if is_lines else parted.schema.names[1:])
         return frame.selectExpr("cast(line as string) as value") if is_lines else frame

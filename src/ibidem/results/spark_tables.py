@@ -24,23 +24,23 @@ _BATCH_ROWS = 1000
 
 
 class SparkTable:
-    """Rows of blocks, in order over their partitions."""
+    """Rows in partitions, in order over their partitions."""
 
-    def __init__(self, run: SparkRun, blocks: PartedTable, schema: pa.Schema) -> None:
+    def __init__(self, run: SparkRun, parted: PartedTable, schema: pa.Schema) -> None:
         self.schema = schema
-        self.blocks = blocks
+        self.parted = parted
         self._run = run
 
     @cached_property
     def n_rows(self) -> int:
         """Number of rows; they are not read for it."""
         with spark_errors(), SessionSettings(self._run.spark):
-            return self._run.flow.count(self.blocks)
+            return self._run.flow.count(self.parted)
 
     def stored_batches(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows with every column that is stored; one partition at a time comes to this process."""
         with spark_errors():
-            yield from self._run.flow.batches(self.blocks)
+            yield from self._run.flow.batches(self.parted)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield all rows, or some of their columns."""
@@ -52,7 +52,7 @@ class SparkTable:
 
     def frame(self, columns: Sequence[str] | None = None) -> DataFrame:
         """Return the table as it is written: real columns, in order."""
-        frame: DataFrame = self._run.flow.frame(self.blocks, self.schema.names if columns is None else columns)
+        frame: DataFrame = self._run.flow.frame(self.parted, self.schema.names if columns is None else columns)
         return frame
 
 

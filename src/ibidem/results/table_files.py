@@ -100,8 +100,8 @@ def write_result(
                 job.result()
         _write_skipped(_aside(folder / "skipped.jsonl"), skipped)
         timings = {**run.get("timings_seconds", {}), "writing": round(time.perf_counter() - begin, 3)}
-        told = {**run, "timings_seconds": timings, "peak_memory_bytes": peak_memory()}
-        _write_text(_aside(folder / "run.json"), json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        described = {**run, "timings_seconds": timings, "peak_memory_bytes": peak_memory()}
+        _write_text(_aside(folder / "run.json"), json.dumps(described, indent=2, ensure_ascii=False) + "\n")
         for path in paths[-2:]:
             sync_file(_aside(path))
         with suppress(FileNotFoundError):
@@ -147,7 +147,7 @@ def describe_run(
     return {
         "version": __version__,
         "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "settings": told_settings(config),
+        "settings": settings_by_stage(config),
         "folder": os.getcwd(),  # paths of inputs count from here
         "inputs": list(inputs),
         "counts": dict(counts),
@@ -157,7 +157,7 @@ def describe_run(
     }
 
 
-def told_settings(config: Config) -> dict[str, dict[str, Any]]:
+def settings_by_stage(config: Config) -> dict[str, dict[str, Any]]:
     """Return the settings as `run.json` holds them."""
     settings = config.to_dict()
     del settings["engine"]["work_dir"]  # it lasts as long as the run

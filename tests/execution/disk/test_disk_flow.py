@@ -51,10 +51,10 @@ def given(flow: DiskFlow, sizes: Mapping[int, int], stage: str = "given") -> Par
     """Store rows: so many in each partition."""
     begun = flow.store.begin(stage, {"numbers": NUMBERS})
     if isinstance(begun, FinishedStage):
-        return begun.blocks["numbers"]
+        return begun.tables["numbers"]
     for partition, size in sizes.items():
         begun.add(Sent("numbers", table(np.arange(size)), partition))
-    return begun.finish().blocks["numbers"]
+    return begun.finish().tables["numbers"]
 
 
 def collected(flow: DiskFlow, blocks: PartedTable) -> list[int]:

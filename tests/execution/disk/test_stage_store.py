@@ -31,7 +31,7 @@ def stored(store: StageStore, stage: str, numbers: Any = range(10), partition: A
     begun = store.begin(stage, {"rows": ROWS})
     assert not isinstance(begun, FinishedStage)
     begun.add(Sent("rows", rows(numbers), partition))
-    return begun.finish().blocks["rows"]
+    return begun.finish().tables["rows"]
 
 
 def numbers_of(blocks: PartedTable, partition: int | None = None) -> list[int]:
@@ -63,7 +63,7 @@ def test_what_each_thread_puts_in_comes_out_in_order(tmp_path: Path, n_buffer_by
         thread.start()
     for thread in threads:
         thread.join()
-    file = begun.finish().blocks["rows"].handle
+    file = begun.finish().tables["rows"].handle
     assert file.n_rows == n_writers * n_times * 5
     found: dict[int, list[int]] = {writer: [] for writer in range(n_writers)}
     for partition in range(n_partitions):
@@ -116,7 +116,7 @@ def test_columns_of_every_kind_come_back(
         for partition in range(5):
             kept = np.broadcast_to(np.asarray(routes) == partition, table.num_rows)
             expected.setdefault(partition, []).append(table.filter(pa.array(kept)))
-    file = begun.finish().blocks["rows"].handle
+    file = begun.finish().tables["rows"].handle
     for partition, tables in expected.items():
         found = file.read_table(file.by_partition[partition])
         assert found.to_pylist() == pa.concat_tables(tables).to_pylist()
@@ -135,11 +135,11 @@ def test_rows_go_to_their_partitions_and_texts_come_back(tmp_path: Path) -> None
     for value in values:
         begun.add(Sent("texts", pa.table({"text": pa.array([value], pa.large_string())}), 2))
     finished = begun.finish({"said": "ü"})
-    assert finished.told == {"said": "ü"}
-    file = finished.blocks["texts"].handle
+    assert finished.metadata == {"said": "ü"}
+    file = finished.tables["texts"].handle
     assert file.read_table(file.in_order())["text"].to_pylist() == values
-    assert finished.blocks["none"].handle.n_rows == 0
-    assert finished.blocks["none"].handle.read_table([]).equals(ROWS.empty_table())
+    assert finished.tables["none"].handle.n_rows == 0
+    assert finished.tables["none"].handle.read_table([]).equals(ROWS.empty_table())
     assert file.n_bytes < 1_000_000  # texts are compressed
 
 
@@ -163,7 +163,7 @@ def test_data_go_when_nobody_can_ask_for_them_and_the_next_stage_is_finished(tmp
     assert not isinstance(begun, FinishedStage)
     begun.add(Sent("rows", rows(range(7)), 0))
     assert first_name in data_bytes(tmp_path)
-    third = begun.finish().blocks["rows"]
+    third = begun.finish().tables["rows"]
     assert first_name not in data_bytes(tmp_path)
     assert numbers_of(second) == list(range(50))
     assert numbers_of(third) == list(range(7))
@@ -196,7 +196,7 @@ def test_the_next_run_finds_finished_stages_and_only_those(tmp_path: Path) -> No
     again = StageStore(tmp_path, 1 << 20)
     first = again.begin("first", {"rows": ROWS})
     assert isinstance(first, FinishedStage)
-    assert numbers_of(first.blocks["rows"]) == [*range(0, 30, 2), *range(1, 30, 2)]
+    assert numbers_of(first.tables["rows"]) == [*range(0, 30, 2), *range(1, 30, 2)]
     assert numbers_of(stored(again, "second", [3, 4])) == [3, 4]
 
 
@@ -217,7 +217,7 @@ def test_data_of_an_earlier_run_that_are_damaged_are_told_of(tmp_path: Path, dam
     again = StageStore(tmp_path, 1 << 20).begin("first", {"rows": ROWS})
     assert isinstance(again, FinishedStage)
     with pytest.raises(ResourceError, match="damaged") as caught:
-        numbers_of(again.blocks["rows"])
+        numbers_of(again.tables["rows"])
     assert str(tmp_path) in caught.value.message
     assert "--overwrite" in caught.value.next_step
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ibidem.execution.disk.stage_store import BlockFile, FinishedStage, StageStore
+from ibidem.execution.disk.stage_store import ChunkFile, FinishedStage, StageStore
 from ibidem.execution.disk.stage_writer import StageWriter
 from ibidem.execution.flow import Inputs, Mapper, PartedTable, Reducer, Sent
 from ibidem.execution.layout import Layout
@@ -54,8 +54,8 @@ class DiskFlow:
         self._progress = progress
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
-        """Run a mapper over the chunks of blocks, or of several."""
-        files = [blocks.handle for blocks in _several(source) if blocks.handle is not None]
+        """Run a mapper over the chunks of a table, or of several."""
+        files = [table.handle for table in _several(source) if table.handle is not None]
 
         def tasks() -> Iterator[_Task]:
             for file, chunks in _grouped(files):
@@ -65,9 +65,9 @@ class DiskFlow:
 
     def reduce(self, stage: str, inputs: Inputs, reducer: Reducer, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         """Run a reducer over every partition that rows were sent to."""
-        named = [(name, blocks) for name, given in inputs.items() for blocks in _several(given)]
-        schemas = {name: blocks.schema for name, blocks in named}
-        files = [(name, blocks.handle) for name, blocks in named if blocks.handle is not None]
+        named = [(name, table) for name, given in inputs.items() for table in _several(given)]
+        schemas = {name: table.schema for name, table in named}
+        files = [(name, table.handle) for name, table in named if table.handle is not None]
         partitions = sorted({partition for _, file in files for partition in file.by_partition})
 
         def read(partition: int) -> dict[str, pa.Table]:
@@ -86,21 +86,21 @@ class DiskFlow:
 
         return self._run(stage, tasks(), outputs)
 
-    def count(self, blocks: PartedTable) -> int:
+    def count(self, table: PartedTable) -> int:
         """Return the number of rows; they are not read for it."""
-        return 0 if blocks.handle is None else blocks.handle.n_rows
+        return 0 if table.handle is None else table.handle.n_rows
 
-    def collect(self, blocks: PartedTable) -> pa.Table:
+    def collect(self, table: PartedTable) -> pa.Table:
         """Return all rows of small tables, partition after partition."""
-        if blocks.handle is None:
-            return blocks.schema.empty_table()
-        self.store.keep(blocks.handle)
-        return blocks.handle.read_table(blocks.handle.in_order())
+        if table.handle is None:
+            return table.schema.empty_table()
+        self.store.keep(table.handle)
+        return table.handle.read_table(table.handle.in_order())
 
     def _run(self, stage: str, tasks: Iterator[_Task], outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         begun = self.store.begin(stage, outputs)
         if isinstance(begun, FinishedStage):
-            return begun.blocks
+            return begun.tables
         begin = time.perf_counter()
         runner = _Runner(begun, self._workers, self.n_task_bytes, self._n_wanted_bytes, self._n_most_bytes)
         try:
@@ -111,7 +111,7 @@ class DiskFlow:
         give_back_memory()
         self._progress.add_step(Step(stage, time.perf_counter() - begin, n_read, begun.n_bytes, self.store.disk.n_bytes_now))
         self._progress.use(**self.store.disk.used())
-        return finished.blocks
+        return finished.tables
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class _Runner:
                 self._changed.notify()
 
 
-def _map(mapper: Mapper, file: BlockFile, chunks: Sequence[int]) -> Iterable[Sent]:
+def _map(mapper: Mapper, file: ChunkFile, chunks: Sequence[int]) -> Iterable[Sent]:
     return mapper(file.read(chunks))
 
 
@@ -209,7 +209,7 @@ def _several(given: PartedTable | Sequence[PartedTable]) -> Sequence[PartedTable
     return [given] if isinstance(given, PartedTable) else given
 
 
-def _grouped(files: Sequence[BlockFile]) -> Iterator[tuple[BlockFile, list[int]]]:
+def _grouped(files: Sequence[ChunkFile]) -> Iterator[tuple[ChunkFile, list[int]]]:
     """Yield chunks that lie beside one another, up to the size of a task."""
     for file in files:
         chunks: list[int] = []

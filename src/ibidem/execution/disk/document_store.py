@@ -32,7 +32,7 @@ _BYTES_A_DOCUMENT = 128  # beside its text: many tiny documents weigh more than 
 class ReadDocuments:
     """All documents of a run on disk, where each one lives, and what was said of the inputs while they were read."""
 
-    blocks: PartedTable
+    documents: PartedTable
     layout: Layout
     skipped: list[Skipped]
     unread_times: list[UnreadTimes]
@@ -82,16 +82,16 @@ def store_documents(
         finally:
             if not isinstance(begun, FinishedStage):
                 begun.close()
-    return _as_told(begun.blocks["documents"], begun.told)
+    return _read_documents(begun.tables["documents"], begun.metadata)
 
 
-def _as_told(blocks: PartedTable, told: Mapping[str, Any]) -> ReadDocuments:
-    first = np.array(told["first_of_home"], np.int64)
+def _read_documents(documents: PartedTable, metadata: Mapping[str, Any]) -> ReadDocuments:
+    first = np.array(metadata["first_of_home"], np.int64)
     homes_per_region = max(_LEAST_HOMES_PER_REGION, -(-len(first) // _MOST_GROUPS))
-    layout = Layout(told["n_documents"], told["n_input"], max(1, len(first)), first, homes_per_region)
-    skipped = [Skipped(**record) for record in told["skipped"]]
-    unread = [UnreadTimes(**unread) for unread in told["unread_times"]]
-    return ReadDocuments(blocks, layout, skipped, unread, told["n_input_chars"], told["has_cleaned_texts"])
+    layout = Layout(metadata["n_documents"], metadata["n_input"], max(1, len(first)), first, homes_per_region)
+    skipped = [Skipped(**record) for record in metadata["skipped"]]
+    unread = [UnreadTimes(**unread) for unread in metadata["unread_times"]]
+    return ReadDocuments(documents, layout, skipped, unread, metadata["n_input_chars"], metadata["has_cleaned_texts"])
 
 
 class _Homes:

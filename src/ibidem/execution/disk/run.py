@@ -47,11 +47,11 @@ class DiskRun(LocalRun):
         settings = {stage: values for stage, values in config.to_dict().items() if stage != "engine"}
         settings["output"] = {name: value for name, value in settings["output"].items() if name == "strict"}
         reference = [] if against is None else describe_inputs(against, is_reference=True)
-        told: dict[str, Any] = {"verb": verb, "settings": settings, "inputs": describe_inputs(inputs) + reference}
-        told["plan"] = None if plan is None else plan.to_dict()
+        description: dict[str, Any] = {"verb": verb, "settings": settings, "inputs": describe_inputs(inputs) + reference}
+        description["plan"] = None if plan is None else plan.to_dict()
         if config.engine.resume:
-            _check_can_be_resumed(config, told["inputs"])
-        self.work = WorkFolder(config, told)
+            _check_can_be_resumed(config, description["inputs"])
+        self.work = WorkFolder(config, description)
         self._is_taken_over = False
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -86,7 +86,7 @@ class DiskRun(LocalRun):
         give_back_memory()
         self.skipped.records[:] = read.skipped
         self._unread_times[:] = read.unread_times
-        self.documents, self.layout = read.blocks, read.layout
+        self.documents, self.layout = read.documents, read.layout
         self.n_input_chars, self.has_cleaned_texts = read.n_input_chars, read.has_cleaned_texts
         for n_documents, name in ((read.layout.n_input, "inputs hold"), (self._n_reference(), "reference holds")):
             if n_documents == 0:
@@ -135,7 +135,7 @@ def _check_can_be_resumed(config: Config, inputs: Sequence[Mapping[str, Any]]) -
     """Raise if nobody could tell whether a later run has the same inputs, or find what this one stores."""
     if config.engine.work_dir == "auto":
         raise UsageError("resume needs a place where stages last", "Name a folder with work_dir, or give -o.")
-    kinds = {str(told.get("kind")) for told in inputs} - {"None"}
+    kinds = {str(description.get("kind")) for description in inputs} - {"None"}
     if kinds:
         what = "standard input" if "stream" in kinds else "records that are given as Python objects"
         raise UsageError(f"a run over {what} cannot be resumed: it cannot be read again", "Put the documents into a file.")

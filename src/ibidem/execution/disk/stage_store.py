@@ -34,7 +34,7 @@ _MANIFEST, _DATA = ".stage", ".arrows"
 _CHECKSUM = struct.Struct("<QI")  # a manifest begins with the length and the crc32 of what follows
 
 
-class BlockFile:
+class ChunkFile:
     """The rows of one tag of a stage: a file of chunks, each of which is a stream of Arrow data for one partition."""
 
     def __init__(self, path: Path, schema: pa.Schema, chunks: pa.Table, is_from_before: bool) -> None:
@@ -125,34 +125,34 @@ class StageStore:
         name = f"{self._number:03d}-{stage}"
         manifest = self.folder / f"{name}{_MANIFEST}"
         if manifest.exists():
-            table, told = _read_manifest(manifest)
+            table, metadata = _read_manifest(manifest)
             self.disk.take(name, manifest.stat().st_size)
-            return self._finished(name, table, told, outputs, is_from_before=True)
+            return self._finished(name, table, metadata, outputs, is_from_before=True)
         return StageWriter(self, name, outputs)
 
     def _finished(
-        self, name: str, chunks: pa.Table, told: Mapping[str, Any], outputs: Mapping[str, pa.Schema], is_from_before: bool
+        self, name: str, chunks: pa.Table, metadata: Mapping[str, Any], outputs: Mapping[str, pa.Schema], is_from_before: bool
     ) -> FinishedStage:
-        blocks = {}
+        tables = {}
         for tag, schema in outputs.items():
-            file = BlockFile(self.path_of(name, tag), schema, chunks.filter(pc.equal(chunks["tag"], tag)), is_from_before)
+            file = ChunkFile(self.path_of(name, tag), schema, chunks.filter(pc.equal(chunks["tag"], tag)), is_from_before)
             weakref.finalize(file, self._released.append, file.path)
             if is_from_before:
                 self.disk.take(name, file.n_bytes if file.path.exists() else 0)
-            blocks[tag] = PartedTable(tag, schema, file)
-        return FinishedStage(blocks, told)
+            tables[tag] = PartedTable(tag, schema, file)
+        return FinishedStage(tables, metadata)
 
-    def keep(self, file: BlockFile) -> None:
-        """Keep the data of blocks until the run has ended: they may be asked for again by a run that goes on with this one."""
+    def keep(self, file: ChunkFile) -> None:
+        """Keep the data of a table until the run has ended: it may be asked for again by a run that goes on with this one."""
         self._kept.add(file.path)
 
     def end_stage(
-        self, name: str, chunks: pa.Table, told: Mapping[str, Any], outputs: Mapping[str, pa.Schema]
+        self, name: str, chunks: pa.Table, metadata: Mapping[str, Any], outputs: Mapping[str, pa.Schema]
     ) -> FinishedStage:
         """Make a stage known as finished, and remove what nobody can ask for any more."""
         manifest = self.folder / f"{name}{_MANIFEST}"
         aside = manifest.with_name(manifest.name + ".part")
-        table = chunks.replace_schema_metadata({"told": json.dumps(told)})
+        table = chunks.replace_schema_metadata({"metadata": json.dumps(metadata)})
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
@@ -166,10 +166,10 @@ class StageStore:
         except OSError as error:
             raise no_room(self.folder, error) from error
         self.remove_released()
-        return self._finished(name, chunks, told, outputs, is_from_before=False)
+        return self._finished(name, chunks, metadata, outputs, is_from_before=False)
 
     def remove_released(self) -> None:
-        """Remove the data of blocks that are no longer in use. Called only when a stage is finished: see above."""
+        """Remove the data of tables that are no longer in use. Called only when a stage is finished: see above."""
         while self._released:
             path = self._released.pop()
             if path not in self._kept and path.exists():
@@ -182,11 +182,11 @@ class StageStore:
 
 
 class FinishedStage:
-    """What a stage gave: blocks by tag, and what it told of itself."""
+    """What a stage gave: tables by tag, and metadata."""
 
-    def __init__(self, blocks: dict[str, PartedTable], told: Mapping[str, Any]) -> None:
-        self.blocks = blocks
-        self.told = told
+    def __init__(self, tables: dict[str, PartedTable], metadata: Mapping[str, Any]) -> None:
+        self.tables = tables
+        self.metadata = metadata
 
 
 def _read_at(descriptor: int, n_bytes: int, offset: int) -> bytes | bytearray:
@@ -208,10 +208,10 @@ def _read_manifest(path: Path) -> tuple[pa.Table, dict[str, Any]]:
             raise ValueError("the checksum differs")
         with pa.ipc.open_file(pa.py_buffer(content)) as reader:
             table = reader.read_all()
-        told: dict[str, Any] = json.loads(table.schema.metadata[b"told"])
+        metadata: dict[str, Any] = json.loads(table.schema.metadata[b"metadata"])
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _damaged(path) from error
-    return table, told
+    return table, metadata
 
 
 def _damaged(path: Path) -> ResourceError:

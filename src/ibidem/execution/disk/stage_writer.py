@@ -74,13 +74,13 @@ class StageWriter:
         if is_full:
             self._flush(self._store.n_buffer_bytes)
 
-    def finish(self, told: Mapping[str, Any] | None = None) -> FinishedStage:
+    def finish(self, metadata: Mapping[str, Any] | None = None) -> FinishedStage:
         """Write what is left, and make the stage known as finished."""
         self._flush(-1)
         self.close()
         tags, *columns = np.array(self._chunks, np.int64).reshape(-1, len(CHUNKS)).T
         arrays = [pa.array(self._tags, pa.string()).take(pa.array(tags)), *(pa.array(column) for column in columns)]
-        return self._store.end_stage(self._name, pa.Table.from_arrays(arrays, schema=CHUNKS), told or {}, self._outputs)
+        return self._store.end_stage(self._name, pa.Table.from_arrays(arrays, schema=CHUNKS), metadata or {}, self._outputs)
 
     def close(self) -> None:
         """Close the files."""

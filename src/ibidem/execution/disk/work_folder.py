@@ -27,7 +27,9 @@ from ibidem.execution.locks import FileLock, HeldByAnotherError
 from ibidem.results.table_files import WORK_FOLDER, check_is_folder
 from ibidem.version import __version__
 
-_TOLD, _STAGES = "work.json", "stages"
+# A run is resumed by the program that began it: `stages` is raised whenever stages or what they store change.
+_PROGRAM = {"version": __version__, "program": 2}
+_DESCRIPTION, _STAGES = "work.json", "stages"
 _LEFTOVERS = (f"{_STAGES}.part", f"{_STAGES}.gone")  # without `work.json` there are no other stages
 _OWNER = "owner"  # in the folder of stages: the run that they are of, so that nobody else's folder is taken for it
 _TRIES = 5
@@ -67,7 +69,7 @@ def occupied(output: Path) -> Iterator[Occupied]:
             name = os.path.realpath(work)
             _held.add(name)
             stack.callback(_held.discard, name)
-            yield Occupied(work, (work / _TOLD).exists() or not (output / "run.json").exists())
+            yield Occupied(work, (work / _DESCRIPTION).exists() or not (output / "run.json").exists())
         finally:
             try:
                 _tidy(lock, made)
@@ -88,10 +90,10 @@ def _tidy(lock: FileLock, made: Sequence[Path]) -> None:
             with suppress(HeldByAnotherError, OSError):
                 stack.enter_context(FileLock(lock.path))
                 is_held = True
-        if is_held and not (work / _TOLD).exists():
+        if is_held and not (work / _DESCRIPTION).exists():
             for name in _LEFTOVERS:
                 shutil.rmtree(work / name, ignore_errors=True)
-            for name in (f"{_TOLD}.part", lock.path.name):
+            for name in (f"{_DESCRIPTION}.part", lock.path.name):
                 with suppress(OSError):
                     (work / name).unlink()
             with suppress(OSError):  # something else is in it
@@ -129,24 +131,24 @@ def _locked(lock: FileLock, what: str) -> Iterator[None]:
 def check_leftovers(work: Path, config: Config) -> bool:
     """Say whether a killed run has left stages that this one goes on with; raise if it may neither use nor remove them."""
     try:
-        told = _read(work)
+        description = _read(work)
     except UsageError:
         if config.engine.resume or not config.output.overwrite:
             raise
-        told = {"stages": _STAGES, "owner": _owner_of(work / _STAGES)}
-    if told is None:
+        description = {"stages": _STAGES, "owner": _owner_of(work / _STAGES)}
+    if description is None:
         return False
     if config.engine.resume:
         return True
-    stages = work / told["stages"]
+    stages = work / description["stages"]
     n_stages, n_bytes = _size(stages)
     if not config.output.overwrite and n_stages:
         raise OutputExistsError(
-            f"{stages} holds {n_stages} finished stages ({size_of(n_bytes)}) of a run of `ibidem {told.get('verb', '…')}` "
-            f"that did not end, begun {told.get('begun', 'some time ago')}",
+            f"{stages} holds {n_stages} finished stages ({size_of(n_bytes)}) of a run of "
+            f"`ibidem {description.get('verb', '…')}` that did not end, begun {description.get('begun', 'some time ago')}",
             "Go on with it by --resume, or start anew with --overwrite.",
         )
-    _remove(work, stages, told.get("owner"))
+    _remove(work, stages, description.get("owner"))
     return False
 
 
@@ -162,12 +164,12 @@ def earlier_seed(config: Config) -> int | None:
 
 
 class WorkFolder:
-    """Where a run stores its stages. `told` says what they are stages of; a run that goes on must be told the same.
+    """Where a run stores its stages. `description` says what they are stages of; a resumed run must have the same.
 
     `goes_on` says whether this one does.
     """
 
-    def __init__(self, config: Config, told: Mapping[str, Any]) -> None:
+    def __init__(self, config: Config, description: Mapping[str, Any]) -> None:
         engine = config.engine
         self._pid = os.getpid()
         self._keep_if_it_fails = False
@@ -189,7 +191,7 @@ class WorkFolder:
         if os.path.realpath(self._work) not in _held:
             self._stack.enter_context(_locked(FileLock(self._work / "lock"), str(self._work)))
         try:
-            self._open(config, json.loads(json.dumps({"version": __version__, **told})))  # as it will be read again
+            self._open(config, json.loads(json.dumps({**_PROGRAM, **description})))  # as it will be read again
         except BaseException:
             self._stack.close()
             raise
@@ -205,7 +207,7 @@ class WorkFolder:
             elif _owner_of(self.stages) != self._owner:
                 raise UsageError(f"{self.stages} is not what the run has stored", "Start anew with --overwrite.")
             return
-        others = {path.name for path in self._work.iterdir()} - {"lock", f"{_TOLD}.part"}
+        others = {path.name for path in self._work.iterdir()} - {"lock", f"{_DESCRIPTION}.part"}
         if others:
             raise UsageError(f"{self._work} holds other files than stages ({min(others)})", "Give another work_dir.")
         where = _STAGES  # from the work folder on, wherever it will be called from or moved to
@@ -216,9 +218,9 @@ class WorkFolder:
                 where = str(Path(where).absolute() / f"ibidem-{self._owner}")
             self.stages = self._work / where
             now |= {"stages": where, "owner": self._owner, "begun": datetime.now(timezone.utc).isoformat(timespec="seconds")}
-            aside = self._work / f"{_TOLD}.part"
+            aside = self._work / f"{_DESCRIPTION}.part"
             aside.write_text(json.dumps(now, ensure_ascii=False), "utf-8", "surrogatepass")
-            replace_file(aside, self._work / _TOLD)
+            replace_file(aside, self._work / _DESCRIPTION)
             self._make_stages()
         except OSError as error:
             raise no_room(where, error) from error
@@ -261,7 +263,7 @@ def _remove(work: Path, stages: Path, owner: str | None) -> None:
     with suppress(OSError):
         sync_folder(stages.parent)
     with suppress(OSError):
-        (work / _TOLD).unlink(missing_ok=True)  # last, on disk too: it says where the stages are
+        (work / _DESCRIPTION).unlink(missing_ok=True)  # last, on disk too: it says where the stages are
 
 
 def _owner_of(stages: Path) -> str | None:
@@ -273,12 +275,12 @@ def _owner_of(stages: Path) -> str | None:
 
 def _read(work: Path) -> dict[str, Any] | None:
     try:
-        told = json.loads((work / _TOLD).read_text("utf-8", "surrogatepass"))
-        return told if isinstance(told, dict) and isinstance(told.get("stages"), str) else None
+        description = json.loads((work / _DESCRIPTION).read_text("utf-8", "surrogatepass"))
+        return description if isinstance(description, dict) and isinstance(description.get("stages"), str) else None
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise UsageError(f"{work / _TOLD} cannot be read: {error}", "Run again with --overwrite.") from error
+        raise UsageError(f"{work / _DESCRIPTION} cannot be read: {error}", "Run again with --overwrite.") from error
 
 
 def _size(stages: Path) -> tuple[int, int]:
@@ -309,11 +311,11 @@ def _difference(name: str, before: Any, now: Any) -> str:
         return "the sampling plan is not the same"
     if name != "inputs":
         return f"{name} was {before!r} and is {now!r}"
-    known = {str(told.get("path")): told for told in before or ()}
-    changed = [told for told in now if known.get(str(told.get("path"))) != told] or before
+    known = {str(description.get("path")): description for description in before or ()}
+    changed = [description for description in now if known.get(str(description.get("path"))) != description] or before
     path = changed[0].get("path", "an input") if changed else "an input"
     if path in known:
         return f"inputs are not the same ({path} has changed)"
-    gone = sorted(known.keys() - {str(told.get("path")) for told in now})
+    gone = sorted(known.keys() - {str(description.get("path")) for description in now})
     instead = f"; {gone[0]} was read then, and the names must be the same, too" if gone else ""
     return f"inputs are not the same ({path} is new{instead})"

@@ -198,9 +198,9 @@ def _add(
         scans.n_records += line - 1
         scans.n_bytes += part.sizes[path]
         if part.kind != FRAME:
-            told = {"path": file.name, "bytes": part.sizes[path]} | ({} if is_input else {"reference": True})
+            description = {"path": file.name, "bytes": part.sizes[path]} | ({} if is_input else {"reference": True})
             is_path = file.doc_id == PurePath(file.name).as_posix()
-            scans.described.append(told if is_path else told | {"id": file.doc_id})
+            scans.described.append(description if is_path else description | {"id": file.doc_id})
         if part.kind == PARQUET and part.sizes[path] == 0:
             scans.skipped_here.append(Skipped(file.name, 0, "cannot be read to its end: the file is empty"))
     reader = _READERS[part.kind](numbered, config.documents)

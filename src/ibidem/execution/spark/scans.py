@@ -154,11 +154,11 @@ def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
     counted: dict[str, dict[int, int]] = {path: {} for path in part.files}
     if part.kind in (TEXT, HTML):
         frame = spark.read.format("binaryFile").load(paths)
-        rows = frame.select(_told(frame, "file_path", "path"), functions.col("content"))
+        rows = frame.select(_file_metadata(frame, "file_path", "path"), functions.col("content"))
         return Counted({path: {0: 1} for path in part.files}, rows, rows)
     if part.kind == JSONL:
         frame = spark.read.option("lineSep", "\n").text(paths)
-        place = [_told(frame, "file_path", "path"), _told(frame, "file_block_start", "place")]
+        place = [_file_metadata(frame, "file_path", "path"), _file_metadata(frame, "file_block_start", "place")]
         for row in frame.select(*place).groupBy("ibidem:path", "ibidem:place").count().collect():
             counted[plain_path(row[0])][row[1]] = row[2]
         rows = frame.select(*place, functions.col("value").cast("binary"))
@@ -166,7 +166,7 @@ def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
     frame = spark.read.option("mergeSchema", "true").parquet(*paths)
     if wanted.config.text_field not in frame.columns:
         raise missing_column(next(iter(part.files.values())).name, frame.columns, wanted)
-    place = [_told(frame, "file_path", "path"), _told(frame, "row_index", "place")]
+    place = [_file_metadata(frame, "file_path", "path"), _file_metadata(frame, "row_index", "place")]
     for row in frame.select(place[0]).groupBy("ibidem:path").count().collect():
         counted[plain_path(row[0])][0] = row[1]
     chosen = [quoted(name) for name in frame.columns if name in wanted.names]
@@ -178,6 +178,6 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _told(frame: Any, name: str, alias: str) -> Any:
+def _file_metadata(frame: Any, name: str, alias: str) -> Any:
     """Return what Spark tells of each row's file, under a name that no column of a user has."""
     return frame.metadataColumn("_metadata").getField(name).alias(f"ibidem:{alias}")

@@ -191,8 +191,8 @@ def spark_errors() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         java = getattr(error, "java_exception", None)  # of an error that Java raised and PySpark did not translate
-        told = str(java.toString()) if java is not None else str(error)
-        lines = [line.strip() for line in told.splitlines() if line.strip()]
+        raised_text = str(java.toString()) if java is not None else str(error)
+        lines = [line.strip() for line in raised_text.splitlines() if line.strip()]
         raised = next((found for line in lines if (found := _OURS.search(line))), None)
         if raised is not None:  # by a worker, on purpose
             raise {"InputError": InputError, "UsageError": UsageError}[raised[1]](raised[2]) from error

@@ -41,10 +41,10 @@ class SparkFlow:
         self._routes = _routes(layout.n_partitions)
 
     def map(self, stage: str, source: Any, mapper: Mapper, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
-        """Run a mapper over the tables of blocks, or over the rows of data frames: `source.mapped` says how they are read."""
+        """Run a mapper over tables, or over the rows of data frames: `source.mapped` says how they are read."""
         routes = self._routes
         if isinstance(source, (PartedTable, list, tuple)):
-            stored = _union([self._frame(blocks) for blocks in ([source] if isinstance(source, PartedTable) else source)])
+            stored = _union([self._frame(table) for table in ([source] if isinstance(source, PartedTable) else source)])
 
             def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 return _encoded(mapper(_decode(block) for batch in batches for block in batch.column("payload")), routes)
@@ -68,9 +68,9 @@ class SparkFlow:
         schemas: dict[str, pa.Schema] = {}
         frames = []
         for name, given in inputs.items():
-            for blocks in [given] if isinstance(given, PartedTable) else given:
-                schemas[name] = blocks.schema
-                frames.append(self._frame(blocks).withColumn("tag", functions.lit(name)))
+            for table in [given] if isinstance(given, PartedTable) else given:
+                schemas[name] = table.schema
+                frames.append(self._frame(table).withColumn("tag", functions.lit(name)))
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             return _encoded(_reduced(batches, reducer, schemas, routes), routes)
@@ -78,42 +78,42 @@ class SparkFlow:
         together = _union(frames).repartition(self.n_partitions, "route").mapInArrow(run, _BLOCK_SCHEMA)
         return self._store(stage, together, outputs)
 
-    def collect(self, blocks: PartedTable) -> pa.Table:
+    def collect(self, table: PartedTable) -> pa.Table:
         """Return all rows of small tables."""
-        rows = self._frame(blocks).select("payload").collect()
-        return pa.concat_tables([blocks.schema.empty_table(), *(_decode_bytes(row.payload) for row in rows)])
+        rows = self._frame(table).select("payload").collect()
+        return pa.concat_tables([table.schema.empty_table(), *(_decode_bytes(row.payload) for row in rows)])
 
-    def count(self, blocks: PartedTable) -> int:
+    def count(self, table: PartedTable) -> int:
         """Return the number of rows; they are not read for it."""
-        return int(self._frame(blocks).groupBy().sum("n_rows").first()[0] or 0)
+        return int(self._frame(table).groupBy().sum("n_rows").first()[0] or 0)
 
-    def frame(self, blocks: PartedTable, columns: Sequence[str]) -> Any:
-        """Return columns of blocks as a data frame, in the order of their partitions."""
+    def frame(self, table: PartedTable, columns: Sequence[str]) -> Any:
+        """Return columns of a table as a data frame, in the order of their partitions."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        schema = pa.schema([(name, _spark_type(blocks.schema.field(name).type)) for name in columns])
+        schema = pa.schema([(name, _spark_type(table.schema.field(name).type)) for name in columns])
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for table in (_decode(block) for batch in batches for block in batch.column("payload")):
                 yield from table.select(columns).cast(schema).combine_chunks().to_batches()
 
-        return self._in_order(blocks).mapInArrow(run, from_arrow_schema(schema))
+        return self._in_order(table).mapInArrow(run, from_arrow_schema(schema))
 
-    def batches(self, blocks: PartedTable) -> Iterator[pa.RecordBatch]:
+    def batches(self, table: PartedTable) -> Iterator[pa.RecordBatch]:
         """Yield all rows in the order of their partitions; one partition at a time comes to this process."""
         with SessionSettings(self._spark):  # Spark plans here how it reads; the user's settings are back between batches
-            rows = self._in_order(blocks).select("payload").toLocalIterator()
+            rows = self._in_order(table).select("payload").toLocalIterator()
         for row in rows:
             yield from _decode_bytes(row.payload).combine_chunks().to_batches()
 
-    def _in_order(self, blocks: PartedTable) -> Any:
-        return self._frame(blocks).repartition(self.n_partitions, "route").sortWithinPartitions("n_before")
+    def _in_order(self, table: PartedTable) -> Any:
+        return self._frame(table).repartition(self.n_partitions, "route").sortWithinPartitions("n_before")
 
-    def _frame(self, blocks: PartedTable) -> Any:
-        if blocks.handle is None:
+    def _frame(self, table: PartedTable) -> Any:
+        if table.handle is None:
             return self._spark.createDataFrame([], _BLOCK_SCHEMA)
-        frame = self._spark.read.schema(_BLOCK_SCHEMA).parquet(escaped(blocks.handle))
-        return frame.where(frame.tag == blocks.name)
+        frame = self._spark.read.schema(_BLOCK_SCHEMA).parquet(escaped(table.handle))
+        return frame.where(frame.tag == table.name)
 
     def _store(self, stage: str, frame: Any, outputs: Mapping[str, pa.Schema]) -> dict[str, PartedTable]:
         path = f"{self._folder}/{stage}"
