@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ibidem.execution.compiler import outer_kernel
-from ibidem.sentences.kernels.characters import count_chars
+from ibidem.sentences.kernels.scan import count_chars
 from ibidem.sentences.kernels.stems import find_word
 
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from ibidem.columns.hashes import mix, stir
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
-from ibidem.sentences.code_points import KIND_PAGES
+from ibidem.sentences.code_points import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, KIND_PAGES, MARK, UNSPACED
 from ibidem.sentences.kernels.machine_words import count_low_bytes, load_bytes, mark_others
 from ibidem.sentences.kernels.tokens import WORD_END, decode, look_up_page, tokenise_span
-from ibidem.sentences.kinds import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
 
 # A stem is the beginning of a word: endings differ between languages, that they stand at the end does not. Characters that say
 # more than letters do (syllables of Hangul, letters of India) count twice.
