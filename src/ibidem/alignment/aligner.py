@@ -72,23 +72,23 @@ def align_spans(
     n_words = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
     flat = np.ascontiguousarray(spans, np.int64).reshape(-1)
 
-    def align(part: tuple[int, int]) -> NDArray[np.int64]:
-        chosen = slice(*part)
+    def align(task: tuple[int, int]) -> NDArray[np.int64]:
+        chosen = slice(*task)
         n_a, n_both = int(n_words[0][chosen].max()), int((n_words[0] + n_words[1])[chosen].max())
         room = make_room(n_a, n_both, limits.n_models)
-        most = 2 * (part[1] - part[0]) + FIRST_ROWS
+        most = 2 * (task[1] - task[0]) + FIRST_ROWS
         tables = []
-        pair = part[0]
-        while pair < part[1]:
+        pair = task[0]
+        while pair < task[1]:
             table = np.empty(kernels.OUTCOME * most, np.int64)
             before = pair
-            pair, n = kernels.align_pairs(words.stem, words.is_start, flat, pair, part[1], room, limits, table)
+            pair, n = kernels.align_pairs(words.stem, words.is_start, flat, pair, task[1], room, limits, table)
             tables.append(table[: kernels.OUTCOME * n].reshape(-1, kernels.OUTCOME))
             most *= 2 if pair == before else 1
         return np.concatenate(tables)
 
-    parts = run_tasks(align, split_by_cost(n_words[0] + n_words[1], _N_TASKS))
-    table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *parts])
+    aligned = run_tasks(align, split_by_cost(n_words[0] + n_words[1], _N_TASKS))
+    table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *aligned])
     rows = is_turned[table[:, 0]]
     table[rows] = table[rows][:, [0, 3, 4, 1, 2, 5]]
     order = np.lexsort((table[:, 3], table[:, 1], table[:, 0]))

@@ -60,13 +60,13 @@ def words_of(collection: Collection, run_tasks: RunTasks) -> Words:
     document_first = np.zeros(collection.n_documents + 1, np.int64)
     sentence_first = np.empty(len(collection.document) + 1, np.int64)
     n_words = n_documents = n_sentences = 0
-    for part, first, begins in run_tasks(stem, range(len(collection.batches))):
-        if n_words + len(part) > len(stems):  # unspaced scripts in two bytes, if there are any
-            stems.resize(2 * (n_words + len(part)), refcheck=False)
-        stems[n_words : n_words + len(part)] = part
+    for found, first, begins in run_tasks(stem, range(len(collection.batches))):
+        if n_words + len(found) > len(stems):  # unspaced scripts in two bytes, if there are any
+            stems.resize(2 * (n_words + len(found)), refcheck=False)
+        stems[n_words : n_words + len(found)] = found
         document_first[n_documents + 1 : n_documents + len(first)] = n_words + first[1:]
         sentence_first[n_sentences : n_sentences + len(begins)] = n_words + begins
-        n_words, n_documents, n_sentences = n_words + len(part), n_documents + len(first) - 1, n_sentences + len(begins)
+        n_words, n_documents, n_sentences = n_words + len(found), n_documents + len(first) - 1, n_sentences + len(begins)
     sentence_first[n_sentences] = n_words
     is_start = np.zeros(n_words + 1, np.bool_)
     is_start[sentence_first] = True

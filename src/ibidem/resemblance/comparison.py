@@ -56,8 +56,8 @@ def set_overlaps(
     start = starts_of(sizes)
     keys = np.empty(int(start[-1]), np.uint64)
 
-    def fetch(part: tuple[int, int]) -> None:
-        for i in range(*part):
+    def fetch(task: tuple[int, int]) -> None:
+        for i in range(*task):
             begin = sets.first[documents[i]]
             keys[start[i] : start[i + 1]] = sets.hashes[begin : begin + sizes[i]]
             keys[start[i] : start[i + 1]].sort()
@@ -66,8 +66,8 @@ def set_overlaps(
     overlaps = np.empty(len(a), np.int64)
     of_a, of_b = places[: len(a)], places[len(a) :]
 
-    def count(part: tuple[int, int]) -> None:
-        kernels.count_overlaps(keys, start, sizes, of_a, of_b, limits.needed_by_sum, limits.needed_by_small, *part, overlaps)
+    def count(task: tuple[int, int]) -> None:
+        kernels.count_overlaps(keys, start, sizes, of_a, of_b, limits.needed_by_sum, limits.needed_by_small, *task, overlaps)
 
     list(run_tasks(count, split_by_cost(sizes[of_a] + sizes[of_b], _N_TASKS)))
     return overlaps

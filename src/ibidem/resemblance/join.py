@@ -141,15 +141,15 @@ def _sorted_keys(sets: HashSets, common: CommonShingles, run_tasks: RunTasks) ->
     table_bits = max(10, len(hashes).bit_length() + 1)
     keys = np.empty(len(hashes), np.uint64)
 
-    def count(part: tuple[int, int]) -> NDArray[np.uint8]:
+    def count(task: tuple[int, int]) -> NDArray[np.uint8]:
         counters = np.zeros(1 << table_bits, np.uint8)
-        kernels.count_often(hashes, first[part[0]], first[part[1]], table_bits, counters)
+        kernels.count_often(hashes, first[task[0]], first[task[1]], table_bits, counters)
         return counters
 
-    def make(part: tuple[int, int]) -> None:
-        bounds = first[part[0]], first[part[1]]
+    def make(task: tuple[int, int]) -> None:
+        bounds = first[task[0]], first[task[1]]
         kernels.make_keys(hashes, *bounds, table_bits, counters, common.hashes, common.table_bits, common.marks, keys)
-        for document in range(*part):
+        for document in range(*task):
             keys[first[document] : first[document + 1]].sort()
 
     counters, *others = run_tasks(count, split_by_cost(np.diff(first), _N_TABLES))
@@ -167,18 +167,18 @@ def _pair_all(ranked: _Ranked, limits: OverlapLimits, run_tasks: RunTasks) -> li
     kernels.locate_groups(ranked.entries, ranked.rank_bits, ranked.prefix_first, n_listed, group_from, own_place)
     mine = local()
 
-    def pair(part: tuple[int, int]) -> Columns:
+    def pair(task: tuple[int, int]) -> Columns:
         if not hasattr(mine, "seen"):
             mine.seen = np.full(n, -1, np.int32)
         columns = tuple(np.empty(_ROOM, np.int32) for _ in range(3))
-        at, n_found = part[0], 0
+        at, n_found = task[0], 0
         while True:
             at, n_found = kernels.pair_documents(
                 ranked.entries, ranked.rank_bits, ranked.prefix_first, n_listed, group_from, own_place, documents.keys,
                 documents.start, documents.n_keys, documents.size, ranked.smallest_rank, limits.needed_by_sum,
-                limits.needed_by_small, documents.side, at, part[1], mine.seen, *columns, n_found,
+                limits.needed_by_small, documents.side, at, task[1], mine.seen, *columns, n_found,
             )  # fmt: skip
-            if at == part[1]:
+            if at == task[1]:
                 a, b, overlap = (column[:n_found].copy() for column in columns)
                 return a, b, overlap
             columns = tuple(np.concatenate([column, np.empty_like(column)]) for column in columns)

@@ -50,12 +50,12 @@ def pairs_with_leaders(
     members, shingle = member[order].astype(np.int32), shingle[order]
     first = np.flatnonzero(np.diff(shingle, prepend=-1, append=-1)) if len(shingle) else np.zeros(1, np.int64)
 
-    def pair(part: tuple[int, int]) -> list[Columns]:
+    def pair(task: tuple[int, int]) -> list[Columns]:
         found: list[Columns] = []
         for falling in (False, True) if len(documents.side) else (False,):
-            room = [np.empty(int(first[part[1]] - first[part[0]]), np.int32) for _ in range(3)]
+            room = [np.empty(int(first[task[1]] - first[task[0]]), np.int32) for _ in range(3)]
             n = kernels.pair_with_leaders(
-                members, first, *part, documents.keys, documents.start, documents.n_keys, documents.size,
+                members, first, *task, documents.keys, documents.start, documents.n_keys, documents.size,
                 documents.smallest_partner, limits.needed_by_sum, limits.needed_by_small, documents.side, falling,
                 np.empty(N_LEADERS, np.int64), *room,
             )  # fmt: skip
@@ -63,9 +63,9 @@ def pairs_with_leaders(
         return found
 
     none = np.empty(0, np.int32)
-    parts = [
+    pairs = [
         (none, none, none),
         *(columns for found in run_tasks(pair, split_by_cost(np.diff(first), _N_TASKS)) for columns in found),
     ]
-    a, b, overlap = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    a, b, overlap = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
     return a, b, overlap

@@ -29,9 +29,9 @@ def minhash(sets: HashSets, n_permutations: int, run_tasks: RunTasks = in_turn, 
     flat = signatures.reshape(-1)
     offsets, factors = _draw_permutations(n_permutations, seed)
 
-    def take(part: tuple[int, int]) -> None:
+    def take(task: tuple[int, int]) -> None:
         minima = np.empty(n_permutations, np.uint32)
-        sketch_kernels.take_minima(sets.hashes, sets.first, *part, offsets, factors, minima, flat)
+        sketch_kernels.take_minima(sets.hashes, sets.first, *task, offsets, factors, minima, flat)
 
     list(run_tasks(take, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)))
     return signatures

@@ -78,9 +78,9 @@ def _keep_shared(
 ) -> tuple[NDArray[np.int64], HashSets]:
     table_bits = int(np.clip(len(sets.hashes).bit_length() + 2, _MIN_TABLE_BITS, _MAX_TABLE_BITS))
 
-    def mark(part: tuple[int, int]) -> NDArray[np.uint8]:
+    def mark(task: tuple[int, int]) -> NDArray[np.uint8]:
         marks = np.zeros(1 << (table_bits - 2), np.uint8)
-        prune_kernels.mark_twice(sets.hashes, sets.first, wanted, *part, table_bits, marks)
+        prune_kernels.mark_twice(sets.hashes, sets.first, wanted, *task, table_bits, marks)
         return marks
 
     def choose(begin: int, end: int, kept: NDArray[np.uint64], n_kept: NDArray[np.int64]) -> int:
@@ -102,15 +102,15 @@ def _select(
     n_kept = np.zeros(len(sets.first) - 1, np.int64)
     mine = local()  # each thread writes into one room again and again: memory that is new costs more than the work
 
-    def select(part: tuple[int, int]) -> NDArray[np.uint64]:
-        n_room = int(sets.first[part[1]] - sets.first[part[0]]) + 1
+    def select(task: tuple[int, int]) -> NDArray[np.uint64]:
+        n_room = int(sets.first[task[1]] - sets.first[task[0]]) + 1
         if not hasattr(mine, "room") or len(mine.room) < n_room:
             mine.room = np.empty(n_room, np.uint64)
-        kept: NDArray[np.uint64] = mine.room[: choose(*part, mine.room, n_kept)]
+        kept: NDArray[np.uint64] = mine.room[: choose(*task, mine.room, n_kept)]
         return kept.copy()
 
     selected = SpillingColumn(np.uint64)
-    for part in run_tasks(select, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)):
-        selected.append(part)
+    for kept in run_tasks(select, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)):
+        selected.append(kept)
     first = starts_of(n_kept)
     return n_kept, HashSets(selected.finish(), first)

@@ -32,8 +32,8 @@ def simhash(sets: HashSets, run_tasks: RunTasks = in_turn) -> Codes:
     """Return the code of every document: bit i is set if more than half of its hashes have it; 0 for an empty set."""
     codes = np.empty(len(sets.first) - 1, np.uint64)
 
-    def take(part: tuple[int, int]) -> None:
-        sketch_kernels.vote(sets.hashes, sets.first, *part, np.empty(_CODE_BITS, np.uint64), codes)
+    def take(task: tuple[int, int]) -> None:
+        sketch_kernels.vote(sets.hashes, sets.first, *task, np.empty(_CODE_BITS, np.uint64), codes)
 
     list(run_tasks(take, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)))
     return codes

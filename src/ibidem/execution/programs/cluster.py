@@ -83,7 +83,7 @@ def _pair(
     counted, any_hot = count_shingles(flow, keys, layout, ratios.config)
     if any_hot:
         at_home["common"] = find_common(flow, {**at_home, "hot": counted["hot"]}, ratios, layout)
-    entered, any_meet = list_entries(flow, {**at_home, "levels": counted["levels"]}, ratios, layout)
+    entered, any_meet = list_entries(flow, {**at_home, "ranks": counted["ranks"]}, ratios, layout)
     parts = [pair_documents(flow, entered, ratios, layout)]
     return [*parts, pair_with_leaders(flow, entered, ratios, layout)] if any_meet else parts
 

@@ -37,11 +37,11 @@ def make_keys(hashes, begin, end, table_bits, counters, common, common_bits, com
             keys[i] = _COMMON | hashes[i] >> _FOUR
             continue
         count = counters[hashes[i] >> shift]
-        level = np.uint64(0)
+        frequency_rank = np.uint64(0)
         while count > 1:
             count >>= 1
-            level += _ONE
-        keys[i] = level << np.uint64(60) | hashes[i] >> _FOUR
+            frequency_rank += _ONE
+        keys[i] = frequency_rank << np.uint64(60) | hashes[i] >> _FOUR
 
 
 @outer_kernel

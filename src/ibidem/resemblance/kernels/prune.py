@@ -31,7 +31,7 @@ def mark_twice(hashes, first, wanted, document_from, document_to, table_bits, ma
 
 @outer_kernel
 def unite_marks(marks, other):
-    """Add the marks of another part of the documents: what both have seen was seen twice."""
+    """Add the marks of other documents: what both have seen was seen twice."""
     for i in range(len(marks)):
         both = marks[i] & other[i] & _ONCE
         marks[i] = marks[i] | other[i] | both << np.uint8(1)
