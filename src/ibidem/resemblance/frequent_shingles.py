@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
-from ibidem.resemblance.kernels import frequent_shingles as kernels
+from ibidem.resemblance.kernels import counts as kernels
 from ibidem.signatures import HashSets
 
 MOST_MET = 8  # common shingles of a document at which it meets others

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ibidem.columns.ragged import starts_of
 from ibidem.execution.spill import SpillingColumn
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
-from ibidem.resemblance.kernels import prune as prune_kernels
+from ibidem.resemblance.kernels import counts as kernels
 from ibidem.signatures import HashSets
 
 _ROUNDS = 3
@@ -62,7 +62,7 @@ def sample(
     divisor, rest = np.uint64(every), np.uint64(remainder % every)
 
     def choose(begin: int, end: int, kept: NDArray[np.uint64], n_kept: NDArray[np.int64]) -> int:
-        n: int = prune_kernels.sample_hashes(sets.hashes, sets.first, wanted, divisor, rest, begin, end, kept, n_kept)
+        n: int = kernels.sample_hashes(sets.hashes, sets.first, wanted, divisor, rest, begin, end, kept, n_kept)
         return n
 
     return _select(sets, choose, run_tasks)[1]
@@ -80,18 +80,16 @@ def _keep_shared(
 
     def mark(task: tuple[int, int]) -> NDArray[np.uint8]:
         marks = np.zeros(1 << (table_bits - 2), np.uint8)
-        prune_kernels.mark_twice(sets.hashes, sets.first, wanted, *task, table_bits, marks)
+        kernels.mark_twice(sets.hashes, sets.first, wanted, *task, table_bits, marks)
         return marks
 
     def choose(begin: int, end: int, kept: NDArray[np.uint64], n_kept: NDArray[np.int64]) -> int:
-        n: int = prune_kernels.keep_shared(
-            sets.hashes, sets.first, wanted, least_shared, begin, end, table_bits, marks, kept, n_kept
-        )
+        n: int = kernels.keep_shared(sets.hashes, sets.first, wanted, least_shared, begin, end, table_bits, marks, kept, n_kept)
         return n
 
     marks, *others = run_tasks(mark, split_by_cost(np.diff(sets.first) + 1, _N_TABLES))
     for other in others:
-        prune_kernels.unite_marks(marks, other)
+        kernels.unite_marks(marks, other)
     return _select(sets, choose, run_tasks)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import overlap_of
-from ibidem.resemblance.kernels.frequent_shingles import place_of
+from ibidem.resemblance.kernels.counts import place_of
 
 _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
