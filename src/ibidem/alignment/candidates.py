@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.alignment.aligner import Words
 from ibidem.alignment.kernels import candidates as kernels
-from ibidem.alignment.kernels.seed_clusters import TASK
+from ibidem.alignment.kernels.room import TASK
 from ibidem.alignment.kernels.seeds import OCTET_WORDS
-from ibidem.alignment.words import Words
 from ibidem.columns.rows import Pairing
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 
