@@ -26,9 +26,8 @@ from inputs import read_documents
 
 from ibidem.execution.compiler import outer_kernel
 from ibidem.matches.kernels.join import overlap_of
-from ibidem.resemblance.minhash import agreement, band_pairs, minhash
 from ibidem.resemblance.order import OrderScores, order_overlaps
-from ibidem.resemblance.simhash import near_codes, simhash
+from ibidem.resemblance.sketches import agreement, band_pairs, minhash, near_codes, simhash
 from ibidem.sentences import tokenise_spans
 from ibidem.signatures import HashSets
 from ibidem.signatures.kernels import hash_shingles

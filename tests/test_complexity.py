@@ -28,7 +28,7 @@ from fuzz.measuring import Growth, Measured, Worker, fit_exponent, measure_here
 from fuzz.shapes import KNOWN, Genome, Shape, draw, mutate
 from fuzz.verbs import VERBS, documents_of
 from ibidem.alignment import aligner
-from ibidem.alignment.room import Room
+from ibidem.alignment.kernels.room import Room
 from ibidem.matches import join
 
 SIZES = (40_000, 80_000, 160_000)

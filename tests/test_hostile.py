@@ -16,8 +16,7 @@ import pytest
 
 import ibidem
 from benchmarks.hostile_texts import UNITS
-from ibidem.alignment.kernels.passage_lookup import ENTRIES
-from ibidem.alignment.kernels.refinement import choose_passages, mark_covered
+from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, mark_covered
 from ibidem.config import SentencesConfig
 from ibidem.evaluation.document_numbers import Passages
 from ibidem.evaluation.overlaps import find_meetings

@@ -355,7 +355,7 @@ def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["docu
     >>> ibidem.similarity("one two three four", "three four one two", shingle_size=1)
     Similarity(resemblance=1.0, containment_a=1.0, containment_b=1.0, order=0.5)
     """
-    from ibidem.resemblance.two_texts import compare_texts
+    from ibidem.resemblance.comparison import compare_texts
 
     if shingle_size < 1:
         raise SettingsError([f"shingle_size = {shingle_size} is below 1"])

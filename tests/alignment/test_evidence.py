@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.alignment import models
+from ibidem.alignment.aligner import MODELS, MOST_EVIDENCE, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
 from ibidem.alignment.kernels.evidence import (
     IN_ORDER,
     LEVELS_PER_UNIT,
@@ -20,7 +20,6 @@ from ibidem.alignment.kernels.evidence import (
     NOT_THERE,
     STEPS_PER_UNIT,
 )
-from ibidem.alignment.models import MODELS, MOST_EVIDENCE, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
 from tests.alignment.twins import expected_grades, stretches
 from tests.alignment.wrapping import Pair, as_array, best_stretch_of, limits_of
 
@@ -148,7 +147,7 @@ def test_the_chance_of_order_has_a_level() -> None:
 
 
 def test_models_are_shares() -> None:
-    for in_order, loose in (*models.MODELS, models.SUMMARY_MODEL):
+    for in_order, loose in (*MODELS, SUMMARY_MODEL):
         assert in_order > 0
         assert loose > 0
         assert in_order + loose < 1

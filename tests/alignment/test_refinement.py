@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from ibidem.alignment import Aligned
 from ibidem.alignment.kernels.pairs import OUTCOME
-from ibidem.alignment.kernels.passage_lookup import ENTRIES
-from ibidem.alignment.kernels.refinement import choose_passages, extend_equal, mark_covered
+from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered
 from ibidem.alignment.places import locate, words_of
 from ibidem.columns.collection import Collection, gather
 from ibidem.config import SentencesConfig

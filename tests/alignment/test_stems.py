@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ibidem.alignment.kernels.places import locate_words
 from ibidem.sentences import split_sentences, stem_words
 from ibidem.sentences.code_points import load_code_points
+from ibidem.sentences.kernels.stems import locate_words
 from tests.alignment.written import PIECES, TEXTS, is_plain, stem_of, words_of_text
 
 # What is not so yet.

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import aligner
-from ibidem.alignment.kernels.evidence import best_stretch
+from ibidem.alignment.aligner import MODELS, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
+from ibidem.alignment.kernels.evidence import best_stretch, grade_against
 from ibidem.alignment.kernels.pairs import find_seeds, number_text
-from ibidem.alignment.kernels.seed_clusters import TASK, next_cluster, put_task
-from ibidem.alignment.kernels.stretches import grade_against
-from ibidem.alignment.models import MODELS, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
-from ibidem.alignment.room import Limits, Room, Text, make_room
+from ibidem.alignment.kernels.room import TASK, Limits, Room, Text, make_room
+from ibidem.alignment.kernels.seeds import next_cluster, put_task
 from ibidem.execution.compiler import outer_kernel
 
 Words = Sequence[int]

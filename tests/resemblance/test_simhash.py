@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.execution.threads import Threads
-from ibidem.resemblance import simhash as module
-from ibidem.resemblance.simhash import near_codes, simhash
+from ibidem.resemblance import sketches as module
+from ibidem.resemblance.sketches import near_codes, simhash
 from ibidem.signatures.base import HashSets
 
 MANY = 10**9

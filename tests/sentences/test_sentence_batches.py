@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ibidem.config import SentencesConfig
 from ibidem.model import SENTENCE_BATCH
 from ibidem.sentences import split_sentences, split_texts
-from ibidem.sentences.kinds import FIRST_TOKEN_KIND
+from ibidem.sentences.code_points import FIRST_TOKEN_KIND
 from ibidem.sentences.make_code_points import kind_of
 
 PIECES = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ibidem.columns.hashes import SEED, mix
 from ibidem.sentences import digest_tokens, tokenise_spans
-from ibidem.sentences.kinds import CLUSTER, DIGIT, IGNORED, MARK, UNSPACED
+from ibidem.sentences.code_points import CLUSTER, DIGIT, IGNORED, MARK, UNSPACED
 from ibidem.sentences.make_code_points import TABLE_PATH, fold, kind_of, make_tables
 
 SAME_UNICODE = str(np.load(TABLE_PATH)["unicode_version"]) == unicodedata.unidata_version

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ibidem.alignment.aligner import Aligned, align_spans
+from ibidem.alignment.aligner import Aligned, Words, align_spans
 from ibidem.alignment.candidates import find_rectangles
-from ibidem.alignment.words import Words
 
 __all__ = ["Aligned", "Words", "align_spans", "find_rectangles"]

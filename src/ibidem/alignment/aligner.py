@@ -1,4 +1,4 @@
-"""Pairs of texts in, aligned passages out: the kernels behind arrays."""
+"""Pairs of texts in, aligned passages out: how copied words are expected to look, and the kernels behind arrays."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment.kernels import pairs as kernels
-from ibidem.alignment.kernels.equal_words import mark_turned
-from ibidem.alignment.models import MODELS, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
-from ibidem.alignment.room import Limits, make_room
-from ibidem.alignment.words import Words
+from ibidem.alignment.kernels.evidence import (
+    IN_ORDER,
+    LEVELS_PER_UNIT,
+    LOWEST_EXPECTED,
+    N_EXPECTED,
+    N_GRADES,
+    N_LEVELS,
+    NOT_THERE,
+    STEPS_PER_UNIT,
+)
+from ibidem.alignment.kernels.room import Limits, make_room
 from ibidem.config import AlignmentConfig
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 
@@ -24,8 +31,34 @@ LEAST_CHANCE = 0.05  # that a word follows its neighbour without having been cop
 WITHIN_SENTENCE = 5.0  # evidence that it takes to begin or end within a sentence
 SUMMARY_EVIDENCE = 25.0
 BESIDE_VERBATIM = 4.0  # times the evidence that edited passages need where others of the pair are word for word
+# From word for word to loose: the shares of words that were taken over in order, and loosely.
+MODELS: tuple[tuple[float, float], ...] = (
+    (0.97, 0.004),
+    (0.9, 0.03),
+    (0.75, 0.1),
+    (0.5, 0.2),
+    (0.3, 0.3),
+    (0.1, 0.4),
+    (0.05, 0.25),
+)
+SUMMARY_MODEL = (0.2, 0.5)  # what is summed up lends its words, seldom their order
+MOST_EVIDENCE = 8.0  # of one word
+
 _N_TASKS = 64
 FIRST_ROWS = 64  # room for passages at first, besides two a pair; it doubles when it is full
+
+
+@dataclass(frozen=True)
+class Words:
+    """All words in reading order: hashes of stems, and whether a sentence starts with them (and one more for the end).
+
+    Document d has the words [document_first[d], document_first[d + 1]), sentence s those of `sentence_first` likewise.
+    """
+
+    stem: NDArray[np.uint32]
+    is_start: NDArray[np.bool_]
+    document_first: NDArray[np.int64]
+    sentence_first: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -41,6 +74,16 @@ class Aligned:
     def __len__(self) -> int:
         return len(self.table)
 
+    @property
+    def spans(self) -> NDArray[np.int64]:
+        """Start and end in a, start and end in b, one row a passage."""
+        return self.table[:, 1:5]
+
+    @property
+    def n_common(self) -> NDArray[np.int64]:
+        """Words in common, by passage."""
+        return self.table[:, 5]
+
 
 def align_spans(
     words: Words, spans: NDArray[np.int64], config: AlignmentConfig, max_gap_sentences: int, run_tasks: RunTasks = in_turn
@@ -50,7 +93,7 @@ def align_spans(
     Which of the two is called a makes no difference: the kernels get the shorter one first.
     """
     is_turned = np.empty(len(spans), np.bool_)
-    mark_turned(words.stem, np.ascontiguousarray(spans, np.int64).reshape(-1), is_turned)
+    kernels.mark_turned(words.stem, np.ascontiguousarray(spans, np.int64).reshape(-1), is_turned)
     spans = np.where(is_turned[:, None], spans[:, [2, 3, 0, 1]], spans)
     limits = Limits(
         min_evidence=config.min_evidence,
@@ -72,24 +115,49 @@ def align_spans(
     n_words = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
     flat = np.ascontiguousarray(spans, np.int64).reshape(-1)
 
-    def align(part: tuple[int, int]) -> NDArray[np.int64]:
-        chosen = slice(*part)
+    def align(task: tuple[int, int]) -> NDArray[np.int64]:
+        chosen = slice(*task)
         n_a, n_both = int(n_words[0][chosen].max()), int((n_words[0] + n_words[1])[chosen].max())
         room = make_room(n_a, n_both, limits.n_models)
-        most = 2 * (part[1] - part[0]) + FIRST_ROWS
+        most = 2 * (task[1] - task[0]) + FIRST_ROWS
         tables = []
-        pair = part[0]
-        while pair < part[1]:
+        pair = task[0]
+        while pair < task[1]:
             table = np.empty(kernels.OUTCOME * most, np.int64)
             before = pair
-            pair, n = kernels.align_pairs(words.stem, words.is_start, flat, pair, part[1], room, limits, table)
+            pair, n = kernels.align_pairs(words.stem, words.is_start, flat, pair, task[1], room, limits, table)
             tables.append(table[: kernels.OUTCOME * n].reshape(-1, kernels.OUTCOME))
             most *= 2 if pair == before else 1
         return np.concatenate(tables)
 
-    parts = run_tasks(align, split_by_cost(n_words[0] + n_words[1], _N_TASKS))
-    table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *parts])
+    aligned = run_tasks(align, split_by_cost(n_words[0] + n_words[1], _N_TASKS))
+    table = np.concatenate([np.empty((0, kernels.OUTCOME), np.int64), *aligned])
     rows = is_turned[table[:, 0]]
     table[rows] = table[rows][:, [0, 3, 4, 1, 2, 5]]
     order = np.lexsort((table[:, 3], table[:, 1], table[:, 0]))
     return Aligned(table[order])
+
+
+def word_weights(models: tuple[tuple[float, float], ...] = MODELS) -> NDArray[np.float64]:
+    """Return the evidence of a word by model and grade, flat."""
+    rarest = np.exp((np.arange(N_LEVELS) + 0.5) / LEVELS_PER_UNIT)  # one over the chance, at the middle of each level
+    weights = np.empty((len(models), N_GRADES))
+    for model, (in_order, loose) in enumerate(models):
+        new = 1.0 - in_order - loose
+        weights[model, :N_LEVELS] = np.log(new + loose * rarest)
+        weights[model, IN_ORDER:NOT_THERE] = np.log(new + in_order * rarest)
+        weights[model, NOT_THERE] = np.log(new)
+    return np.minimum(weights, MOST_EVIDENCE).reshape(-1)
+
+
+def rarity_levels() -> NDArray[np.int8]:
+    """Return the level of a word by how often it is expected in a stretch: four times the logarithm of one over its chance."""
+    expected = np.exp(LOWEST_EXPECTED + (np.arange(N_EXPECTED) + 0.5) / STEPS_PER_UNIT)
+    rarity = -np.log(-np.expm1(-expected))
+    levels: NDArray[np.int8] = np.minimum(rarity * LEVELS_PER_UNIT, N_LEVELS - 1).astype(np.int8)
+    return levels
+
+
+def chance_level(least_chance: float) -> int:
+    """Return the highest level that a word gets for following its neighbour."""
+    return int(-np.log(least_chance) * LEVELS_PER_UNIT)

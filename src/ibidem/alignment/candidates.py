@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.alignment.aligner import Words
 from ibidem.alignment.kernels import candidates as kernels
-from ibidem.alignment.kernels.seed_clusters import TASK
+from ibidem.alignment.kernels.room import TASK
 from ibidem.alignment.kernels.seeds import OCTET_WORDS
-from ibidem.alignment.words import Words
 from ibidem.columns.rows import Pairing
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 
@@ -49,14 +49,14 @@ def find_rectangles(
     kernels.count_stems(words.stem, counts)
     most = max(LEAST_RARE, (len(words.document_first) - 1) // RARE_SHARE)
 
-    def list_bonds(part: tuple[int, int], *columns: Column) -> int:
-        given = words.stem, is_open, words.document_first, *part, counts, most, BOND_REACH_WORDS
+    def list_bonds(task: tuple[int, int], *columns: Column) -> int:
+        given = words.stem, is_open, words.document_first, *task, counts, most, BOND_REACH_WORDS
         return kernels.list_bonds(*given, *columns)  # type: ignore[no-any-return]
 
-    def list_octets(part: tuple[int, int], *columns: Column) -> int:
+    def list_octets(task: tuple[int, int], *columns: Column) -> int:
         hashes = np.empty(kernels.WINDOW, np.uint64)
         return kernels.list_octets(  # type: ignore[no-any-return]
-            words.stem, is_open, words.document_first, *part, hashes, *columns
+            words.stem, is_open, words.document_first, *task, hashes, *columns
         )
 
     bonds = _marks(list_bonds, words, run_tasks)
@@ -71,18 +71,18 @@ def find_rectangles(
 def _marks(list_marks: Callable[..., int], words: Words, run_tasks: RunTasks) -> Marks:
     first = words.document_first
 
-    def listed(part: tuple[int, int]) -> tuple[Column, Column, Column]:
-        room = int(first[part[1]] - first[part[0]])
+    def listed(task: tuple[int, int]) -> tuple[Column, Column, Column]:
+        room = int(first[task[1]] - first[task[0]])
         keys, places, documents = np.empty(room, np.uint64), np.empty(room, np.uint32), np.empty(room, np.int32)
-        n = list_marks(part, keys, places, documents)
+        n = list_marks(task, keys, places, documents)
         return keys[:n].copy(), places[:n].copy(), documents[:n].copy()
 
-    parts = list(run_tasks(listed, split_by_cost(np.diff(first) + 1, _N_TASKS)))
-    keys = np.concatenate([np.empty(0, np.uint64), *(part[0] for part in parts)])
+    found = list(run_tasks(listed, split_by_cost(np.diff(first) + 1, _N_TASKS)))
+    keys = np.concatenate([np.empty(0, np.uint64), *(columns[0] for columns in found)])
     kernels.number_marks(keys)
     keys.sort()
-    places = np.concatenate([np.empty(0, np.uint32), *(part[1] for part in parts)])
-    return Marks(keys, places, np.concatenate([np.empty(0, np.int32), *(part[2] for part in parts)]))
+    places = np.concatenate([np.empty(0, np.uint32), *(columns[1] for columns in found)])
+    return Marks(keys, places, np.concatenate([np.empty(0, np.int32), *(columns[2] for columns in found)]))
 
 
 def _meetings(marks: Marks, words: Words, pairing: Pairing) -> tuple[Column, Column]:
@@ -98,12 +98,12 @@ def _meetings(marks: Marks, words: Words, pairing: Pairing) -> tuple[Column, Col
 def _rectangles_of_bonds(marks: Marks, words: Words, pairing: Pairing, run_tasks: RunTasks) -> NDArray[np.int64]:
     meetings, first = _meetings(marks, words, pairing)
 
-    def rectangles_of(part: tuple[int, int]) -> NDArray[np.int64]:
-        most_meetings = int(np.diff(first)[slice(*part)].max())
-        room = int(first[part[1]] - first[part[0]]) // LEAST_BONDS + 1
+    def rectangles_of(task: tuple[int, int]) -> NDArray[np.int64]:
+        most_meetings = int(np.diff(first)[slice(*task)].max())
+        room = int(first[task[1]] - first[task[0]]) // LEAST_BONDS + 1
         rectangles = np.empty(kernels.RECTANGLE * room, np.int64)
         n = kernels.list_rectangles(
-            *part, first, meetings, marks.words, marks.documents, LEAST_BONDS, MAX_GAP_WORDS,
+            *task, first, meetings, marks.words, marks.documents, LEAST_BONDS, MAX_GAP_WORDS,
             np.empty(2 * most_meetings, np.int64), np.empty(TASK * (most_meetings + 2), np.int64), np.empty(3, np.int64),
             rectangles,
         )  # fmt: skip
@@ -117,8 +117,8 @@ def _rectangles_of_runs(
 ) -> NDArray[np.int64]:
     meetings, first = _meetings(marks, words, pairing)
 
-    def rectangles_of(part: tuple[int, int]) -> NDArray[np.int64]:
-        chosen = meetings[2 * first[part[0]] : 2 * first[part[1]]].reshape(-1, 2)
+    def rectangles_of(task: tuple[int, int]) -> NDArray[np.int64]:
+        chosen = meetings[2 * first[task[0]] : 2 * first[task[1]]].reshape(-1, 2)
         starts, documents = marks.words[chosen].astype(np.int64), marks.documents[chosen]
         order = np.lexsort((starts[:, 0], starts[:, 1] - starts[:, 0]))
         columns = [np.ascontiguousarray(column[order]) for column in (*starts.T, *documents.T)]
@@ -129,8 +129,8 @@ def _rectangles_of_runs(
     return _joined(run_tasks(rectangles_of, split_by_cost(np.diff(first) + 1, _N_TASKS)))
 
 
-def _joined(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.concatenate([np.empty((0, kernels.RECTANGLE), np.int64), *parts])
+def _joined(rectangles: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate([np.empty((0, kernels.RECTANGLE), np.int64), *rectangles])
 
 
 def _most_places(keys: NDArray[np.uint64]) -> int:

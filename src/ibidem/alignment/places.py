@@ -10,7 +10,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
-from ibidem.alignment.kernels.places import locate_words
 from ibidem.columns.collection import NO_TIME, Collection, text_buffers
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks
@@ -18,6 +17,7 @@ from ibidem.model import DIRECTIONS, KINDS
 from ibidem.passages.tables import passage_columns
 from ibidem.sentences import digest_tokens, stem_words, tokenise_spans
 from ibidem.sentences.code_points import load_code_points
+from ibidem.sentences.kernels.stems import locate_words
 
 Numbers = NDArray[np.int64]
 MOST_WORDS = 1 << 31  # and as many characters of unspaced scripts at most again: places have 32 bits
@@ -60,13 +60,13 @@ def words_of(collection: Collection, run_tasks: RunTasks) -> Words:
     document_first = np.zeros(collection.n_documents + 1, np.int64)
     sentence_first = np.empty(len(collection.document) + 1, np.int64)
     n_words = n_documents = n_sentences = 0
-    for part, first, begins in run_tasks(stem, range(len(collection.batches))):
-        if n_words + len(part) > len(stems):  # unspaced scripts in two bytes, if there are any
-            stems.resize(2 * (n_words + len(part)), refcheck=False)
-        stems[n_words : n_words + len(part)] = part
+    for found, first, begins in run_tasks(stem, range(len(collection.batches))):
+        if n_words + len(found) > len(stems):  # unspaced scripts in two bytes, if there are any
+            stems.resize(2 * (n_words + len(found)), refcheck=False)
+        stems[n_words : n_words + len(found)] = found
         document_first[n_documents + 1 : n_documents + len(first)] = n_words + first[1:]
         sentence_first[n_sentences : n_sentences + len(begins)] = n_words + begins
-        n_words, n_documents, n_sentences = n_words + len(part), n_documents + len(first) - 1, n_sentences + len(begins)
+        n_words, n_documents, n_sentences = n_words + len(found), n_documents + len(first) - 1, n_sentences + len(begins)
     sentence_first[n_sentences] = n_words
     is_start = np.zeros(n_words + 1, np.bool_)
     is_start[sentence_first] = True
@@ -87,7 +87,7 @@ def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPas
     for side in range(2):
         for end in range(2):
             row = 2 * side + end
-            word = aligned.table[:, 1 + row] - end
+            word = aligned.spans[:, row] - end
             # Sentences without words begin where the next one does: the last of them is meant.
             sentence = np.searchsorted(words.sentence_first, word, side="right") - 1
             sentences[row] = sentence
@@ -100,13 +100,13 @@ def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPas
             bytes_of[row] = np.where(at_edge, edge_byte[sentence], bytes_of[row])
     digests = [_digests(collection, documents[side], bytes_of[2 * side], bytes_of[2 * side + 1]) for side in range(2)]
     is_equal = digests[0] == digests[1]
-    lengths = np.diff(aligned.table[:, 1:5], axis=1)[:, [0, 2]]
-    similarity = np.where(is_equal, 1.0, 2.0 * aligned.table[:, 5] / np.maximum(lengths.sum(axis=1), 1))
+    lengths = np.diff(aligned.spans, axis=1)[:, [0, 2]]
+    similarity = np.where(is_equal, 1.0, 2.0 * aligned.n_common / np.maximum(lengths.sum(axis=1), 1))
     first = words.document_first
     is_whole = np.ones(n, np.bool_)
     for side in range(2):
-        is_whole &= (aligned.table[:, 1 + 2 * side] == first[documents[side]]) & (
-            aligned.table[:, 2 + 2 * side] == first[documents[side] + 1]
+        is_whole &= (aligned.spans[:, 2 * side] == first[documents[side]]) & (
+            aligned.spans[:, 2 * side + 1] == first[documents[side] + 1]
         )
     n_sentences = np.maximum(sentences[1] - sentences[0], sentences[3] - sentences[2]).astype(np.int32) + 1
     covered = _covered_sentences(aligned, words, sentences)
@@ -132,7 +132,7 @@ def _covered_sentences(aligned: Aligned, words: Words, sentences: Numbers) -> Nu
     first = words.sentence_first
     covered: Numbers = sentences + np.array([[0], [1]] * 2)
     for side in range(2):
-        start, end = aligned.table[:, 1 + 2 * side], aligned.table[:, 2 + 2 * side]
+        start, end = aligned.spans[:, 2 * side], aligned.spans[:, 2 * side + 1]
         for row, step in ((2 * side, 1), (2 * side + 1, -1)):
             sentence = sentences[row]
             n_covered = np.minimum(end, first[sentence + 1]) - np.maximum(start, first[sentence])

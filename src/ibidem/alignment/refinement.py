@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words, align_spans, find_rectangles
-from ibidem.alignment.kernels.passage_lookup import ENTRIES
-from ibidem.alignment.kernels.refinement import choose_passages, extend_equal, mark_covered, word_spans
+from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered, word_spans
 from ibidem.alignment.places import AlignedPassages, locate, words_of
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Pairing, Rows
@@ -30,9 +29,12 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Found:
-    """Passages found by sentences, all parts together: spans of words, documents, whether sentences differ, similarity."""
+    """Passages found by sentences: spans of words and how many of them equal words have added, documents, whether sentences
+    differ, similarity.
+    """
 
     spans: Numbers
+    added: Numbers
     documents: Numbers
     is_near: NDArray[np.bool_]
     similarity: NDArray[np.float64]
@@ -61,10 +63,6 @@ def align_passages(
     """
     words = words_of(collection, run_tasks)
     found = _found(parts, rows, words)
-    added = np.empty(len(found.spans), np.int64)
-    extend_equal(
-        found.spans.reshape(-1), found.documents.reshape(-1), words.stem, words.document_first, LEAST_EXTENSION_WORDS, added
-    )
     min_words = config.alignment.min_aligned_words
     rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, run_tasks)
     rectangles = rectangles[~_covered(rectangles, found, words)]
@@ -72,8 +70,8 @@ def align_passages(
     settings = replace(config.alignment, summaries=False)
     aligned = align_spans(words, _with_margin(rectangles, words), settings, passage_limits(config).max_gap_sentences, run_tasks)
     n_aligned = len(aligned)
-    aligned = _with_extended(aligned, found, added)
-    stays, is_kept = _choose(aligned, n_aligned, found, added > 0, words)
+    aligned = _with_extended(aligned, found)
+    stays, is_kept = _choose(aligned, n_aligned, found, words)
     aligned = Aligned(aligned.table[is_kept])
     kept_parts, first = [], 0
     for part in parts:
@@ -102,12 +100,22 @@ def _as_rows(passages: AlignedPassages, rows: Rows) -> PassageRows:
     return PassageRows(table[chosen], passages.similarity[chosen])
 
 
+def extend_spans(spans: Numbers, documents: Numbers, words: Words) -> Numbers:
+    """Move the ends of passages outwards, in place, while words are equal on both sides; return how many words are added."""
+    added = np.empty(len(spans), np.int64)
+    extend_equal(spans.reshape(-1), documents.reshape(-1), words.stem, words.document_first, LEAST_EXTENSION_WORDS, added)
+    return added
+
+
 def _found(parts: list[PassageRows], rows: Rows, words: Words) -> Found:
+    """Return found passages as spans of words, extended by equal words."""
     table = np.concatenate([np.empty((0, 6), np.int32), *(part.table for part in parts)])
     spans = np.empty((len(table), 4), np.int64)
     word_spans(table, rows.sentence, words.sentence_first, spans.reshape(-1))
+    documents = rows.document[table[:, [0, 2]]].astype(np.int64)
+    added = extend_spans(spans, documents, words)
     similarity = np.concatenate([np.empty(0), *(part.similarity for part in parts)])
-    return Found(spans, rows.document[table[:, [0, 2]]].astype(np.int64), table[:, 5] & _EQUAL == 0, similarity)
+    return Found(spans, added, documents, table[:, 5] & _EQUAL == 0, similarity)
 
 
 def _documents_of(spans: Numbers, words: Words) -> Numbers:
@@ -153,9 +161,9 @@ def _open_words(rows: Rows, types: NDArray[np.int32] | None, words: Words) -> ND
     return np.repeat(is_open, np.diff(words.sentence_first))
 
 
-def _with_extended(aligned: Aligned, found: Found, added: Numbers) -> Aligned:
+def _with_extended(aligned: Aligned, found: Found) -> Aligned:
     """Add the passages that were extended by equal words."""
-    spans, similarity, more = (column[added > 0] for column in (found.spans, found.similarity, added))
+    spans, similarity, more = (column[found.added > 0] for column in (found.spans, found.similarity, found.added))
     extended = np.zeros((len(spans), aligned.table.shape[1]), np.int64)
     extended[:, 1:5] = spans
     length = (spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2]) // 2
@@ -163,15 +171,13 @@ def _with_extended(aligned: Aligned, found: Found, added: Numbers) -> Aligned:
     return Aligned(np.concatenate([aligned.table, extended]))
 
 
-def _choose(
-    aligned: Aligned, n_aligned: int, found: Found, is_extended: NDArray[np.bool_], words: Words
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _choose(aligned: Aligned, n_aligned: int, found: Found, words: Words) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Tell which found and which aligned passages stay; from `n_aligned` on they are found ones that were extended."""
-    aligned_pairs = pair_numbers(_documents_of(aligned.table[:, 1:5], words))
-    stays = ~is_extended
+    aligned_pairs = pair_numbers(_documents_of(aligned.spans, words))
+    stays = found.added == 0
     concerned = np.flatnonzero(stays & np.isin(found.pairs, aligned_pairs))
     pairs = np.concatenate([aligned_pairs, found.pairs[concerned]])
-    spans = np.concatenate([aligned.table[:, 1:5], found.spans[concerned]])
+    spans = np.concatenate([aligned.spans, found.spans[concerned]])
     ranks = 2 * (spans[:, 1] - spans[:, 0] + spans[:, 3] - spans[:, 2])
     ranks[len(aligned) :] += 1  # as it was found, if both are equally long
     ranks[len(aligned) :][found.is_near[concerned]] = 0

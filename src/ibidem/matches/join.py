@@ -52,21 +52,21 @@ def join_types(sets: TypeSets, min_similarity: Fraction, run_tasks: RunTasks = i
     )
     del cursor
 
-    # Each thread keeps a forest of its own (they are united at the end), and cursors: its parts come in rising order.
+    # Each thread keeps a forest of its own (they are united at the end), and cursors: its tasks come in rising order.
     mine = local()
     forests: list[NDArray[np.int32]] = []
 
-    def join(part: tuple[int, int]) -> None:
+    def join(task: tuple[int, int]) -> None:
         if not hasattr(mine, "parent"):
             mine.parent = np.arange(n_types, dtype=np.int32)
             mine.cursor = posting_first[:-1].copy()
             forests.append(mine.parent)
         kernels.join_sets(
             order, sets.size, sets.start, sets.values, sets.bitmaps, sets.n_single, posting_first, who, who_size, who_bitmap,
-            MOST_POSTINGS, p, q, *part, mine.parent, mine.cursor,
+            MOST_POSTINGS, p, q, *task, mine.parent, mine.cursor,
         )  # fmt: skip
 
-    # Later probes are larger and meet more postings; many small parts keep the threads even.
+    # Later probes are larger and meet more postings; many small tasks keep the threads even.
     list(run_tasks(join, split_by_cost(sets.size[order].astype(np.int64), _N_TASKS)))
     parent = np.arange(n_types, dtype=np.int32)
     for forest in forests:

@@ -68,8 +68,8 @@ def sort_sets(sets: HashSets, run_tasks: RunTasks = in_turn) -> TypeSets:
     size = np.empty(n_types, np.int32)
     bitmaps = np.empty(n_types, np.uint64)
 
-    def sort(part: tuple[int, int]) -> None:
-        kernels.sort_sets(numbered.ids, sets.first, *part, rank, size, bitmaps)
+    def sort(task: tuple[int, int]) -> None:
+        kernels.sort_sets(numbered.ids, sets.first, *task, rank, size, bitmaps)
 
     list(run_tasks(sort, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)))
     return TypeSets(sets.first, size, numbered.ids, bitmaps, len(rank), int(np.count_nonzero(counts == 1)))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ibidem.resemblance.candidates import Corpus, Found
-from ibidem.resemblance.comparison import Duplicates
-from ibidem.resemblance.core import Comparer, find_duplicates
-from ibidem.resemblance.identical import representatives, with_identical
+from ibidem.resemblance.comparison import Comparer, Duplicates
+from ibidem.resemblance.core import find_duplicates, representatives, with_identical
 from ibidem.resemblance.order import occurrence_hashes
 from ibidem.resemblance.plan import SamplingPlan
 from ibidem.resemblance.sampling_trials import GROUPS, SizeGroup, tune_sampling

@@ -16,10 +16,9 @@ from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.comparison import Duplicates, as_resemblance, joined, resemblances
 from ibidem.resemblance.join import join_documents
 from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
-from ibidem.resemblance.minhash import agreement, band_pairs, minhash
 from ibidem.resemblance.prune import sample, without_empty
 from ibidem.resemblance.shingles import shingle_tokens
-from ibidem.resemblance.simhash import near_codes, simhash
+from ibidem.resemblance.sketches import agreement, band_pairs, minhash, near_codes, simhash
 from ibidem.signatures import HashSets, TypeTokens, Vocabulary, count_vocabulary
 from ibidem.signatures.imatch import SIGNATURE as IMATCH
 from ibidem.signatures.spotsigs import SIGNATURE as SPOTSIGS

@@ -1,4 +1,4 @@
-"""Pairs of documents compared in full: what they share, and what that means."""
+"""Pairs of documents, or of texts, compared in full: what they share, and what that means."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
+from ibidem.config import Config
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
+from ibidem.model import Similarity
 from ibidem.resemblance.kernels import join as kernels
-from ibidem.resemblance.limits import OverlapLimits
-from ibidem.signatures import HashSets
+from ibidem.resemblance.limits import OverlapLimits, resemblance_limits
+from ibidem.resemblance.order import order_overlaps, order_similarity
+from ibidem.resemblance.shingles import shingle_tokens
+from ibidem.sentences import tokenise_texts
+from ibidem.signatures import HashSets, TypeTokens
 
 _N_TASKS = 32
 
@@ -34,11 +40,37 @@ class Duplicates:
         return len(self.a)
 
 
-def joined(parts: Sequence[Duplicates]) -> Duplicates:
-    """Return the pairs of all parts, a < b, in rising order, each once."""
+@dataclass(frozen=True)
+class Comparer:
+    """Says of any pairs whether they are duplicates: `compare` returns those that are. `sequences`: shingles in order."""
+
+    sets: HashSets
+    sequences: HashSets | None
+    config: Config
+    run_tasks: RunTasks
+
+    def compare(self, a: NDArray[np.int32], b: NDArray[np.int32]) -> Duplicates:
+        """Compare pairs in full."""
+        settings, limit = self.config.resemblance, self.config.matches.min_similarity
+        if self.sequences is not None:
+            sizes = np.diff(self.sequences.first)
+            scores = order_overlaps(
+                self.sequences, a, b, limit, settings.filter_bits, self.config.signatures.paper, self.run_tasks
+            )
+            good = scores.overlaps >= 0
+            return order_scores(sizes, a[good], b[good], scores.overlaps[good].astype(np.int64))
+        sizes = np.diff(self.sets.first)
+        limits = resemblance_limits(limit, settings.min_containment, int(sizes.max(initial=0)))
+        overlaps = set_overlaps(self.sets, a, b, limits, self.run_tasks)
+        good = overlaps >= 0
+        return resemblances(sizes, a[good], b[good], overlaps[good])
+
+
+def joined(found: Sequence[Duplicates]) -> Duplicates:
+    """Return all pairs that were found, a < b, in rising order, each once."""
     numbers, scores = np.empty(0, np.int32), np.empty(0)
     none = Duplicates(numbers, numbers, scores, scores, scores)
-    columns = zip(*((d.a, d.b, d.similarity, d.containment_a, d.containment_b) for d in [none, *parts]), strict=True)
+    columns = zip(*((d.a, d.b, d.similarity, d.containment_a, d.containment_b) for d in [none, *found]), strict=True)
     a, b, similarity, of_a, of_b = (np.concatenate(column) for column in columns)
     is_turned = a > b
     of_a, of_b = np.where(is_turned, of_b, of_a), np.where(is_turned, of_a, of_b)
@@ -56,8 +88,8 @@ def set_overlaps(
     start = starts_of(sizes)
     keys = np.empty(int(start[-1]), np.uint64)
 
-    def fetch(part: tuple[int, int]) -> None:
-        for i in range(*part):
+    def fetch(task: tuple[int, int]) -> None:
+        for i in range(*task):
             begin = sets.first[documents[i]]
             keys[start[i] : start[i + 1]] = sets.hashes[begin : begin + sizes[i]]
             keys[start[i] : start[i + 1]].sort()
@@ -66,8 +98,8 @@ def set_overlaps(
     overlaps = np.empty(len(a), np.int64)
     of_a, of_b = places[: len(a)], places[len(a) :]
 
-    def count(part: tuple[int, int]) -> None:
-        kernels.count_overlaps(keys, start, sizes, of_a, of_b, limits.needed_by_sum, limits.needed_by_small, *part, overlaps)
+    def count(task: tuple[int, int]) -> None:
+        kernels.count_overlaps(keys, start, sizes, of_a, of_b, limits.needed_by_sum, limits.needed_by_small, *task, overlaps)
 
     list(run_tasks(count, split_by_cost(sizes[of_a] + sizes[of_b], _N_TASKS)))
     return overlaps
@@ -86,3 +118,16 @@ def order_scores(sizes: Numbers, a: NDArray[np.int32], b: NDArray[np.int32], ove
 def as_resemblance(order_similarity: Fraction) -> Fraction:
     """Return the resemblance of sets that share as much as two documents of this SWLR similarity do."""
     return order_similarity / (2 - order_similarity)
+
+
+def compare_texts(text_a: str, text_b: str, shingle_size: int, hash_seed: int = 0) -> Similarity:
+    """Return how alike two texts are; a text without words is like none."""
+    tokens, first = tokenise_texts(pa.array([text_a, text_b], pa.large_string()), hash_seed)
+    shingles = shingle_tokens(TypeTokens(tokens, first), shingle_size, distinct=False)
+    a, b = (shingles.hashes[shingles.first[i] : shingles.first[i + 1]] for i in (0, 1))
+    if len(a) == 0 or len(b) == 0:
+        return Similarity(0.0, 0.0, 0.0, 0.0)
+    of_a, of_b = set(a.tolist()), set(b.tolist())
+    shared = len(of_a & of_b)
+    order = 2 * order_similarity(a, b) / (len(a) + len(b))
+    return Similarity(shared / len(of_a | of_b), shared / len(of_a), shared / len(of_b), order)

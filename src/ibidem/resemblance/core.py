@@ -1,8 +1,6 @@
-"""Duplicates: pairs of documents found by a method and, unless told otherwise, compared in full."""
+"""Duplicates: identical documents are put aside, pairs found by a method and, unless asked otherwise, compared in full."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,36 +8,23 @@ from numpy.typing import NDArray
 from ibidem.config import Config, is_compared_in_full
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.candidates import Corpus, Found, find_candidates
-from ibidem.resemblance.comparison import Duplicates, order_scores, resemblances, set_overlaps
-from ibidem.resemblance.limits import resemblance_limits
-from ibidem.resemblance.order import order_overlaps
-from ibidem.signatures import HashSets
+from ibidem.resemblance.comparison import Comparer, Duplicates, joined
 
 
-@dataclass(frozen=True)
-class Comparer:
-    """Says of any pairs whether they are duplicates: `compare` returns those that are. `sequences`: shingles in order."""
+def representatives(digests: NDArray[np.uint64], side: NDArray[np.int8], rank: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return for every document the one of lowest rank among those of its side with the same digest.
 
-    sets: HashSets
-    sequences: HashSets | None
-    config: Config
-    run_tasks: RunTasks
-
-    def compare(self, a: NDArray[np.int32], b: NDArray[np.int32]) -> Duplicates:
-        """Compare pairs in full."""
-        settings, limit = self.config.resemblance, self.config.matches.min_similarity
-        if self.sequences is not None:
-            sizes = np.diff(self.sequences.first)
-            scores = order_overlaps(
-                self.sequences, a, b, limit, settings.filter_bits, self.config.signatures.paper, self.run_tasks
-            )
-            good = scores.overlaps >= 0
-            return order_scores(sizes, a[good], b[good], scores.overlaps[good].astype(np.int64))
-        sizes = np.diff(self.sets.first)
-        limits = resemblance_limits(limit, settings.min_containment, int(sizes.max(initial=0)))
-        overlaps = set_overlaps(self.sets, a, b, limits, self.run_tasks)
-        good = overlaps >= 0
-        return resemblances(sizes, a[good], b[good], overlaps[good])
+    Documents with digest 0 have no words; each stands for itself.
+    """
+    n = len(digests)
+    sides = side if len(side) else np.zeros(n, np.int8)
+    order = np.lexsort((rank, sides, digests))
+    new = np.ones(n, np.bool_)
+    new[1:] = (digests[order][1:] != digests[order][:-1]) | (sides[order][1:] != sides[order][:-1])
+    new |= digests[order] == 0
+    representative = np.empty(n, np.int32)
+    representative[order] = order[np.flatnonzero(new)][np.cumsum(new) - 1]
+    return representative
 
 
 def find_duplicates(corpus: Corpus, comparer: Comparer, config: Config, run_tasks: RunTasks = in_turn) -> Found:
@@ -53,3 +38,14 @@ def find_duplicates(corpus: Corpus, comparer: Comparer, config: Config, run_task
         return candidates
     found = candidates.duplicates
     return Found(comparer.compare(found.a, found.b), candidates.by_common)
+
+
+def with_identical(found: Found, digests: NDArray[np.uint64], corpus: Corpus) -> Found:
+    """Return the pairs and those of identical documents of two sides, whatever the method found."""
+    documents = np.flatnonzero(corpus.wanted)
+    order = documents[np.lexsort((corpus.side[documents], digests[documents]))]
+    # One document stands for all of its side, so identical ones are at most two, and neighbours.
+    same = np.flatnonzero(digests[order][1:] == digests[order][:-1])
+    a, b = order[same].astype(np.int32), order[same + 1].astype(np.int32)
+    whole = np.ones(len(a))
+    return Found(joined([Duplicates(a, b, whole, whole, whole), found.duplicates]), found.by_common)

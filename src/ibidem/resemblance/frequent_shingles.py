@@ -1,8 +1,8 @@
 """Common shingles: those of more documents than may be paired with one another for it.
 
-Whether a shingle is common depends on nothing but the number of documents that have it, so every engine agrees on it. Counting
-all shingles exactly would cost more than the join. They are counted roughly first, by a part of their hash; only those that
-may be common are counted one by one.
+Whether a shingle is common depends on nothing but the number of documents that have it, wherever a run works. Counting all
+shingles exactly would cost more than the join: they are counted roughly first, by the first bits of their hash, and only those
+that may be common are counted one by one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
-from ibidem.resemblance.kernels import frequent_shingles as kernels
+from ibidem.resemblance.kernels import counts as kernels
 from ibidem.signatures import HashSets
 
 MOST_MET = 8  # common shingles of a document at which it meets others
@@ -69,16 +69,16 @@ def find_common(sets: HashSets, wanted: NDArray[np.bool_], max_documents: int, r
     table_bits = rough_table_bits(len(sets.hashes), max_documents)
     sizes = np.diff(sets.first)
 
-    def count(part: tuple[int, int]) -> NDArray[np.uint32]:
+    def count(task: tuple[int, int]) -> NDArray[np.uint32]:
         counters = np.zeros(1 << table_bits, np.uint32)
-        kernels.count_roughly(sets.hashes, sets.first, wanted, *part, table_bits, counters)
+        kernels.count_roughly(sets.hashes, sets.first, wanted, *task, table_bits, counters)
         return counters
 
-    def select(part: tuple[int, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        n_room = int(sets.first[part[1]] - sets.first[part[0]]) + 1
+    def select(task: tuple[int, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        n_room = int(sets.first[task[1]] - sets.first[task[0]]) + 1
         if not hasattr(mine, "room") or len(mine.room) < n_room:
             mine.room = np.empty(n_room, np.uint64)
-        n = kernels.select_marked(sets.hashes, sets.first, wanted, *part, table_bits, marks, mine.room)
+        n = kernels.select_marked(sets.hashes, sets.first, wanted, *task, table_bits, marks, mine.room)
         return np.unique(mine.room[:n], return_counts=True)
 
     counters, *others = run_tasks(count, split_by_cost(sizes + 1, _N_TABLES))
@@ -93,7 +93,7 @@ def find_common(sets: HashSets, wanted: NDArray[np.bool_], max_documents: int, r
 
 
 def common_of(hashes: NDArray[np.uint64], counts: NDArray[np.int64], max_documents: int) -> NDArray[np.uint64]:
-    """Return those, in rising order, of hashes that are counted in parts that are counted more than `max_documents` times."""
+    """Return the hashes, in rising order, whose counts (there may be several of each) sum up to more than `max_documents`."""
     different, of_row = np.unique(hashes, return_inverse=True)
     return different[np.bincount(of_row, counts, minlength=len(different)) > max_documents]
 
@@ -118,11 +118,11 @@ def find_meetings(
     least = np.where(wanted, sizes - probe_prefix + 1, sizes + 1)
     shingles = common.hashes, common.table_bits, common.marks
 
-    def count(part: tuple[int, int]) -> None:
-        kernels.count_members(sets.hashes, sets.first, least, *part, *shingles, counts)
+    def count(task: tuple[int, int]) -> None:
+        kernels.count_members(sets.hashes, sets.first, least, *task, *shingles, counts)
 
-    def fill(part: tuple[int, int]) -> None:
-        kernels.list_first_members(sets.hashes, sets.first, *part, *shingles, first, listed)
+    def fill(task: tuple[int, int]) -> None:
+        kernels.list_first_members(sets.hashes, sets.first, *task, *shingles, first, listed)
 
     list(run_tasks(count, split_by_cost(sizes + 1, _N_TASKS)))
     n_met = np.clip(np.minimum(probe_prefix - (sizes - counts), counts), 0, MOST_MET)

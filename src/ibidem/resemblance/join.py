@@ -1,9 +1,9 @@
 """The exact join of documents by shared shingles: every pair whose overlap reaches the limit, without comparing all pairs.
 
-Documents that share too little with all others together are taken out first (`pruning`). Of the rest, the shingles are put in
+Documents that share too little with all others together are taken out first (`prune`). Of the rest, the shingles are put in
 one order, rarest first; two documents that share enough share one among their first few. Those are sorted together with the
 documents that have them, and documents that meet there are compared in full, once. Shingles that very many documents have
-(`frequent`) come last in the order, and lead to pairs with a few leaders only (`leading`).
+(`frequent_shingles`) come last in the order: those who meet at one are compared with a few leaders, not with one another.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ from ibidem.columns.ragged import starts_of
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.frequent_shingles import CommonShingles, Meetings, find_common, find_meetings
 from ibidem.resemblance.kernels import join as kernels
-from ibidem.resemblance.leaders import Columns, SizedDocuments, pairs_with_leaders
 from ibidem.resemblance.limits import OverlapLimits
 from ibidem.resemblance.prune import SharedShingles, prune
 from ibidem.signatures import HashSets
 
+N_LEADERS = 16
 _N_TASKS = 64
+_N_LEADER_TASKS = 32
 _N_TABLES = 2  # of counts up to 127 each: together they fit into a byte
 _ROOM = 1 << 14
+
+Columns = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,21 @@ class JoinedPairs:
 
     pairs: DocumentPairs
     by_common: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class SizedDocuments:
+    """Documents in order of size, then of number: document i has the sorted keys [`start`[i], `start`[i] + `n_keys`[i]).
+
+    `size` counts all its shingles, `keys` are at least those that it shares with others. `side` is empty for none.
+    """
+
+    keys: NDArray[np.uint64]
+    start: NDArray[np.int64]
+    n_keys: NDArray[np.int64]
+    size: NDArray[np.int64]
+    smallest_partner: NDArray[np.int64]
+    side: NDArray[np.int8]
 
 
 def sorted_pairs(a: NDArray[np.int32], b: NDArray[np.int32], overlap: NDArray[np.int64]) -> DocumentPairs:
@@ -141,15 +159,15 @@ def _sorted_keys(sets: HashSets, common: CommonShingles, run_tasks: RunTasks) ->
     table_bits = max(10, len(hashes).bit_length() + 1)
     keys = np.empty(len(hashes), np.uint64)
 
-    def count(part: tuple[int, int]) -> NDArray[np.uint8]:
+    def count(task: tuple[int, int]) -> NDArray[np.uint8]:
         counters = np.zeros(1 << table_bits, np.uint8)
-        kernels.count_often(hashes, first[part[0]], first[part[1]], table_bits, counters)
+        kernels.count_often(hashes, first[task[0]], first[task[1]], table_bits, counters)
         return counters
 
-    def make(part: tuple[int, int]) -> None:
-        bounds = first[part[0]], first[part[1]]
+    def make(task: tuple[int, int]) -> None:
+        bounds = first[task[0]], first[task[1]]
         kernels.make_keys(hashes, *bounds, table_bits, counters, common.hashes, common.table_bits, common.marks, keys)
-        for document in range(*part):
+        for document in range(*task):
             keys[first[document] : first[document + 1]].sort()
 
     counters, *others = run_tasks(count, split_by_cost(np.diff(first), _N_TABLES))
@@ -167,18 +185,18 @@ def _pair_all(ranked: _Ranked, limits: OverlapLimits, run_tasks: RunTasks) -> li
     kernels.locate_groups(ranked.entries, ranked.rank_bits, ranked.prefix_first, n_listed, group_from, own_place)
     mine = local()
 
-    def pair(part: tuple[int, int]) -> Columns:
+    def pair(task: tuple[int, int]) -> Columns:
         if not hasattr(mine, "seen"):
             mine.seen = np.full(n, -1, np.int32)
         columns = tuple(np.empty(_ROOM, np.int32) for _ in range(3))
-        at, n_found = part[0], 0
+        at, n_found = task[0], 0
         while True:
             at, n_found = kernels.pair_documents(
                 ranked.entries, ranked.rank_bits, ranked.prefix_first, n_listed, group_from, own_place, documents.keys,
                 documents.start, documents.n_keys, documents.size, ranked.smallest_rank, limits.needed_by_sum,
-                limits.needed_by_small, documents.side, at, part[1], mine.seen, *columns, n_found,
+                limits.needed_by_small, documents.side, at, task[1], mine.seen, *columns, n_found,
             )  # fmt: skip
-            if at == part[1]:
+            if at == task[1]:
                 a, b, overlap = (column[:n_found].copy() for column in columns)
                 return a, b, overlap
             columns = tuple(np.concatenate([column, np.empty_like(column)]) for column in columns)
@@ -196,3 +214,42 @@ def _pair_through_common(ranked: _Ranked, meetings: Meetings, limits: OverlapLim
     # Those that are gone share nothing with any that is left, so they led nobody.
     left = np.flatnonzero(rank[meetings.document] >= 0)
     return pairs_with_leaders(ranked.sized, meetings.shingle[left], rank[meetings.document[left]], limits, run_tasks)
+
+
+def pairs_with_leaders(
+    documents: SizedDocuments,
+    shingle: NDArray[np.int64],
+    member: NDArray[np.int64],
+    limits: OverlapLimits,
+    run_tasks: RunTasks = in_turn,
+) -> Columns:
+    """Return pairs of documents that meet at common shingles, with their overlap; a pair may come more than once.
+
+    `member`[i], a document by its place, is one of those that meet at `shingle`[i], any number that tells shingles apart.
+    Of those that meet at one, each is compared in order of size with up to 16 before it that lead: those that reached the
+    limits with none that lead. It is paired with the first with which it does. A reference leads all others, larger and
+    smaller ones: with one, the order is walked both ways, and only the reference leads.
+    """
+    order = np.lexsort((member, shingle))
+    members, shingle = member[order].astype(np.int32), shingle[order]
+    first = np.flatnonzero(np.diff(shingle, prepend=-1, append=-1)) if len(shingle) else np.zeros(1, np.int64)
+
+    def pair(task: tuple[int, int]) -> list[Columns]:
+        found: list[Columns] = []
+        for falling in (False, True) if len(documents.side) else (False,):
+            room = [np.empty(int(first[task[1]] - first[task[0]]), np.int32) for _ in range(3)]
+            n = kernels.pair_with_leaders(
+                members, first, *task, documents.keys, documents.start, documents.n_keys, documents.size,
+                documents.smallest_partner, limits.needed_by_sum, limits.needed_by_small, documents.side, falling,
+                np.empty(N_LEADERS, np.int64), *room,
+            )  # fmt: skip
+            found.append((room[0][:n].copy(), room[1][:n].copy(), room[2][:n].copy()))
+        return found
+
+    none = np.empty(0, np.int32)
+    pairs = [
+        (none, none, none),
+        *(columns for found in run_tasks(pair, split_by_cost(np.diff(first), _N_LEADER_TASKS)) for columns in found),
+    ]
+    a, b, overlap = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
+    return a, b, overlap

@@ -18,7 +18,7 @@ from ibidem.resemblance.kernels import order as order_kernels
 from ibidem.signatures.base import HashSets
 
 _N_TASKS = 64
-_MOST_PAIRS = 1 << 16  # in a part
+_MOST_PAIRS = 1 << 16  # in a task
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,22 @@ def order_overlaps(
     overlaps = np.empty(len(a), np.int32)
     mine = local()
 
-    def compare(part: tuple[int, int]) -> NDArray[np.int64]:
+    def compare(task: tuple[int, int]) -> NDArray[np.int64]:
         if not hasattr(mine, "rooms"):
             mine.rooms = _rooms(longest)
         counts = np.zeros(3, np.int64)
         order_kernels.compare_orders(
-            sequences.hashes, sequences.first, a, b, *part, limit.numerator, limit.denominator,
+            sequences.hashes, sequences.first, a, b, *task, limit.numerator, limit.denominator,
             bitmaps, n_words, paper_bound, *mine.rooms, overlaps, counts,
         )  # fmt: skip
         return counts
 
-    # Parts of so many pairs, not of equal cost: all pairs of a collection have no room for their costs beside them.
+    # Tasks of so many pairs, not of equal cost: all pairs of a collection have no room for their costs beside them.
     n_pairs = max(1, min(_MOST_PAIRS, -(-len(a) // _N_TASKS)))
-    parts = [(i, min(i + n_pairs, len(a))) for i in range(0, len(a), n_pairs)]
+    tasks = [(i, min(i + n_pairs, len(a))) for i in range(0, len(a), n_pairs)]
     counts = np.zeros(3, np.int64)
-    for part_counts in run_tasks(compare, parts):
-        counts += part_counts
+    for added in run_tasks(compare, tasks):
+        counts += added
     return OrderScores(overlaps, *counts.tolist())
 
 
@@ -92,11 +92,11 @@ def occurrence_hashes(sequences: HashSets, run_tasks: RunTasks = in_turn) -> Has
     numbered = np.empty_like(sequences.hashes)
     mine = local()
 
-    def number(part: tuple[int, int]) -> None:
+    def number(task: tuple[int, int]) -> None:
         if not hasattr(mine, "rooms"):
             n_slots = _n_slots(longest)
             mine.rooms = np.empty(n_slots, np.int32), np.empty(n_slots, np.uint64), np.empty(n_slots, np.int32)
-        order_kernels.number_occurrences(sequences.hashes, sequences.first, *part, *mine.rooms, numbered)
+        order_kernels.number_occurrences(sequences.hashes, sequences.first, *task, *mine.rooms, numbered)
 
     list(run_tasks(number, split_by_cost(np.diff(sequences.first) + 1, _N_TASKS)))
     return HashSets(numbered, sequences.first)
@@ -106,8 +106,8 @@ def _make_bitmaps(sequences: HashSets, n_words: int, run_tasks: RunTasks) -> NDA
     """Return the bitmaps of all documents, one after the other."""
     bitmaps = np.empty((len(sequences.first) - 1) * n_words, np.uint64)
 
-    def fill(part: tuple[int, int]) -> None:
-        order_kernels.fill_bitmaps(sequences.hashes, sequences.first, *part, n_words, bitmaps)
+    def fill(task: tuple[int, int]) -> None:
+        order_kernels.fill_bitmaps(sequences.hashes, sequences.first, *task, n_words, bitmaps)
 
     if n_words:
         list(run_tasks(fill, split_by_cost(np.diff(sequences.first) + 1, _N_TASKS)))

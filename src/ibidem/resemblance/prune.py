@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ibidem.columns.ragged import starts_of
 from ibidem.execution.spill import SpillingColumn
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
-from ibidem.resemblance.kernels import prune as prune_kernels
+from ibidem.resemblance.kernels import counts as kernels
 from ibidem.signatures import HashSets
 
 _ROUNDS = 3
@@ -62,7 +62,7 @@ def sample(
     divisor, rest = np.uint64(every), np.uint64(remainder % every)
 
     def choose(begin: int, end: int, kept: NDArray[np.uint64], n_kept: NDArray[np.int64]) -> int:
-        n: int = prune_kernels.sample_hashes(sets.hashes, sets.first, wanted, divisor, rest, begin, end, kept, n_kept)
+        n: int = kernels.sample_hashes(sets.hashes, sets.first, wanted, divisor, rest, begin, end, kept, n_kept)
         return n
 
     return _select(sets, choose, run_tasks)[1]
@@ -78,20 +78,18 @@ def _keep_shared(
 ) -> tuple[NDArray[np.int64], HashSets]:
     table_bits = int(np.clip(len(sets.hashes).bit_length() + 2, _MIN_TABLE_BITS, _MAX_TABLE_BITS))
 
-    def mark(part: tuple[int, int]) -> NDArray[np.uint8]:
+    def mark(task: tuple[int, int]) -> NDArray[np.uint8]:
         marks = np.zeros(1 << (table_bits - 2), np.uint8)
-        prune_kernels.mark_twice(sets.hashes, sets.first, wanted, *part, table_bits, marks)
+        kernels.mark_twice(sets.hashes, sets.first, wanted, *task, table_bits, marks)
         return marks
 
     def choose(begin: int, end: int, kept: NDArray[np.uint64], n_kept: NDArray[np.int64]) -> int:
-        n: int = prune_kernels.keep_shared(
-            sets.hashes, sets.first, wanted, least_shared, begin, end, table_bits, marks, kept, n_kept
-        )
+        n: int = kernels.keep_shared(sets.hashes, sets.first, wanted, least_shared, begin, end, table_bits, marks, kept, n_kept)
         return n
 
     marks, *others = run_tasks(mark, split_by_cost(np.diff(sets.first) + 1, _N_TABLES))
     for other in others:
-        prune_kernels.unite_marks(marks, other)
+        kernels.unite_marks(marks, other)
     return _select(sets, choose, run_tasks)
 
 
@@ -102,15 +100,15 @@ def _select(
     n_kept = np.zeros(len(sets.first) - 1, np.int64)
     mine = local()  # each thread writes into one room again and again: memory that is new costs more than the work
 
-    def select(part: tuple[int, int]) -> NDArray[np.uint64]:
-        n_room = int(sets.first[part[1]] - sets.first[part[0]]) + 1
+    def select(task: tuple[int, int]) -> NDArray[np.uint64]:
+        n_room = int(sets.first[task[1]] - sets.first[task[0]]) + 1
         if not hasattr(mine, "room") or len(mine.room) < n_room:
             mine.room = np.empty(n_room, np.uint64)
-        kept: NDArray[np.uint64] = mine.room[: choose(*part, mine.room, n_kept)]
+        kept: NDArray[np.uint64] = mine.room[: choose(*task, mine.room, n_kept)]
         return kept.copy()
 
     selected = SpillingColumn(np.uint64)
-    for part in run_tasks(select, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)):
-        selected.append(part)
+    for kept in run_tasks(select, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)):
+        selected.append(kept)
     first = starts_of(n_kept)
     return n_kept, HashSets(selected.finish(), first)

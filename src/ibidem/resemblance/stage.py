@@ -113,6 +113,6 @@ def _pair(flow: Flow, keys: PartedTable, at_home: dict[str, PartedTable], ratios
     counted, any_hot = count_shingles(flow, keys, layout, ratios.config)
     if any_hot:
         at_home["common"] = find_common(flow, {**at_home, "hot": counted["hot"]}, ratios, layout)
-    entered, any_meet = list_entries(flow, {**at_home, "levels": counted["levels"]}, ratios, layout)
+    entered, any_meet = list_entries(flow, {**at_home, "ranks": counted["ranks"]}, ratios, layout)
     pairs = [pair_documents(flow, entered, ratios, layout)]
     return [*pairs, pair_with_leaders(flow, entered, ratios, layout)] if any_meet else pairs

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.sentences import kinds
+from ibidem.sentences import code_points as kinds
 
 TABLE_PATH = Path(__file__).with_name("code_points.npz")
 N_CODE_POINTS = 0x110000

@@ -12,15 +12,12 @@ from ibidem.columns.hashes import fold_bytes, seed_of
 from ibidem.config import SentencesConfig
 from ibidem.model import SENTENCE_BATCH
 from ibidem.sentences.abbreviations import load_words
-from ibidem.sentences.code_points import load_code_points
-from ibidem.sentences.kernels import characters as char_kernels
-from ibidem.sentences.kernels import cuts as cut_kernels
+from ibidem.sentences.code_points import FIRST_TOKEN_KIND, load_code_points
 from ibidem.sentences.kernels import scan as scan_kernels
 from ibidem.sentences.kernels import split as split_kernels
 from ibidem.sentences.kernels import stems as stem_kernels
 from ibidem.sentences.kernels import tokens as token_kernels
 from ibidem.sentences.kernels.machine_words import WORD_BYTES
-from ibidem.sentences.kinds import FIRST_TOKEN_KIND
 
 SPLITTER_VERSION: int = 1
 
@@ -47,7 +44,7 @@ def split_and_check(texts: pa.LargeStringArray, config: SentencesConfig, places:
     documents, starts, ends = _split(data, _kinds(data), offsets, config)
     n_words, digests, checks = _count_and_digest(data, starts, ends, config.hash_seed, places)
     start_chars, end_chars = (np.empty(len(starts), dtype=np.uint32) for _ in range(2))
-    char_kernels.count_offsets(data, offsets, documents, starts, ends, start_chars, end_chars)
+    scan_kernels.count_offsets(data, offsets, documents, starts, ends, start_chars, end_chars)
     begins = offsets[documents]
     columns = [
         documents.astype(np.int32),
@@ -148,8 +145,8 @@ def _split(data: Bytes, kinds: Bytes, offsets: Offsets, config: SentencesConfig)
         n = split_kernels.split_documents(data, kinds, offsets, load_words(config.lang), *found)
         if n >= 0:
             break
-    pieces = _rooms(n + len(data) // cut_kernels.MIN_BYTES)
-    n = cut_kernels.cut_long_spans(data, kinds, *(values[:n] for values in found), config.max_sentence_words, *pieces)
+    pieces = _rooms(n + len(data) // split_kernels.MIN_PIECE_BYTES)
+    n = split_kernels.cut_long_spans(data, kinds, *(values[:n] for values in found), config.max_sentence_words, *pieces)
     documents, starts, ends = (values[:n] for values in pieces)
     return documents, starts, ends
 

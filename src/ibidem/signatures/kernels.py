@@ -56,18 +56,18 @@ def _slot_of(token, slots, hashes):
 
 
 @growing_kernel
-def number_tokens(tokens, part, part_bits, ids):
-    """Number the tokens whose top bits are `part` in order of appearance; return hashes, counts and how many there are."""
+def number_tokens(tokens, prefix, prefix_bits, ids):
+    """Number the tokens whose top bits are `prefix` in order of appearance; return hashes, counts and how many there are."""
     hashes = np.empty(1 << 13, np.uint64)
     counts = np.empty(1 << 13, np.int32)
     slots = np.empty(1 << 14, np.int32)
     for k in range(len(slots)):
         slots[k] = -1
     n = 0
-    shift = np.uint64(64 - part_bits)
+    shift = np.uint64(64 - prefix_bits)
     for i in range(len(tokens)):
         token = tokens[i]
-        if token >> shift != part:
+        if token >> shift != prefix:
             continue
         slot = _slot_of(token, slots, hashes)
         number = slots[slot]
@@ -91,9 +91,9 @@ def number_tokens(tokens, part, part_bits, ids):
 
 
 @outer_kernel
-def shift_numbers(tokens, part_bits, starts, ids):
-    """Turn numbers inside a part into numbers over all parts."""
-    shift = np.uint64(64 - part_bits)
+def shift_numbers(tokens, prefix_bits, starts, ids):
+    """Turn numbers among the tokens of one prefix into numbers among all tokens."""
+    shift = np.uint64(64 - prefix_bits)
     for i in range(len(tokens)):
         ids[i] += starts[np.int64(tokens[i] >> shift)]
 

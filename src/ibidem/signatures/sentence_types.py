@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.signatures import kernels
 
-_PART_BITS = 2  # fixed, so that numbers do not depend on how many workers count
+_PREFIX_BITS = 2  # fixed, so that numbers do not depend on how many workers count
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,15 @@ def number_hashes(hashes: NDArray[np.uint64], run_tasks: RunTasks = in_turn) -> 
     """Number the distinct hashes; the numbers do not depend on how the work is shared."""
     ids = np.empty(len(hashes), np.int32)
 
-    def number(part: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        distinct, counts, n = kernels.number_tokens(hashes, np.uint64(part), _PART_BITS, ids)
+    def number(prefix: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        distinct, counts, n = kernels.number_tokens(hashes, np.uint64(prefix), _PREFIX_BITS, ids)
         return distinct[:n], counts[:n]
 
-    parts = list(run_tasks(number, range(1 << _PART_BITS)))
-    starts = np.cumsum([0, *(len(distinct) for distinct, _ in parts)]).astype(np.int32)
-    kernels.shift_numbers(hashes, _PART_BITS, starts, ids)
-    return NumberedHashes(ids, np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts]))
+    found = list(run_tasks(number, range(1 << _PREFIX_BITS)))
+    starts = np.cumsum([0, *(len(distinct) for distinct, _ in found)]).astype(np.int32)
+    kernels.shift_numbers(hashes, _PREFIX_BITS, starts, ids)
+    distinct, counts = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    return NumberedHashes(ids, distinct, counts)
 
 
 def count_vocabulary(

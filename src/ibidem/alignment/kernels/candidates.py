@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.alignment.kernels.equal_words import equal_before, equal_from
-from ibidem.alignment.kernels.seed_clusters import next_cluster, put_task, sort_seeds
-from ibidem.alignment.kernels.seeds import OCTET_WORDS
+from ibidem.alignment.kernels.seeds import OCTET_WORDS, equal_before, equal_from, next_cluster, put_task, sort_seeds
 from ibidem.columns.hashes import FACTOR, mix
 from ibidem.execution.compiler import inlined_kernel, outer_kernel
 

@@ -1,20 +1,70 @@
-"""The kernel that aligns many pairs of texts, one after the other."""
+"""Kernels that align many pairs of texts, one after the other.
+
+The words of two texts, and their runs of two, four and eight words, get numbers of their own: equal numbers are equal runs, and
+counts by number are plain arrays. The table of numbers is of open addressing, and emptied by a new stamp.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ibidem.alignment.kernels.evidence import best_stretch, measure_rates
-from ibidem.alignment.kernels.seeds import common_octets, merge_short, similar_sentences, weigh_sentences
-from ibidem.alignment.kernels.stretches import PASSAGE, grade_against, passages_of_seeds
-from ibidem.alignment.kernels.word_numbers import number_runs, number_words
-from ibidem.alignment.room import Text
-from ibidem.execution.compiler import inner_kernel, outer_kernel
+from ibidem.alignment.kernels.evidence import best_stretch, grade_against, measure_rates, passages_of_seeds
+from ibidem.alignment.kernels.room import PASSAGE, Text
+from ibidem.alignment.kernels.seeds import common_octets, equal_from, merge_short, similar_sentences, weigh_sentences
+from ibidem.columns.hashes import GOLDEN
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 
 OUTCOME = 6  # pair, start and end in a, start and end in b, words in common
+_HALF = np.uint64(32)
 _LEAST_SENTENCE_WORDS = 3
 _VERBATIM_MODELS = 2
 _SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of the summary
+
+
+@inlined_kernel
+def _number(keys, stamps, numbers, mask, stamp, key, n):
+    """Return the number of a key: the one it has since this stamp, or `n` if it is new."""
+    at = np.int64((key * GOLDEN) >> _HALF) & mask
+    while stamps[at] == stamp:
+        if keys[at] == key:
+            return np.int64(numbers[at])
+        at = (at + 1) & mask
+    stamps[at] = stamp
+    keys[at] = key
+    numbers[at] = n
+    return n
+
+
+@inner_kernel
+def number_words(stems, starts, ends, keys, stamps, numbers, mask, stamp, words):
+    """Number the stems of spans [starts[i], ends[i]) one after the other; return how many different ones there are."""
+    n, at = np.int64(0), np.int64(0)
+    for side in range(2):
+        for k in range(starts[side], ends[side]):
+            number = _number(keys, stamps, numbers, mask, stamp, np.uint64(stems[k]), n)
+            if number == n:
+                n += 1
+            words[at] = number
+            at += 1
+    return n
+
+
+@inner_kernel
+def number_runs(shorter, step, n_words, keys, stamps, numbers, mask, stamp, runs):
+    """Number runs of 2 * step words, each made of the shorter runs at its start and `step` words later.
+
+    The last ones of a text are shorter than they should be: they reach over its end, and those who look at runs know where
+    that is.
+    """
+    n = np.int64(0)
+    for k in range(n_words):
+        later = np.uint64(shorter[k + step] if k + step < n_words else -1)
+        number = _number(
+            keys, stamps, numbers, mask, stamp, np.uint64(shorter[k]) << _HALF ^ (later & np.uint64(0xFFFFFFFF)), n
+        )
+        if number == n:
+            n += 1
+        runs[k] = number
 
 
 @inner_kernel
@@ -179,6 +229,17 @@ def _align(stems, is_start, text, room, limits):
     if limits.summaries:
         n = _put_summary(text, room, limits, n)
     return n
+
+
+@outer_kernel
+def mark_turned(stems, spans, is_turned):
+    """Mark the pairs of spans (flat) whose b is shorter than a, or of the same length and first by its words."""
+    for pair in range(len(is_turned)):
+        a, end_a, b, end_b = spans[4 * pair], spans[4 * pair + 1], spans[4 * pair + 2], spans[4 * pair + 3]
+        is_turned[pair] = end_b - b < end_a - a
+        if end_b - b == end_a - a:
+            n = equal_from(stems, a, b, end_a, end_b)
+            is_turned[pair] = a + n < end_a and stems[b + n] < stems[a + n]
 
 
 @outer_kernel

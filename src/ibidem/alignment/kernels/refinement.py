@@ -1,13 +1,20 @@
-"""Kernels that bring found and aligned passages together: ends moved word by word, and which of two that overlap stays."""
+"""Kernels that bring found and aligned passages together: ends moved word by word, and which of two that overlap stays.
+
+A passage is a rectangle: a span of words in a and one in b. To find the passages of a pair of documents around a point without
+looking at all of them, those of about one size lie in a grid of cells of that size: each is in four cells at most, and what
+lies around a point is in one cell a size. Cells are slots of a table: `heads` has the last passage put into each (or -1),
+`following` the one before it, four entries for each passage.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ibidem.alignment.kernels.equal_words import equal_before, equal_from
-from ibidem.alignment.kernels.passage_lookup import ENTRIES, cell_slot, put_into_cells, size_class
+from ibidem.alignment.kernels.seeds import equal_before, equal_from
+from ibidem.columns.hashes import SEED, mix
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 
+ENTRIES = 4  # of a passage: it may lie across the corner of four cells
 _HALF, _NEARLY_ALL = 0.5, 0.9
 
 
@@ -47,18 +54,54 @@ def extend_equal(spans, documents, stems, document_first, least_words, added):
             added[i] += n
 
 
+@inner_kernel
+def _size_class(spans, i):
+    """Return the class of a passage by its longer side: the number of bits that its length needs."""
+    length = max(spans[4 * i + 1] - spans[4 * i], spans[4 * i + 3] - spans[4 * i + 2])
+    bits = np.int64(0)
+    while np.int64(1) << bits < length:
+        bits += 1
+    return bits
+
+
+@inner_kernel
+def _cell_slot(pair, bits, cell_a, cell_b, n_slots):
+    """Return the slot of a cell; other cells may share it. The number of slots is a power of two."""
+    key = mix(mix(mix(SEED, np.uint64(pair)), np.uint64(cell_a) << np.uint64(6) | np.uint64(bits)), np.uint64(cell_b))
+    return np.int64(mix(key, SEED) & np.uint64(n_slots - 1))
+
+
+@inner_kernel
+def _put_into_cells(pair, spans, i, slack, heads, following):
+    """Put a passage, wider by `slack` on all sides, into its cells; return its class."""
+    bits = _size_class(spans, i)
+    while np.int64(1) << bits < 2 * slack:  # so that it still lies in four cells at most
+        bits += 1
+    bits += slack > 0
+    low_a, high_a = (spans[4 * i] - slack) >> bits, (spans[4 * i + 1] + slack) >> bits
+    low_b, high_b = (spans[4 * i + 2] - slack) >> bits, (spans[4 * i + 3] + slack) >> bits
+    entry = ENTRIES * i
+    for cell_a in range(low_a, high_a + 1):
+        for cell_b in range(low_b, high_b + 1):
+            slot = _cell_slot(pair, bits, cell_a, cell_b, len(heads))
+            following[entry] = heads[slot]
+            heads[slot] = entry
+            entry += 1
+    return bits
+
+
 @outer_kernel
 def mark_covered(rectangles, pairs, spans, span_pairs, slack, heads, following, is_covered):
     """Mark the rectangles that lie in a passage of their pair on both sides, all but `slack` words."""
     most_bits = np.int64(0)
     for j in range(len(span_pairs)):
-        most_bits = max(most_bits, put_into_cells(span_pairs[j], spans, j, slack, heads, following))
+        most_bits = max(most_bits, _put_into_cells(span_pairs[j], spans, j, slack, heads, following))
     for i in range(len(is_covered)):
         is_covered[i] = False
         a = (rectangles[4 * i] + rectangles[4 * i + 1]) // 2
         b = (rectangles[4 * i + 2] + rectangles[4 * i + 3]) // 2
         for bits in range(most_bits + 1):
-            entry = heads[cell_slot(pairs[i], bits, a >> bits, b >> bits, len(heads))]
+            entry = heads[_cell_slot(pairs[i], bits, a >> bits, b >> bits, len(heads))]
             while entry >= 0 and not is_covered[i]:
                 j = entry // ENTRIES
                 inside = span_pairs[j] == pairs[i]
@@ -95,9 +138,9 @@ def choose_passages(pairs, spans, is_found, heads, following, is_kept):
         share = _NEARLY_ALL if is_found[i] else _HALF
         # What covers half of a stretch lies over the middle of it, and is half as long at least.
         a, b = (spans[4 * i] + spans[4 * i + 1]) // 2, (spans[4 * i + 2] + spans[4 * i + 3]) // 2
-        bits = max(np.int64(0), size_class(spans, i) - 1)
+        bits = max(np.int64(0), _size_class(spans, i) - 1)
         while bits <= most_bits and is_kept[i]:
-            entry = heads[cell_slot(pairs[i], bits, a >> bits, b >> bits, len(heads))]
+            entry = heads[_cell_slot(pairs[i], bits, a >> bits, b >> bits, len(heads))]
             while entry >= 0:
                 j = entry // ENTRIES
                 if pairs[j] == pairs[i] and not (is_found[i] and is_found[j]) and _covers(spans, j, i, share):
@@ -106,4 +149,4 @@ def choose_passages(pairs, spans, is_found, heads, following, is_kept):
                 entry = following[entry]
             bits += 1
         if is_kept[i]:
-            most_bits = max(most_bits, put_into_cells(pairs[i], spans, i, 0, heads, following))
+            most_bits = max(most_bits, _put_into_cells(pairs[i], spans, i, 0, heads, following))

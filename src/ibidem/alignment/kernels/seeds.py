@@ -1,9 +1,12 @@
-"""Kernels that find seeds: pairs of sentences, one of each text, that have enough in common to look at them closely.
+"""Kernels that find seeds, put them together to clusters, and follow equal words.
 
-Sentences are known by their words, weighted by how few sentences of both texts hold them (tf-isf). Two are a seed if the cosine
-of their weights and either the Dice coefficient of their word sets or the share of the smaller set in the larger reach their
-limits. Besides, whatever the sentences are, eight words in a row that stand in both texts are a seed: so every common run of
-sixteen words has one, in unsplit text, tables and half sentences too.
+A *seed* is a pair of sentences, one of each text, that have enough in common to look at them closely. Sentences are known by
+their words, weighted by how few sentences of both texts have them (tf-isf). Two are a seed if the cosine of their weights and
+either the Dice coefficient of their word sets or the share of the smaller set in the larger reach their limits. Besides,
+whatever the sentences are, eight words in a row that both texts have are a seed: so every common run of sixteen words has one,
+in unsplit text, tables and half sentences too.
+
+Seeds near one another on both sides, in any order, are one *cluster*.
 """
 
 from __future__ import annotations
@@ -12,12 +15,11 @@ import math
 
 import numpy as np
 
-from ibidem.execution.compiler import inner_kernel
+from ibidem.alignment.kernels.room import OCTET_PLACES, SEEDS_A_SENTENCE, TASK
+from ibidem.columns.kernels.shell_sort import shell_sort
+from ibidem.execution.compiler import inlined_kernel, inner_kernel
 
-SEEDS_A_SENTENCE = 8
 OCTET_WORDS = 8
-OCTET_PLACES = 4  # of one run of eight words in the other text that lead to seeds
-SEEDS_A_WORD = OCTET_PLACES
 _LEAST_SHARED_WORDS = 4
 _FREQUENT = 64  # words of more sentences than this, and of an eighth of all, are no evidence of anything
 _MOST_SENTENCES = 256  # nor those of more than this: work stays linear in the words
@@ -171,4 +173,71 @@ def _octets_of_one(octets, start, end, other_start, other_end, is_turned, senten
             other = following[other]
     for k in range(other_start, other_end):
         head[octets[k]] = -1
+    return n
+
+
+@inlined_kernel
+def _insert_seed(begin, gap, i, seeds, side):
+    """Order seeds (flat pairs) by one side."""
+    key, other = seeds[2 * i + side], seeds[2 * i + 1 - side]
+    while i >= begin + gap and seeds[2 * (i - gap) + side] > key:
+        seeds[2 * i + side] = seeds[2 * (i - gap) + side]
+        seeds[2 * i + 1 - side] = seeds[2 * (i - gap) + 1 - side]
+        i -= gap
+    seeds[2 * i + side], seeds[2 * i + 1 - side] = key, other
+
+
+sort_seeds = shell_sort(_insert_seed)
+
+
+@inner_kernel
+def put_task(tasks, n, start, end, side, is_whole, gap):
+    """Put a task on the stack; return its new height."""
+    at = TASK * n
+    tasks[at], tasks[at + 1], tasks[at + 2], tasks[at + 3], tasks[at + 4] = start, end, side, is_whole, gap
+    return n + 1
+
+
+@inner_kernel
+def next_cluster(seeds, tasks, n, span):
+    """Cut the seeds of the top task until a cluster is left that no gap divides on either side.
+
+    Its first seed, end and gap are written to `span`; returns the new height of the stack, or -1 if there is nothing left.
+    """
+    while n > 0:
+        n -= 1
+        start, end, side, is_whole, gap = (
+            tasks[TASK * n], tasks[TASK * n + 1], tasks[TASK * n + 2], tasks[TASK * n + 3], tasks[TASK * n + 4],
+        )  # fmt: skip
+        sort_seeds(start, end, seeds, side)
+        first = start
+        for i in range(start + 1, end + 1):
+            if i < end and seeds[2 * i + side] - seeds[2 * (i - 1) + side] <= gap + 1:
+                continue
+            if first == start and i == end:
+                if is_whole:
+                    span[0], span[1], span[2] = start, end, gap
+                    return n
+                n = put_task(tasks, n, start, end, 1 - side, 1, gap)
+            else:
+                n = put_task(tasks, n, first, i, 1 - side, 0, gap)
+            first = i
+    return np.int64(-1)
+
+
+@inner_kernel
+def equal_from(stems, a, b, end_a, end_b):
+    """Return how many words from `a` and from `b` on are the same, before the two ends."""
+    n = 0
+    while a + n < end_a and b + n < end_b and stems[a + n] == stems[b + n]:
+        n += 1
+    return n
+
+
+@inner_kernel
+def equal_before(stems, a, b, start_a, start_b):
+    """Return how many words before `a` and before `b` are the same, from the two starts on."""
+    n = 0
+    while a - n > start_a and b - n > start_b and stems[a - n - 1] == stems[b - n - 1]:
+        n += 1
     return n

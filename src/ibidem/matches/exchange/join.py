@@ -58,11 +58,11 @@ _LONG_CROWD = 1 << 18  # the same for sets that nearly all resemble one another:
 _N_NEAR = 16  # sets before and after one, by which a crowd is known
 
 
-class _Levels(NamedTuple):
-    """Frequent members by rising hash, their places in the order of counts, and the first place of those that are common."""
+class _FrequencyRanks(NamedTuple):
+    """Frequent members by rising hash, their ranks by rising count, and the first rank of those that are common."""
 
     members: NDArray[np.uint64]
-    level: NDArray[np.int32]
+    rank: NDArray[np.int32]
     least_common: int
 
 
@@ -72,8 +72,8 @@ def join_sets(
     """Return the sets of the types that were compared, and the classes of those that are similar or known by nothing."""
     made = _make_sets(flow, types, make, layout)
     del types
-    levels = _frequent_members(flow, made.pop("members"))
-    postings = _list_postings(flow, made["sets"], levels, config, layout)
+    ranks = _frequent_members(flow, made.pop("members"))
+    postings = _list_postings(flow, made["sets"], ranks, config, layout)
     wanted = _meet(flow, postings, config, layout)
     del postings
     compared, edges = _compare(flow, made.pop("sets"), wanted, config, layout)
@@ -130,8 +130,8 @@ def _by_hash(hashes: NDArray[np.uint64], sizes: NDArray[np.int64]) -> tuple[pa.L
     return as_lists(hashes, sizes, pa.uint64()), bitmaps
 
 
-def _frequent_members(flow: Flow, members: PartedTable) -> _Levels:
-    """Return the members of very many sets, by rising hash, with their places in the order of counts."""
+def _frequent_members(flow: Flow, members: PartedTable) -> _FrequencyRanks:
+    """Return the members of very many sets, by rising hash, with their frequency ranks."""
     most = max(1, _MOST_FREQUENT // flow.n_partitions)
 
     def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -144,10 +144,10 @@ def _frequent_members(flow: Flow, members: PartedTable) -> _Levels:
     table = flow.collect(flow.reduce("sets-frequent", {"members": members}, choose, {"members": _MEMBERS})["members"])
     hashes, counts = (table[name].to_numpy() for name in _MEMBERS.names)
     order = np.lexsort((hashes, counts))
-    level = np.empty(len(order), np.int32)
-    level[order] = np.arange(1, len(order) + 1)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(1, len(order) + 1)
     by_hash = np.argsort(hashes)
-    return _Levels(hashes[by_hash], level[by_hash], 1 + int(np.searchsorted(counts[order], _COMMON_COUNT)))
+    return _FrequencyRanks(hashes[by_hash], rank[by_hash], 1 + int(np.searchsorted(counts[order], _COMMON_COUNT)))
 
 
 def sizes_in_twos(p: int, q: int) -> tuple[int, int]:
@@ -159,20 +159,20 @@ def sizes_in_twos(p: int, q: int) -> tuple[int, int]:
     return p * most // q + 1, most
 
 
-def _list_postings(flow: Flow, sets: PartedTable, levels: _Levels, config: Config, layout: Layout) -> PartedTable:
+def _list_postings(flow: Flow, sets: PartedTable, ranks: _FrequencyRanks, config: Config, layout: Layout) -> PartedTable:
     p, q = config.matches.min_similarity.as_integer_ratio()
-    frequent, level, least_common = levels
+    frequent, rank, least_common = ranks
     in_twos = sizes_in_twos(p, q)
 
     def list_postings(tables: Iterator[pa.Table]) -> Iterator[Sent]:
         table_bits = min(20, max(1, len(frequent).bit_length()))
-        parts = np.arange((1 << table_bits) + 1, dtype=np.uint64)
-        table_first = np.searchsorted(frequent >> np.uint64(64 - table_bits), parts).astype(np.int32)
+        prefixes = np.arange((1 << table_bits) + 1, dtype=np.uint64)
+        table_first = np.searchsorted(frequent >> np.uint64(64 - table_bits), prefixes).astype(np.int32)
         for table in tables:
             hashes, sizes, digests = flat(table, "set").copy(), lengths(table, "set"), table["digest"].to_numpy()
             first = starts_of(sizes)
             of_hash = np.empty(len(hashes), np.int32)
-            kernels.look_up(hashes, frequent, level, table_bits, table_first, of_hash)
+            kernels.look_up(hashes, frequent, rank, table_bits, table_first, of_hash)
             bitmaps = np.empty(len(sizes), np.uint64)
             kernels.order_sets(hashes, of_hash, first, bitmaps)
             n_postings = 0
@@ -297,9 +297,9 @@ def _compare(
         yield Sent("compared", table_of([lists["digest"], sets], SETS), partition)
         # Not all at once: a set may be wanted at very many keys.
         for begin, end in portions(8 * (1 + lengths(lists, "set"))[which], _MOST_SENT_BYTES):
-            part, of_part = wanted.slice(begin, end - begin), which[begin:end]
-            columns = [part["digest"], part["member"], part["is_indexed"], bitmaps[of_part], sets.take(pa.array(of_part))]
-            yield Sent("sent", table_of(columns, _SENT), route_by_hash(part["member"].to_numpy(), layout.n_partitions))
+            some, of_some = wanted.slice(begin, end - begin), which[begin:end]
+            columns = [some["digest"], some["member"], some["is_indexed"], bitmaps[of_some], sets.take(pa.array(of_some))]
+            yield Sent("sent", table_of(columns, _SENT), route_by_hash(some["member"].to_numpy(), layout.n_partitions))
 
     def compare(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         table = tables["sent"].combine_chunks()

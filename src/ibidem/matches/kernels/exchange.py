@@ -15,26 +15,26 @@ LONG_SET = 256
 
 
 @inlined_kernel
-def _insert_member(begin, gap, i, hashes, levels):
-    """Order by level, then by hash."""
+def _insert_member(begin, gap, i, hashes, ranks):
+    """Order by frequency rank, then by hash."""
     value = hashes[i]
-    level = levels[i]
-    while i >= begin + gap and (levels[i - gap] > level or (levels[i - gap] == level and hashes[i - gap] > value)):
+    rank = ranks[i]
+    while i >= begin + gap and (ranks[i - gap] > rank or (ranks[i - gap] == rank and hashes[i - gap] > value)):
         hashes[i] = hashes[i - gap]
-        levels[i] = levels[i - gap]
+        ranks[i] = ranks[i - gap]
         i -= gap
     hashes[i] = value
-    levels[i] = level
+    ranks[i] = rank
 
 
 _sort_members = shell_sort(_insert_member)
 
 
 @outer_kernel
-def order_sets(hashes, levels, first, bitmaps):
-    """Put the members of every set in order of level and hash, in place; write the sets' parity bitmaps."""
+def order_sets(hashes, ranks, first, bitmaps):
+    """Put the members of every set in order of frequency rank and hash, in place; write the sets' parity bitmaps."""
     for t in range(len(first) - 1):
-        _sort_members(first[t], first[t + 1], hashes, levels)
+        _sort_members(first[t], first[t + 1], hashes, ranks)
         bitmap = np.uint64(0)
         for i in range(first[t], first[t + 1]):
             bitmap ^= np.uint64(1) << (hashes[i] * GOLDEN >> np.uint64(58))
@@ -42,8 +42,8 @@ def order_sets(hashes, levels, first, bitmaps):
 
 
 @outer_kernel
-def look_up(hashes, frequent, levels, table_bits, table_first, out):
-    """Write the level of each hash, 0 where it is not frequent.
+def look_up(hashes, frequent, ranks, table_bits, table_first, out):
+    """Write the frequency rank of each hash, 0 where it is not frequent.
 
     `frequent` are sorted; `table_first` says by their top `table_bits` where they begin.
     """
@@ -54,14 +54,14 @@ def look_up(hashes, frequent, levels, table_bits, table_first, out):
         end = table_first[(value >> shift) + np.uint64(1)]
         while at < end and frequent[at] < value:
             at += 1
-        out[i] = levels[at] if at < end and frequent[at] == value else 0
+        out[i] = ranks[at] if at < end and frequent[at] == value else 0
 
 
 @outer_kernel
-def list_prefixes(hashes, levels, least_common, sizes_in_twos, first, p, q, keys, which, is_indexed):
-    """Write what every set is met by: the first of its members (`probe_prefix`), which are in order of their level.
+def list_prefixes(hashes, ranks, least_common, sizes_in_twos, first, p, q, keys, which, is_indexed):
+    """Write what every set is met by: the first of its members (`probe_prefix`), which are in order of their frequency rank.
 
-    Too many sets have a member of level `least_common` or above. Sets that must share two members share a second one among
+    Too many sets have a member of rank `least_common` or above. Sets that must share two members share a second one among
     these and one more: there, two members together are a key. Sets that may be similar by one member alone are met by it too.
     So are those of `sizes_in_twos[0]` members or more, and only so beyond `sizes_in_twos[1]`: two of many would be too many.
     Also written are the number of the set, and whether the key is of the `index_prefix` (with the second: and one
@@ -75,7 +75,7 @@ def list_prefixes(hashes, levels, least_common, sizes_in_twos, first, p, q, keys
         n_probe = probe_prefix(size, p, q) if size > 0 else 0
         n_index = index_prefix(size, p, q)
         for k in range(n_probe):
-            is_common = levels[begin + k] >= least_common
+            is_common = ranks[begin + k] >= least_common
             if not is_common or n_probe == size or size >= least_alone:
                 if n < len(keys):
                     keys[n] = hashes[begin + k]

@@ -17,7 +17,7 @@ from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios, WantedDocuments
 from ibidem.resemblance.exchange.shingle_pairs import CANDIDATES, SENDING, send_candidates
-from ibidem.resemblance.minhash import minhash
+from ibidem.resemblance.sketches import minhash
 
 # A band of a document, where documents that agree in it meet.
 BANDS = pa.schema([("band", pa.uint64()), ("document", pa.int64())])
@@ -28,7 +28,7 @@ Numbers = NDArray[np.int64]
 def pair_by_bands(
     flow: Flow, at_home: Mapping[str, PartedTable], ratios: SampleRatios, layout: Layout
 ) -> dict[str, PartedTable]:
-    """Return `candidates` and `sending` of the pairs that bands give; see `resemblance.minhash.band_pairs`."""
+    """Return `candidates` and `sending` of the pairs that bands give; see `resemblance.sketches.band_pairs`."""
     config = ratios.config
 
     def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:

@@ -21,7 +21,7 @@ from ibidem.resemblance.comparison import joined, resemblances, set_overlaps
 from ibidem.resemblance.exchange.identical import BY_COMMON, FOUND, node_homes, send_found
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios
 from ibidem.resemblance.exchange.shingles import SETS, documents_with_sets, sets_of, taken
-from ibidem.resemblance.minhash import agreement, minhash
+from ibidem.resemblance.sketches import agreement, minhash
 from ibidem.signatures import HashSets
 
 

@@ -20,18 +20,19 @@ from ibidem.execution.layout import Layout
 from ibidem.resemblance import SamplingPlan
 from ibidem.resemblance.exchange.shingles import documents_with_sets, every_of, listed_by_route, sets_of, taken
 from ibidem.resemblance.frequent_shingles import common_of
-from ibidem.resemblance.kernels.exchange import look_up_levels
+from ibidem.resemblance.kernels.exchange import look_up_ranks
 from ibidem.resemblance.prune import sample
 from ibidem.signatures import HashSets
 
-# Keys of shingles that several documents have, and their levels: the higher, the more. `sender` is where they were counted.
-LEVELS = pa.schema([("sender", pa.int32()), ("keys", pa.list_(pa.uint32())), ("levels", pa.list_(pa.uint8()))])
+# Keys of shingles that several documents have, and their frequency ranks: the higher, the more documents. `sender` is where
+# they were counted.
+RANKS = pa.schema([("sender", pa.int32()), ("keys", pa.list_(pa.uint32())), ("ranks", pa.list_(pa.uint8()))])
 COMMON = pa.schema([("ratio", pa.int8()), ("hash", pa.uint64())])
 
 _N_HOT = pa.schema([("n_hot", pa.int64())])
 _COUNTED = pa.schema([("ratio", pa.int8()), ("hash", pa.uint64()), ("count", pa.int64()), ASKER])
 
-_HOT = 255  # the level of shingles that may be common
+_HOT = 255  # the frequency rank of shingles that may be common
 
 Numbers = NDArray[np.int64]
 
@@ -81,21 +82,21 @@ class SharedShingles:
         senders = np.repeat(table["sender"].to_numpy(), lengths(table, "keys")).astype(np.uint64)
         shared = flat(table, "keys").astype(np.uint64) << np.uint64(32) | senders
         order = np.argsort(shared)
-        self._shared, self._levels = shared[order], flat(table, "levels")[order]
+        self._shared, self._ranks = shared[order], flat(table, "ranks")[order]
         self._n_partitions = layout.n_partitions
         self._table_bits = max(1, len(shared).bit_length())
         counts = np.bincount((shared >> np.uint64(64 - self._table_bits)).astype(np.int64), minlength=1 << self._table_bits)
         self._table_first = starts_of(counts)
 
-    def levels(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        """Return the levels of shingles; 0: no other document has it."""
-        levels = np.empty(len(hashes), np.uint8)
-        look_up_levels(hashes, self._n_partitions, self._shared, self._levels, self._table_bits, self._table_first, levels)
-        return levels
+    def ranks(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """Return the frequency ranks of shingles; 0: no other document has it."""
+        ranks = np.empty(len(hashes), np.uint8)
+        look_up_ranks(hashes, self._n_partitions, self._shared, self._ranks, self._table_bits, self._table_first, ranks)
+        return ranks
 
 
 def count_shingles(flow: Flow, keys: PartedTable, layout: Layout, config: Config) -> tuple[dict[str, PartedTable], bool]:
-    """Return `levels`, at all homes that have the shingles, of them those that may be common, `hot`, and whether any may."""
+    """Return `ranks`, at all homes that have the shingles, of them those that may be common, `hot`, and whether any may."""
     most = config.resemblance.max_shingle_documents
 
     def count(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -104,20 +105,20 @@ def count_shingles(flow: Flow, keys: PartedTable, layout: Layout, config: Config
         packed.sort()
         is_new = np.concatenate([[True], packed[1:] >> np.uint64(32) != packed[:-1] >> np.uint64(32)])[: len(packed)]
         counts = np.diff(np.flatnonzero(is_new), append=len(packed))
-        levels = np.minimum(np.log2(counts), _HOT - 1).astype(np.uint8)
-        levels[counts > most] = _HOT
-        yield Sent("n_hot", table_of([[np.count_nonzero(levels == _HOT)]], _N_HOT), 0)
-        levels = np.repeat(levels, counts)
+        ranks = np.minimum(np.log2(counts), _HOT - 1).astype(np.uint8)
+        ranks[counts > most] = _HOT
+        yield Sent("n_hot", table_of([[np.count_nonzero(ranks == _HOT)]], _N_HOT), 0)
+        ranks = np.repeat(ranks, counts)
         is_new |= np.concatenate([[True], packed[1:] != packed[:-1]])[: len(packed)]
-        for tag, least in (("levels", 1), ("hot", _HOT)):
-            chosen = np.flatnonzero(is_new & (levels >= least))
+        for tag, least in (("ranks", 1), ("hot", _HOT)):
+            chosen = np.flatnonzero(is_new & (ranks >= least))
             homes = (packed[chosen] & np.uint64(0xFFFFFFFF)).astype(np.int64)
             order = chosen[np.argsort(homes, kind="stable")]
             keys = (packed[order] >> np.uint64(32)).astype(np.uint32)
             ends = np.cumsum(np.bincount(homes, minlength=layout.n_partitions))
-            yield Sent(tag, *listed_by_route(ends, {"sender": partition, "keys": keys, "levels": levels[order]}, LEVELS))
+            yield Sent(tag, *listed_by_route(ends, {"sender": partition, "keys": keys, "ranks": ranks[order]}, RANKS))
 
-    counted = flow.reduce("shingle-levels", {"keys": keys}, count, {"levels": LEVELS, "hot": LEVELS, "n_hot": _N_HOT})
+    counted = flow.reduce("shingle-ranks", {"keys": keys}, count, {"ranks": RANKS, "hot": RANKS, "n_hot": _N_HOT})
     return counted, bool(flow.collect(counted["n_hot"])["n_hot"].to_numpy().sum())
 
 
@@ -132,7 +133,7 @@ def find_common(flow: Flow, at_home: Mapping[str, PartedTable], ratios: SampleRa
             takes_part = wanted.own_ratio <= number
             sets = ratios.sample(number, wanted.sets, takes_part)
             hashes = taken(sets, np.flatnonzero(takes_part)).hashes
-            hashes, counts = np.unique(hashes[hot.levels(hashes) > 0], return_counts=True)
+            hashes, counts = np.unique(hashes[hot.ranks(hashes) > 0], return_counts=True)
             columns = [np.full(len(hashes), number), hashes, counts, np.full(len(hashes), partition)]
             yield Sent("counted", table_of(columns, _COUNTED), route_by_hash(hashes, layout.n_partitions))
 

@@ -47,12 +47,12 @@ def list_entries(
 ) -> tuple[dict[str, PartedTable], bool]:
     """Return `entries`, `meetings` and `met`, where the documents of a shingle meet; and whether any meet at common ones.
 
-    `at_home` are `sets`, `copies`, `levels` and, where there are some, `common`.
+    `at_home` are `sets`, `copies`, `ranks` and, where there are some, `common`.
     """
 
     def enter(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         wanted = WantedDocuments.of(tables, ratios)
-        shared = SharedShingles(tables["levels"], layout)
+        shared = SharedShingles(tables["ranks"], layout)
         for number in range(len(ratios.every)):
             hashes = np.empty(0, np.uint64)
             if "common" in tables:
@@ -99,19 +99,19 @@ def _first_shingles(
     Documents that share too little with all others together have none.
     """
     sizes = np.diff(sets.first)
-    levels = shared.levels(sets.hashes)
-    is_common = np.zeros(len(levels), np.bool_)
+    ranks = shared.ranks(sets.hashes)
+    is_common = np.zeros(len(ranks), np.bool_)
     if len(common):
         marked = np.flatnonzero(common.marks[sets.hashes >> np.uint64(64 - common.table_bits)])
         is_common[marked] = np.isin(sets.hashes[marked], common.hashes)
-    n_shared, n_common = (_sums(flags, sets.first) for flags in (levels > 0, is_common))
+    n_shared, n_common = (_sums(flags, sets.first) for flags in (ranks > 0, is_common))
     n_alone = sizes - n_shared
     may_pair = (n_shared >= bounds.least_shared) & (n_alone < bounds.probe_prefix)
     row = np.repeat(np.arange(len(sizes)), np.where(may_pair, sizes, 0))
     at = ranges(sets.first[:-1], np.where(may_pair, sizes, 0))
-    leads = (levels[at] > 0) & ~is_common[at]
+    leads = (ranks[at] > 0) & ~is_common[at]
     row, at = row[leads], at[leads]
-    order = np.lexsort((sets.hashes[at], levels[at], row))
+    order = np.lexsort((sets.hashes[at], ranks[at], row))
     row, at = row[order], at[order]
     n_leading = np.where(may_pair, n_shared - n_common, 0)
     position = n_alone[row] + np.arange(len(row)) - (np.cumsum(n_leading) - n_leading)[row]

@@ -15,8 +15,8 @@ from ibidem.resemblance.candidates import shingle_limits
 from ibidem.resemblance.exchange.identical import BY_COMMON, node_homes
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios
 from ibidem.resemblance.exchange.shingles import documents_with_sets
+from ibidem.resemblance.join import SizedDocuments, pairs_with_leaders
 from ibidem.resemblance.kernels import exchange as duplicate_kernels
-from ibidem.resemblance.leaders import SizedDocuments, pairs_with_leaders
 
 # Pairs to be compared, at b's home, and at which ratio; what is sent there for it.
 CANDIDATES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("ratio", pa.int8())])

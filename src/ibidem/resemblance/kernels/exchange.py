@@ -41,8 +41,8 @@ def pair_entries(
 
 
 @outer_kernel
-def look_up_levels(hashes, n_partitions, shared, levels, table_bits, table_first, out):
-    """Write the level of each hash, 0 where it is not shared.
+def look_up_ranks(hashes, n_partitions, shared, ranks, table_bits, table_first, out):
+    """Write the frequency rank of each hash, 0 where it is not shared.
 
     `shared` are sorted: the key of a hash, then the partition that it is sent to; `table_first` says by their top `table_bits`
     where they begin.
@@ -54,7 +54,7 @@ def look_up_levels(hashes, n_partitions, shared, levels, table_bits, table_first
         end = table_first[(key >> shift) + np.uint64(1)]
         while at < end and shared[at] < key:
             at += 1
-        out[i] = levels[at] if at < end and shared[at] == key else 0
+        out[i] = ranks[at] if at < end and shared[at] == key else 0
 
 
 @outer_kernel

@@ -11,7 +11,7 @@ import numpy as np
 
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import overlap_of
-from ibidem.resemblance.kernels.frequent_shingles import place_of
+from ibidem.resemblance.kernels.counts import place_of
 
 _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
@@ -37,11 +37,11 @@ def make_keys(hashes, begin, end, table_bits, counters, common, common_bits, com
             keys[i] = _COMMON | hashes[i] >> _FOUR
             continue
         count = counters[hashes[i] >> shift]
-        level = np.uint64(0)
+        frequency_rank = np.uint64(0)
         while count > 1:
             count >>= 1
-            level += _ONE
-        keys[i] = level << np.uint64(60) | hashes[i] >> _FOUR
+            frequency_rank += _ONE
+        keys[i] = frequency_rank << np.uint64(60) | hashes[i] >> _FOUR
 
 
 @outer_kernel

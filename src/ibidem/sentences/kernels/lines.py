@@ -6,6 +6,15 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.execution.compiler import inner_kernel
+from ibidem.sentences.code_points import (
+    BLANK,
+    BULLET,
+    CONTINUATION,
+    FIRST_TOKEN_KIND,
+    NEWLINE,
+    PARAGRAPH,
+    UNSPACED,
+)
 from ibidem.sentences.kernels.machine_words import (
     HIGH_BITS,
     count_continuations,
@@ -16,15 +25,6 @@ from ibidem.sentences.kernels.machine_words import (
     mark_breaks,
 )
 from ibidem.sentences.kernels.scan import find_token, kind_at, skip_blanks
-from ibidem.sentences.kinds import (
-    BLANK,
-    BULLET,
-    CONTINUATION,
-    FIRST_TOKEN_KIND,
-    NEWLINE,
-    PARAGRAPH,
-    UNSPACED,
-)
 
 MIN_WRAPPED_COLUMNS = 40
 MAX_WRAPPED_COLUMNS = 160

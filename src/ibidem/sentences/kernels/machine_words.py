@@ -10,7 +10,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ibidem.execution.compiler import inlined_kernel
-from ibidem.sentences.kinds import PARAGRAPH
+from ibidem.sentences.code_points import PARAGRAPH
 
 WORD_BYTES = 8
 EACH_BYTE = np.uint64(0x0101010101010101)

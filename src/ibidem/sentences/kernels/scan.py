@@ -1,4 +1,4 @@
-"""Kernels that look around a place in UTF-8; every scan is bounded, or never passes a byte twice.
+"""Kernels that scan UTF-8: they look around a place, and count characters. Every scan is bounded, or never passes a byte twice.
 
 `kinds` holds the kind of the character at its first byte and CONTINUATION at its other bytes, so scans go byte by byte.
 """
@@ -9,10 +9,7 @@ import numpy as np
 
 from ibidem.columns.hashes import SEED, mix
 from ibidem.execution.compiler import inner_kernel, outer_kernel
-from ibidem.sentences.code_points import KIND_PAGES, KINDS
-from ibidem.sentences.kernels.machine_words import HIGH_BITS, load_word
-from ibidem.sentences.kernels.tokens import decode, look_up_page
-from ibidem.sentences.kinds import (
+from ibidem.sentences.code_points import (
     BLANK,
     CASELESS,
     CONTINUATION,
@@ -20,12 +17,16 @@ from ibidem.sentences.kinds import (
     FIRST_TOKEN_KIND,
     FULL_STOP,
     IGNORED,
+    KIND_PAGES,
+    KINDS,
     MARK,
     NEWLINE,
     OPENER,
     PARAGRAPH,
     QUOTE,
 )
+from ibidem.sentences.kernels.machine_words import HIGH_BITS, count_continuations, load_bytes, load_word
+from ibidem.sentences.kernels.tokens import decode, look_up_page
 
 _MAX_WORD_BYTES = 64
 _MAX_OPENER_BYTES = 24
@@ -204,3 +205,41 @@ def look_up(data, start, end, words):
             return np.int64(words[slot] & np.uint64(255))
         slot = (slot + 1) & mask
     return np.int64(0)
+
+
+@inner_kernel
+def is_ascii(data, start, end):
+    """Whether all bytes of a span are ASCII."""
+    bits = np.uint64(0)
+    for i in range(start, end, 8):
+        bits |= load_bytes(data, i, end)
+    return bits & HIGH_BITS == 0
+
+
+@inner_kernel
+def count_chars(data, start, end):
+    """Return the number of characters in a byte span that begins and ends between characters."""
+    n_chars = end - start
+    for i in range(start, end, 8):
+        n_chars -= count_continuations(load_bytes(data, i, end))
+    return n_chars
+
+
+@outer_kernel
+def count_offsets(data, offsets, documents, starts, ends, start_chars, end_chars):
+    """Write the character offsets of byte spans that are in reading order, counted from their documents' starts."""
+    document, at_byte, at_char = np.int64(-1), np.int64(0), np.int64(0)
+    plain = False
+    for span in range(len(starts)):
+        if documents[span] != document:
+            document = documents[span]
+            at_byte, at_char = offsets[document], np.int64(0)
+            plain = is_ascii(data, at_byte, offsets[document + 1])
+        if plain:
+            start_chars[span], end_chars[span] = starts[span] - at_byte, ends[span] - at_byte
+            continue
+        at_char += count_chars(data, at_byte, starts[span])
+        start_chars[span] = at_char
+        at_char += count_chars(data, starts[span], ends[span])
+        end_chars[span] = at_char
+        at_byte = ends[span]

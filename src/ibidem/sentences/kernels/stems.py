@@ -1,4 +1,4 @@
-"""Kernels that find the words of texts and make their stems: what is left of them without endings."""
+"""Kernels that find the words of texts, make their stems (what is left of them without endings), and say where they are."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from ibidem.columns.hashes import mix, stir
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
-from ibidem.sentences.code_points import KIND_PAGES
+from ibidem.sentences.code_points import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, KIND_PAGES, MARK, UNSPACED
 from ibidem.sentences.kernels.machine_words import count_low_bytes, load_bytes, mark_others
+from ibidem.sentences.kernels.scan import count_chars
 from ibidem.sentences.kernels.tokens import WORD_END, decode, look_up_page, tokenise_span
-from ibidem.sentences.kinds import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
 
 # A stem is the beginning of a word: endings differ between languages, that they stand at the end does not. Characters that say
 # more than letters do (syllables of Hangul, letters of India) count twice.
@@ -119,7 +119,7 @@ def _ends_word(kinds, i, end):
 
 
 @inner_kernel
-def find_word(data, start, end, code_points, number, at_end):
+def _find_word(data, start, end, code_points, number, at_end):
     """Return the byte where the word of this number, counted from the one at or after `start`, begins or ends.
 
     The rules are those of `stem_words`.
@@ -145,3 +145,18 @@ def find_word(data, start, end, code_points, number, at_end):
                 return i
         i += decoded & 7
     return end
+
+
+@outer_kernel
+def locate_words(
+    data, text_starts, text_ends, sentence_bytes, sentence_chars, numbers, code_points, at_end, word_bytes, places
+):
+    """Write where words begin, or end, in characters of their texts, and in bytes.
+
+    A word is given by its number in its sentence, which begins at a byte and character of the text.
+    """
+    for i in range(len(places)):
+        start = text_starts[i] + sentence_bytes[i]
+        at = _find_word(data, start, text_ends[i], code_points, numbers[i], at_end)
+        word_bytes[i] = at - text_starts[i]
+        places[i] = sentence_chars[i] + count_chars(data, start, at)

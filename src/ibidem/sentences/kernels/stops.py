@@ -6,20 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.execution.compiler import inner_kernel
-from ibidem.sentences.kernels.lines import read_marker, skip_quote_markers
-from ibidem.sentences.kernels.scan import (
-    CONTINUATIONS,
-    find_next_word,
-    find_token,
-    find_word_end,
-    find_word_start,
-    kind_at,
-    kind_before,
-    look_up,
-    skip_blanks,
-    skip_kinds,
-)
-from ibidem.sentences.kinds import (
+from ibidem.sentences.code_points import (
     BARE_STOP,
     BLANK,
     CASELESS,
@@ -36,6 +23,19 @@ from ibidem.sentences.kinds import (
     STRONG_STOP,
     UNSPACED,
     UPPER,
+)
+from ibidem.sentences.kernels.lines import read_marker, skip_quote_markers
+from ibidem.sentences.kernels.scan import (
+    CONTINUATIONS,
+    find_next_word,
+    find_token,
+    find_word_end,
+    find_word_start,
+    kind_at,
+    kind_before,
+    look_up,
+    skip_blanks,
+    skip_kinds,
 )
 
 # The categories of ibidem.sentences.abbreviations, which imports kernels itself.

@@ -10,10 +10,9 @@ import numpy as np
 
 from ibidem.columns.hashes import SEED, mix, stir
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
-from ibidem.sentences.code_points import FOLD_PAGES, KIND_PAGES
+from ibidem.sentences.code_points import FIRST_TOKEN_KIND, FOLD_PAGES, IGNORED, KIND_PAGES, MARK, UNSPACED
 from ibidem.sentences.kernels.checks import check_list
 from ibidem.sentences.kernels.machine_words import count_low_bytes, load_bytes, load_word, mark_others
-from ibidem.sentences.kinds import FIRST_TOKEN_KIND, IGNORED, MARK, UNSPACED
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)

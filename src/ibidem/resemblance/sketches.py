@@ -1,21 +1,26 @@
-"""SimHash: one 64-bit code a document, and all pairs of codes that are few bits apart.
+"""Sketches: short forms of sets of shingles that estimate how alike documents are, and bring candidates together.
 
-The search is exact. The 64 bits are cut into blocks; codes at most k bits apart agree in all blocks but k at least, so there
-is a table for each choice of all blocks but k, sorted by what the codes have there, and neighbours are compared.
+*MinHash* gives signatures, whose equal components estimate resemblance; documents that agree in a band of them are candidates.
+
+*SimHash* gives one 64-bit code a document; candidates are all pairs of codes that are few bits apart. This search is exact. The
+64 bits are cut into blocks; codes at most k bits apart agree in all blocks but k at least, so there is a table for each choice
+of all blocks but k, sorted by what the codes have there, and neighbours are compared.
 """
 
 from __future__ import annotations
 
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.ragged import ranges
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
-from ibidem.resemblance.kernels import sketches as sketch_kernels
-from ibidem.signatures.base import HashSets
+from ibidem.resemblance.kernels import sketches as kernels
+from ibidem.signatures import HashSets
 
 _N_TASKS = 64
 _CODE_BITS = 64
@@ -24,16 +29,82 @@ _SORT_COST = 30.0  # nanoseconds to bring a code into a table
 _PAIR_COST = 1.0  # nanoseconds to compare two codes
 _KEY_INFORMATION = 0.75  # of a bit, in a bit of a key: codes of real documents are not spread evenly
 
+Signatures = NDArray[np.uint32]
 Codes = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
+Pairs = tuple[Numbers, Numbers]
+
+
+def minhash(sets: HashSets, n_permutations: int, run_tasks: RunTasks = in_turn, seed: int = 1) -> Signatures:
+    """Return the signature of every document, one row each: the least hash of its set under each permutation.
+
+    The same seed gives the same permutations everywhere. The row of an empty set is all `kernels.EMPTY`, which no
+    other row has.
+    """
+    n_documents = len(sets.first) - 1
+    signatures = np.empty((n_documents, n_permutations), np.uint32)
+    flat = signatures.reshape(-1)
+    offsets, factors = _draw_permutations(n_permutations, seed)
+
+    def take(task: tuple[int, int]) -> None:
+        minima = np.empty(n_permutations, np.uint32)
+        kernels.take_minima(sets.hashes, sets.first, *task, offsets, factors, minima, flat)
+
+    list(run_tasks(take, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)))
+    return signatures
+
+
+def band_pairs(signatures: Signatures, n_bands: int, max_bucket: int, run_tasks: RunTasks = in_turn) -> Pairs:
+    """Return all pairs a < b of documents that agree in all components of at least one band, each once, in order.
+
+    If more than `max_bucket` documents agree in a band, it gives only the pairs of the first of them with the others, so
+    that no bucket is quadratic. Empty sets are in no pair.
+    """
+    n_documents, n = signatures.shape
+    if n % n_bands:
+        raise ValueError(f"{n} permutations cannot be grouped in {n_bands} equal bands")
+    n_rows = n // n_bands
+    flat = np.ascontiguousarray(signatures).reshape(-1)
+    documents = np.flatnonzero(signatures[:, 0] != kernels.EMPTY)
+    row_bits = max(1, n_documents.bit_length())
+
+    def pair(band: int) -> NDArray[np.uint64]:
+        keys = np.empty(len(documents), np.uint64)
+        kernels.hash_bands(flat, n, band * n_rows, n_rows, documents, row_bits, keys)
+        keys.sort()
+        arguments = keys, row_bits, flat, n, band * n_rows, n_rows, max_bucket
+        pairs = np.empty(kernels.pair_bands(*arguments, np.empty(0, np.uint64)), np.uint64)
+        kernels.pair_bands(*arguments, pairs)
+        return pairs
+
+    found = np.empty(0, np.uint64)
+    for pairs in run_tasks(pair, range(n_bands)):
+        found = np.union1d(found, pairs)  # at once: near copies agree in every band
+    return (found >> np.uint64(32)).astype(np.int32), (found & np.uint64(0xFFFFFFFF)).astype(np.int32)
+
+
+def agreement(signatures: Signatures, a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the share of equal components of every pair, an unbiased estimate of its resemblance; 0 for empty sets."""
+    shares = np.empty(len(a), np.float64)
+    kernels.count_agreements(np.ascontiguousarray(signatures).reshape(-1), signatures.shape[1], a, b, shares)
+    return shares
+
+
+def _draw_permutations(n: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return n offsets and n odd factors."""
+    draws = np.arange(n, dtype=np.uint64)
+    fold: Any = mix.py_func  # over a whole array at once
+    for value in (np.uint64(seed), SEED, np.uint64(seed)):
+        draws = fold(draws, value)
+    return (draws >> np.uint64(32)).astype(np.uint32), draws.astype(np.uint32) | np.uint32(1)
 
 
 def simhash(sets: HashSets, run_tasks: RunTasks = in_turn) -> Codes:
     """Return the code of every document: bit i is set if more than half of its hashes have it; 0 for an empty set."""
     codes = np.empty(len(sets.first) - 1, np.uint64)
 
-    def take(part: tuple[int, int]) -> None:
-        sketch_kernels.vote(sets.hashes, sets.first, *part, np.empty(_CODE_BITS, np.uint64), codes)
+    def take(task: tuple[int, int]) -> None:
+        kernels.vote(sets.hashes, sets.first, *task, np.empty(_CODE_BITS, np.uint64), codes)
 
     list(run_tasks(take, split_by_cost(np.diff(sets.first) + 1, _N_TASKS)))
     return codes
@@ -45,7 +116,7 @@ def near_codes(
     known: NDArray[np.bool_],
     max_bucket: int,
     run_tasks: RunTasks = in_turn,
-) -> tuple[Numbers, Numbers]:
+) -> Pairs:
     """Return all pairs a < b of known documents whose codes are at most `max_bits_apart` bits apart, each once, in order.
 
     If more than `max_bucket` documents have the same code, only the first of them is paired with the others and with the
@@ -79,14 +150,14 @@ def _cross(
     return x_first[which] + at // n_y[which], y_first[which] + at % n_y[which]
 
 
-def _near_distinct(codes: Codes, max_bits_apart: int, run_tasks: RunTasks) -> tuple[Numbers, Numbers]:
+def _near_distinct(codes: Codes, max_bits_apart: int, run_tasks: RunTasks) -> Pairs:
     """Return the pairs of distinct codes at most so many bits apart, each once."""
     n = len(codes)
     tables = _choose_tables(n, max_bits_apart)
     masks = np.array([sum(((1 << width) - 1) << shift for shift, width in blocks) for blocks in tables], np.uint64)
     row_bits = max(1, n.bit_length())
 
-    def search(table: int) -> tuple[Numbers, Numbers]:
+    def search(table: int) -> Pairs:
         key_bits = sum(width for _, width in tables[table])
         keys = np.zeros(n, np.uint64)
         for shift, width in tables[table]:
@@ -100,7 +171,7 @@ def _near_distinct(codes: Codes, max_bits_apart: int, run_tasks: RunTasks) -> tu
         found = [(left[:0], right[:0])]
         row = 0
         while row < n:
-            row, n_found = sketch_kernels.pair_codes(
+            row, n_found = kernels.pair_codes(
                 keys, row_bits, ordered, masks, table, max_bits_apart, row, left, right
             )  # fmt: skip
             found.append((left[:n_found].copy(), right[:n_found].copy()))

@@ -1,4 +1,7 @@
-"""What the kernels of the alignment work on: two texts as one array of words, the room they need, and the limits they keep."""
+"""What the kernels of the alignment work on: two texts as one array of words, the limits they keep, and the room they need.
+
+Rows of several numbers lie flat in the room, one after the other: tasks, passages and seeds (sentence of a, sentence of b).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+SEEDS_A_SENTENCE = 8
+OCTET_PLACES = 4  # of one run of eight words in the other text that lead to seeds
+TASK = 5  # first seed, end, side to cut by, whether the other side has been looked at, gap
+PASSAGE = 5  # start and end in a, start and end in b, model
 
 Numbers = NDArray[Any]
 
@@ -98,12 +106,8 @@ class Room(NamedTuple):
 
 def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
     """Return room for pairs of texts of at most so many words in a, and in both together."""
-    from ibidem.alignment.kernels.seed_clusters import TASK
-    from ibidem.alignment.kernels.seeds import SEEDS_A_SENTENCE, SEEDS_A_WORD
-    from ibidem.alignment.kernels.stretches import PASSAGE
-
     n_slots = 1 << max(4, int(2 * n_words + 1).bit_length())
-    n_seeds = SEEDS_A_SENTENCE * (n_a_words + 1) + SEEDS_A_WORD * n_words
+    n_seeds = SEEDS_A_SENTENCE * (n_a_words + 1) + OCTET_PLACES * n_words
     sizes: dict[str, tuple[int, Any]] = {
         "stamp": (1, np.int64), "starts": (2, np.int64), "ends": (2, np.int64), "keys": (n_slots, np.uint64),
         "stamps": (n_slots, np.int64), "numbers": (n_slots, np.int32), "is_bound": (n_words + 1, np.bool_),
