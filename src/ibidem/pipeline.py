@@ -13,14 +13,22 @@ from numpy.typing import NDArray
 from ibidem.alignment import align_spans
 from ibidem.alignment.places import aligned_table, locate, whole_documents, words_of
 from ibidem.alignment.refinement import align_passages, pair_by_pair
-from ibidem.clusters import Cuts, cluster_found, containers_first, expand, keep_order
+from ibidem.clusters import (
+    Cuts,
+    check_keeping,
+    cluster_found,
+    containers_first,
+    expand,
+    fields_for_keeping,
+    keep_order,
+)
 from ibidem.clusters.removals import Clustered, duplicate_removals, passage_removals
 from ibidem.clusters.tables import clusters_table, duplicates_table
 from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.rows import Rows, pairing
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
-from ibidem.execution.checks import check_fields, check_keeping, check_reference, fields_for_keeping, numbers_of_pairs
+from ibidem.execution.checks import check_fields, check_reference, numbers_of_pairs
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import Run

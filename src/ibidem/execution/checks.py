@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME, Documents
-from ibidem.config import Config, DocumentsConfig
+from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError, NoDocumentsError, UsageError
 from ibidem.execution.unique_ids import find_repeated_id
 from ibidem.formats import resolve_inputs
@@ -45,29 +44,6 @@ def check_known_fields(has_times: bool, has_groups: bool, config: DocumentsConfi
         if name != getattr(usual, setting) and not is_there:
             what = "a time in a form that is known" if setting == "time_field" else "a value"
             raise InputError(f"no record has a field '{name}' with {what}", f"Check --{setting.replace('_', '-')}.")
-
-
-def fields_for_keeping(config: Config) -> DocumentsConfig:
-    """Return how documents are read so that the field that decides which one stays is there: as their group, unused else."""
-    field, separator, _ = config.clusters.keep.rpartition(":")
-    return dataclasses.replace(config.documents, group_field=field) if separator else config.documents
-
-
-def check_keeping(documents: Documents, config: Config) -> None:
-    """Raise where the field or the times that decide which document stays are nowhere."""
-    rule = config.clusters.keep
-    if ":" in rule and documents.groups.null_count == len(documents.groups):
-        raise nothing_to_keep_by(rule)
-    if rule == "earliest" and (documents.times == NO_TIME).all():
-        raise nothing_to_keep_by(rule)
-
-
-def nothing_to_keep_by(rule: str) -> InputError:
-    """Return what is said where no record has what the rule looks at."""
-    field, separator, _ = rule.rpartition(":")
-    if separator:
-        return InputError(f"no record has a field '{field}' with a value", "Check --keep.")
-    return InputError("no record has a time, so none is the earliest", "Check --time-field, or choose another --keep.")
 
 
 def check_reference(inputs: Any, against: Any) -> None:

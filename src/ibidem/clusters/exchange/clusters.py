@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.clusters import cluster_found, containers_first, expand
+from ibidem.clusters.keep_rules import ranks
 from ibidem.clusters.removals import similarity_to_kept
 from ibidem.clusters.tables import listed_pairs
 from ibidem.columns.components_exchange import connect
@@ -135,8 +136,7 @@ def _cluster(tables: Mapping[str, pa.Table], ratios: SampleRatios, layout: Layou
     rank_key, size, by_common = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_)
     rank_key[own], size[own] = nodes["rank_key"].to_numpy(), nodes["size"].to_numpy()
     by_common[own] = nodes["by_common"].to_numpy()
-    rank = np.empty(n, np.int64)
-    rank[np.lexsort((documents, rank_key))] = np.arange(n)
+    rank = ranks(rank_key)
     if config.resemblance.min_containment > 0:
         rank = containers_first(rank, size, layout.side(documents))
 

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.clusters.exchange.clusters import cluster_documents
-from ibidem.clusters.exchange.keep_rules import is_direct, rank_keys
+from ibidem.clusters.exchange.keep_rules import rank_keys
 from ibidem.clusters.exchange.tables import name_tables
+from ibidem.clusters.keep_rules import check_known, is_direct
 from ibidem.columns.parted_tables import table_of
 from ibidem.config import EXACT_METHODS, METHODS_IN_PARTS, Config
 from ibidem.errors import SettingsError
-from ibidem.execution.checks import nothing_to_keep_by
 from ibidem.execution.checks_exchange import check_ids, check_sides
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
@@ -93,8 +93,8 @@ def _checked_counts(flow: Flow, shingled: Mapping[str, PartedTable], layout: Lay
     table = flow.collect(shingled["counts"])
     counts = {name: int(table[name].to_numpy().sum()) for name in table.column_names}
     check_sides(counts["n_documents"], counts["n_reference"], layout)
-    if config.clusters.keep == "earliest" and counts["n_known"] == 0:
-        raise nothing_to_keep_by(config.clusters.keep)
+    if is_direct(config.clusters.keep):
+        check_known(config.clusters.keep, counts["n_known"])
     return {"documents": counts["n_documents"], "shingles": counts["n_shingles"]}
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from ibidem.clusters.exchange.cuts import cuts_flow
 from ibidem.clusters.exchange.keep_rules import rank_keys
 from ibidem.clusters.exchange.removals import removed_documents, removed_passages
+from ibidem.clusters.keep_rules import fields_for_keeping
 from ibidem.config import Config
-from ibidem.execution.checks import fields_for_keeping
 from ibidem.execution.checks_exchange import check_counts
 from ibidem.execution.flow import Flow, PartedTable
 from ibidem.execution.layout import Layout

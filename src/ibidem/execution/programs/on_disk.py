@@ -7,8 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from ibidem.clusters.keep_rules import fields_for_keeping
 from ibidem.config import Config
-from ibidem.execution.checks import check_reference, fields_for_keeping
+from ibidem.execution.checks import check_reference
 from ibidem.execution.disk.run import DiskRun
 from ibidem.execution.programs.dedup import clusters_flow, removals_flow
 from ibidem.execution.programs.find import find_flow
