@@ -40,7 +40,6 @@ EXCEPTIONS = {
     ("passages.coverage", "clusters"): "`MIN_COVERAGE`, meant to move to passages",
     ("passages.tables", "clusters"): "the table of documents, meant to move to clusters",
     ("passages.families", "viewer.pairs"): "columns of places that the viewer made first",
-    ("execution.checks_exchange", "sentences.exchange"): "the schema of counts",
     ("execution.disk.run", "resemblance"): "sampling plans are facts of a run",
     ("execution.hash_seed", "resemblance.plan"): "a sampling plan says its seed",
     ("execution.run", "sentences.equal_digests"): "a run reads its sentences by itself, until `split` is a stage",

@@ -1,4 +1,8 @@
-"""What is wrong with a collection as a whole, said before the work begins."""
+"""What is wrong with a collection as a whole, said before the work begins.
+
+The checks are rules on counts. Whoever has the documents counts them: in memory they are at hand, over many partitions every
+partition sends what it counted.
+"""
 
 from __future__ import annotations
 
@@ -7,43 +11,64 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME, Documents
 from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError, NoDocumentsError, UsageError
-from ibidem.execution.unique_ids import find_repeated_id
+from ibidem.execution.layout import Layout
+from ibidem.execution.progress import Progress
+from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import resolve_inputs
 from ibidem.formats.inputs import FileSource
 from ibidem.formats.skipped_records import SkippedRecords
 from ibidem.model import Skipped
 
 
+def check_sides(n_input: int, n_reference: int, has_reference: bool, next_step: str = "") -> None:
+    """Raise NoDocumentsError where a side has no documents."""
+    if n_input == 0:
+        raise NoDocumentsError("the inputs hold no documents", next_step)
+    if has_reference and n_reference == 0:
+        raise NoDocumentsError("the reference holds no documents", next_step)
+
+
+def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> None:
+    """Raise InputError where the user named a field for times or groups, and no record has anything in it."""
+    usual = DocumentsConfig()
+    for setting, n_known in {"time_field": n_times, "group_field": n_groups}.items():
+        name = getattr(config, setting)
+        if name != getattr(usual, setting) and n_known == 0:
+            what = "a time in a form that is known" if setting == "time_field" else "a value"
+            raise InputError(f"no record has a field '{name}' with {what}", f"Check --{setting.replace('_', '-')}.")
+
+
 def check_documents(collection: Documents, has_reference: bool, skipped: SkippedRecords, unique_ids: bool = True) -> None:
-    """Raise where a side has no documents, or, with `unique_ids`, two of one id."""
-    sides = {"the inputs": (0, collection.n_input), "the reference": (collection.n_input, collection.n_documents)}
-    for name, (begin, end) in sides.items():
-        if begin == end and (has_reference or name == "the inputs"):
-            raise NoDocumentsError(f"{name} hold{'s' * (name != 'the inputs')} no documents", skipped.explain())
-        if unique_ids:
-            find_repeated_id(
-                [b for b, first in zip(collection.batches, collection.batch_first, strict=False) if begin <= first < end]
-            )
+    """Raise where a side has no documents, or, with `unique_ids`, two documents of a side have the same id."""
+    n_input, n_documents = collection.n_input, collection.n_documents
+    check_sides(n_input, n_documents - n_input, has_reference, skipped.explain())
+    if unique_ids:
+        n_batches = int(np.searchsorted(collection.batch_first[:-1], n_input))
+        for side in (collection.batches[:n_batches], collection.batches[n_batches:]):
+            check_unique_ids(side)
 
 
 def check_fields(collection: Documents, config: DocumentsConfig) -> None:
-    """Raise where the user named a field for times or groups, and no record has anything in it."""
-    check_known_fields(bool((collection.times != NO_TIME).any()), bool((collection.group_numbers >= 0).any()), config)
+    """Raise where the user named a field for times or groups, and no document has anything in it."""
+    n_groups = len(collection.groups) - collection.groups.null_count
+    check_known_fields(int(np.count_nonzero(collection.times != NO_TIME)), n_groups, config)
 
 
-def check_known_fields(has_times: bool, has_groups: bool, config: DocumentsConfig) -> None:
-    """The same, given whether any record has a time and any has a group."""
-    usual = DocumentsConfig()
-    for setting, is_there in {"time_field": has_times, "group_field": has_groups}.items():
-        name = getattr(config, setting)
-        if name != getattr(usual, setting) and not is_there:
-            what = "a time in a form that is known" if setting == "time_field" else "a value"
-            raise InputError(f"no record has a field '{name}' with {what}", f"Check --{setting.replace('_', '-')}.")
+def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: DocumentsConfig | None = None) -> None:
+    """Raise for the counts of all partitions what `check_documents` and, with `fields`, `check_fields` raise; keep the counts
+    of documents and sentences.
+    """
+    n_documents, n_reference, n_sentences, n_times, n_groups = (int(column.to_numpy().sum()) for column in counts.columns)
+    check_sides(n_documents - n_reference, n_reference, layout.has_reference)
+    progress.add_documents(n_documents, n_sentences)
+    if fields is not None:
+        check_known_fields(n_times, n_groups, fields)
 
 
 def check_reference(inputs: Any, against: Any) -> None:

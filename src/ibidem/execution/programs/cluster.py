@@ -18,9 +18,10 @@ from ibidem.clusters.keep_rules import check_known, is_direct
 from ibidem.columns.parted_tables import table_of
 from ibidem.config import EXACT_METHODS, METHODS_IN_PARTS, Config
 from ibidem.errors import SettingsError
-from ibidem.execution.checks_exchange import check_ids, check_sides
+from ibidem.execution.checks import check_sides
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
+from ibidem.execution.unique_ids import check_ids
 from ibidem.resemblance import SamplingPlan
 from ibidem.resemblance.exchange.bands import pair_by_bands
 from ibidem.resemblance.exchange.comparison import compare_documents, send_documents
@@ -92,7 +93,7 @@ def _checked_counts(flow: Flow, shingled: Mapping[str, PartedTable], layout: Lay
     """Return the numbers of documents and shingles; raise where a side has no documents, or none has what decides."""
     table = flow.collect(shingled["counts"])
     counts = {name: int(table[name].to_numpy().sum()) for name in table.column_names}
-    check_sides(counts["n_documents"], counts["n_reference"], layout)
+    check_sides(counts["n_documents"] - counts["n_reference"], counts["n_reference"], layout.has_reference)
     if is_direct(config.clusters.keep):
         check_known(config.clusters.keep, counts["n_known"])
     return {"documents": counts["n_documents"], "shingles": counts["n_shingles"]}

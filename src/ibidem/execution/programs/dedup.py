@@ -9,7 +9,7 @@ from ibidem.clusters.exchange.keep_rules import rank_keys
 from ibidem.clusters.exchange.removals import removed_documents, removed_passages
 from ibidem.clusters.keep_rules import fields_for_keeping
 from ibidem.config import Config
-from ibidem.execution.checks_exchange import check_counts
+from ibidem.execution.checks import check_counts
 from ibidem.execution.flow import Flow, PartedTable
 from ibidem.execution.layout import Layout
 from ibidem.execution.programs.cluster import ClusterBlocks, cluster_flow

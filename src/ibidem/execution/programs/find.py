@@ -7,10 +7,11 @@ from typing import Any
 
 from ibidem.clusters.exchange.document_table import number_components, sum_up
 from ibidem.config import Config
-from ibidem.execution.checks_exchange import check_counts, check_ids
+from ibidem.execution.checks import check_counts
 from ibidem.execution.flow import Flow, PartedTable
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
+from ibidem.execution.unique_ids import check_ids
 from ibidem.matches.exchange.classes import classify_documents
 from ibidem.passages.exchange.grams import meet
 from ibidem.passages.exchange.pairs import find_pairs
