@@ -43,8 +43,6 @@ EXCEPTIONS = {
     ("execution.disk.run", "resemblance"): "sampling plans are facts of a run",
     ("execution.hash_seed", "resemblance.plan"): "a sampling plan says its seed",
     ("execution.run", "sentences.equal_digests"): "a run reads its sentences by itself, until `split` is a stage",
-    ("execution.spark.inputs", "clusters.exchange.removals"): "remaining records are still read beside their decisions",
-    ("execution.spark.readers", "clusters.exchange.removals"): "remaining records are still read beside their decisions",
     ("execution.disk.work_folder", "results.table_files"): "what an output folder may contain, meant to move to execution",
     ("execution.spark.files", "results.table_files"): "what an output folder may contain, meant to move to execution",
 }

@@ -22,7 +22,7 @@ from ibidem.clusters import (
     fields_for_keeping,
     keep_order,
 )
-from ibidem.clusters.removals import Clustered, duplicate_removals, passage_removals
+from ibidem.clusters.removals import Clustered, cut_spans, duplicate_removals
 from ibidem.clusters.tables import clusters_table, duplicates_table
 from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.rows import Rows, pairing
@@ -35,7 +35,7 @@ from ibidem.execution.run import Run
 from ibidem.execution.tasks import RunTasks
 from ibidem.formats import resolve_inputs
 from ibidem.formats.file_states import file_states
-from ibidem.matches.core import classify, sentences_to_cut, spans_of
+from ibidem.matches.core import classify, sentences_to_cut
 from ibidem.model import Document
 from ibidem.passages import assemble_passages, find_diagonals, verify_places
 from ibidem.passages.tables import documents_table, in_reading_order, passages_table, repeats_table
@@ -155,7 +155,7 @@ def clean_collection(run: Run) -> CleaningResult[pa.Table, Iterator[Document]]:
             if exact and not are_equal(collection, rows.sentence[cuts.row], rows.sentence[cuts.source_row], run.run_tasks):
                 documents = collection = settle_sentences(collection, run.run_tasks)
                 rows, cuts = decide_cuts(collection, run)
-        removals = passage_removals(collection, spans_of(collection, rows, cuts))
+        removals = cut_spans(collection, rows, cuts)
     backing = MemoryBacking({}, documents, removals)
     return CleaningResult(backing=backing, copies=LocalCopies(run.inputs, states, backing), **run.kept())
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ibidem.clusters.exchange.removals import clean_records, send_records
 from ibidem.config import Config, EngineConfig
 from ibidem.execution.checks import check_reference
 from ibidem.execution.programs.dedup import clusters_flow, for_keeping, removals_flow
@@ -16,6 +15,7 @@ from ibidem.execution.spark.run import start_run
 from ibidem.execution.spark.session import own_session
 from ibidem.execution.threads import available_cores
 from ibidem.resemblance import SamplingPlan
+from ibidem.results.cleaned_records import clean_records, send_records
 from ibidem.results.cleaning_result import CleaningResult
 from ibidem.results.result import ClusterResult, Result
 from ibidem.results.spark_storage import SparkBacking, SparkCopies
