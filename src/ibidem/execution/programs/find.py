@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ibidem.clusters.exchange.document_table import number_components, sum_up
+from ibidem.clusters.exchange.document_table import sum_up
+from ibidem.columns.components_exchange import number_components
 from ibidem.config import Config
 from ibidem.execution.checks import check_counts
 from ibidem.execution.flow import Flow, PartedTable
