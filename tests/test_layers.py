@@ -37,8 +37,6 @@ EXCEPTIONS = {
     ("matches.exchange.classes", "passages.exchange.grams"): SENT,
     ("resemblance.exchange.shingles", "clusters.keep_rules"): SENT,
     ("matches.core", "clusters"): "the classes that cuts need, meant to move to clusters",
-    ("passages.coverage", "clusters"): "`MIN_COVERAGE`, meant to move to passages",
-    ("passages.tables", "clusters"): "the table of documents, meant to move to clusters",
     ("passages.families", "viewer.pairs"): "columns of places that the viewer made first",
     ("execution.disk.run", "resemblance"): "sampling plans are facts of a run",
     ("execution.hash_seed", "resemblance.plan"): "a sampling plan says its seed",

@@ -22,6 +22,7 @@ from ibidem.clusters import (
     fields_for_keeping,
     keep_order,
 )
+from ibidem.clusters.document_table import documents_table
 from ibidem.clusters.removals import Clustered, cut_spans, duplicate_removals
 from ibidem.clusters.tables import clusters_table, duplicates_table
 from ibidem.columns.collection import Collection, Documents
@@ -38,7 +39,7 @@ from ibidem.formats.file_states import file_states
 from ibidem.matches.core import classify, sentences_to_cut
 from ibidem.model import Document
 from ibidem.passages import assemble_passages, find_diagonals, verify_places
-from ibidem.passages.tables import documents_table, in_reading_order, passages_table, repeats_table
+from ibidem.passages.tables import in_reading_order, passages_table, repeats_table
 from ibidem.resemblance import SamplingPlan, find_duplicates, representatives, tune_sampling, with_identical
 from ibidem.results.cleaned_copies import LocalCopies
 from ibidem.results.cleaning_result import CleaningResult

@@ -1,4 +1,4 @@
-"""The table of documents: coverage added up at home, and clusters of documents that are copies of one another as wholes."""
+"""The table of documents over many partitions: coverage is added up at home."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from ibidem.clusters.document_table import document_rows
 from ibidem.columns.parted_tables import collection_of, in_order, table_of
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
 from ibidem.execution.layout import Layout
@@ -26,27 +27,15 @@ def sum_up(
         numbers = table["document"].to_numpy()
         collection = collection_of(table, layout)
         whole = Coverage(collection)
-        at = (
-            whole.first[np.searchsorted(numbers, tables["coverage"]["document"].to_numpy())]
-            + tables["coverage"]["slot"].to_numpy()
-        )
-        np.add.at(whole.elsewhere, at, tables["coverage"]["elsewhere"].to_numpy())
-        np.add.at(whole.before, at, tables["coverage"]["before"].to_numpy())
-        shares = whole.shares()
+        added = tables["coverage"]
+        at = whole.first[np.searchsorted(numbers, added["document"].to_numpy())] + added["slot"].to_numpy()
+        np.add.at(whole.elsewhere, at, added["elsewhere"].to_numpy())
+        np.add.at(whole.before, at, added["before"].to_numpy())
         cluster = np.full(len(numbers), -1, np.int64)
-        cluster[np.searchsorted(numbers, tables["clustered"]["document"].to_numpy())] = tables["clustered"][
-            "cluster"
-        ].to_numpy()
-        columns = [
-            numbers,
-            collection.ids,
-            collection.n_chars,
-            np.diff(collection.document_first),
-            shares[0],
-            shares[1],
-            pa.array(cluster, mask=cluster < 0),
-        ]
-        yield Sent("documents", table_of(columns, _DOCUMENTS).slice(0, collection.n_input), partition)
+        clustered_at = np.searchsorted(numbers, tables["clustered"]["document"].to_numpy())
+        cluster[clustered_at] = tables["clustered"]["cluster"].to_numpy()
+        rows = document_rows(collection, whole, cluster)
+        yield Sent("documents", table_of([numbers[: rows.num_rows], *rows.columns], _DOCUMENTS), partition)
 
     inputs: Inputs = {"documents": documents, "coverage": coverage, "clustered": clustered}
     return flow.reduce("documents", inputs, total, {"documents": _DOCUMENTS})["documents"]
