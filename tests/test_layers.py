@@ -32,17 +32,11 @@ EXCEPTIONS = {
     ("columns.shingled", "sentences"): MIXED,
     ("columns.shingled", "signatures"): MIXED,
     ("formats.known_texts", "sentences"): "checks of texts, meant to be passed in with the decisions",
-    ("resemblance.exchange.shingles", "clusters.exchange.keep_rules"): SENT,
+    ("resemblance.exchange.shingles", "clusters.keep_rules"): SENT,
     ("matches.core", "clusters"): "the classes that cuts need, meant to move to clusters",
-    ("passages.coverage", "clusters"): "`MIN_COVERAGE`, meant to move to passages",
-    ("passages.tables", "clusters"): "the table of documents, meant to move to clusters",
     ("passages.families", "viewer.pairs"): "columns of places that the viewer made first",
-    ("clusters.exchange.keep_rules", "execution.checks"): "the check of keep rules, meant to move beside them",
-    ("execution.checks_exchange", "sentences.exchange"): "the schema of counts",
     ("execution.disk.run", "resemblance"): "sampling plans are facts of a run",
     ("execution.hash_seed", "resemblance.plan"): "a sampling plan says its seed",
-    ("execution.spark.inputs", "clusters.exchange.removals"): "remaining records are still read beside their decisions",
-    ("execution.spark.readers", "clusters.exchange.removals"): "remaining records are still read beside their decisions",
     ("execution.disk.work_folder", "results.table_files"): "what an output folder may contain, meant to move to execution",
     ("execution.spark.files", "results.table_files"): "what an output folder may contain, meant to move to execution",
 }
@@ -118,7 +112,7 @@ def test_only_a_stage_chooses_between_core_and_exchange() -> None:
     """`InMemory` is known to what makes it, to checks and results, and to the doors of the stages: nobody else branches."""
     users = {name_of(path) for path in MODULES if re.search(r"\bInMemory\b", path.read_text("utf-8"))}
     doors = {f"{stage}.stage" for stage in STAGES if f"{stage}.stage" in NAMES}
-    assert users - doors == {"execution.collection_checks", "execution.flow", "execution.run", "execution.warmup"}
+    assert users - doors == {"execution.checks", "execution.flow", "execution.run", "execution.warmup"}
 
 
 def test_the_index_is_built_of_stages() -> None:

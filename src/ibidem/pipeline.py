@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from ibidem.alignment import align_spans
 from ibidem.alignment.places import aligned_table, locate, whole_documents, words_of
 from ibidem.alignment.stage import refine
+from ibidem.clusters import fields_for_keeping
 from ibidem.clusters.removals import Clustered, Removals
 from ibidem.clusters.stage import (
+    check_shingled,
     cluster_duplicates,
     cluster_tables,
     document_table,
@@ -28,8 +30,7 @@ from ibidem.clusters.stage import (
 from ibidem.columns.collection import Collection
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
-from ibidem.execution.checks import check_documents, check_reference, fields_for_keeping, numbers_of_pairs
-from ibidem.execution.collection_checks import check_sentences, check_shingled, check_to_clean
+from ibidem.execution.checks import check_documents, check_reference, check_sentences, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Source, n_unread_bytes
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
@@ -138,11 +139,11 @@ def remove_repeated(
     with progress.stage("sentences", n_unread_bytes(documents)):
         then = [] if config.signatures.signature == "exact" else [TypeSender(config)]
         sentences = split(flow, documents, config, progress, then, to_cut=True)
-        check_to_clean(flow, sentences, config, progress)
+        check_sentences(flow, sentences, progress, unique_ids=False)
+        ranks = rank_documents(flow, sentences, config)
     with progress.stage("matches"):
         classed = classify(flow, sentences, config, progress)
     with progress.stage("cuts"):
-        ranks = rank_documents(flow, sentences, config)
         return sentences, remove_passages(flow, sentences, classed, ranks, config, progress)
 
 

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.clusters import cuts as cuts_module
-from ibidem.clusters.cuts import Cuts, cut_spans, find_cuts
+from ibidem.clusters.cuts import Cuts, find_cuts
+from ibidem.clusters.removals import cut_spans
+from ibidem.columns.collection import Collection
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.rows import Rows
 from ibidem.execution.threads import Threads
@@ -281,22 +283,27 @@ def spans_of(documents: list[str], pairs: list[tuple[int, int]]) -> tuple[list[t
     )  # fmt: skip
     row, source = (np.array([p[k] for p in pairs], np.int32) for k in range(2))
     n_chars = np.array([len(text) for text in documents], np.int64)
-    spans = cut_spans(
-        Cuts(row, source), rows, document.astype(np.int32), start.astype(np.uint32), end.astype(np.uint32), n_chars
-    )
-    columns = (spans.document, spans.start_char, spans.end_char, spans.source_document, spans.source_start_char,
-               spans.source_end_char, spans.n_sentences)  # fmt: skip
+    nothing = np.zeros(len(places), np.uint32)
+    collection = Collection(
+        [], n_chars, len(documents), document=document.astype(np.int32), start_byte=nothing, end_byte=nothing,
+        start_char=start.astype(np.uint32), end_char=end.astype(np.uint32), n_words=np.ones(len(places), np.int32),
+        digest=np.ones(len(places), np.uint64),
+    )  # fmt: skip
+    spans = cut_spans(collection, rows, Cuts(row, source))
+    columns = (spans.document, spans.start, spans.end, spans.matched, spans.matched_start, spans.matched_end, spans.n_sentences)
     found = list(zip(*(c.tolist() for c in columns), strict=True))
+    assert (np.diff(spans.document) >= 0).all()
     left = []
     for d, text in enumerate(documents):
-        mine = found[spans.first[d] : spans.first[d + 1]]
-        assert all(span[0] == d for span in mine)
+        mine = [span for span in found if span[0] == d]
         for (_, _, before, *_), (_, after, *_) in pairwise(mine):
             assert before <= after
         for _, begin, stop, *_ in reversed(mine):
             assert begin < stop <= len(text)
             text = text[:begin] + text[stop:]
         left.append(text)
+    is_gone = [not text.strip() for text in left]
+    assert spans.is_dropped.tolist() == [is_gone[span[0]] for span in found]
     return found, left
 
 

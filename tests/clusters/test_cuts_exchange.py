@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,8 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.clusters.exchange import cuts
-from ibidem.clusters.exchange.cut_spans import SPANS
 from ibidem.clusters.exchange.cuts import cuts_flow
-from ibidem.clusters.removals import Removals
+from ibidem.clusters.removals import SPANS, Removals
 from ibidem.columns.collection import Collection
 from ibidem.columns.parted_tables import CLASSED
 from ibidem.columns.ragged import as_lists
@@ -125,17 +125,13 @@ def check(
         for partition, part in spans.handle:
             assert (layout.home(part["document"].to_numpy()) == partition).all()
         found = flow.collect(spans)
-        document, start, end, matched, *of_matched, n_sentences, is_dropped = (column.to_numpy() for column in found.columns)
-        document, matched = document // step, matched // step
-        dropped = np.zeros(n, np.bool_)
-        dropped[document[is_dropped]] = True
-        unmeasured = np.full(len(document), np.nan)
-        removals = Removals(document, start, end, matched, *of_matched, n_sentences, unmeasured, dropped, None)
+        removals = Removals.of_spans(found)
+        removals = replace(removals, document=removals.document // step, matched=removals.matched // step)
         assert removals.table(collection).to_pylist() == local.removed.to_pylist()
         assert removals.matched.tolist() == expected.matched.tolist()
         assert removals.rows(collection).equals(expected.rows(collection))
-        assert dropped.tolist() == expected.is_dropped.tolist()
-        assert is_dropped.tolist() == expected.is_dropped[expected.document].tolist()
+        assert removals.dropped.tolist() == expected.dropped.tolist()
+        assert removals.is_dropped.tolist() == expected.is_dropped.tolist()
         rounds.append(sum(stage.startswith("cuts-round-") for stage in flow.stages))
     return rounds
 

@@ -20,7 +20,7 @@ import pytest
 
 from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError, RepeatedIdError, SettingsError
-from ibidem.execution.unique_ids import find_repeated_id
+from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import describe_inputs, input_size, read, read_batches, reader, records, text_files
 from ibidem.model import Document, Skipped
 
@@ -302,10 +302,10 @@ def test_a_repeated_id_names_both_places(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text('[{"id": "z", "text": "one"}, {"id": "y", "text": "two"}]', encoding="utf-8")
     batches = list(read_batches(tmp_path, DocumentsConfig(), pytest.fail))
     with pytest.raises(RepeatedIdError, match=r"'y' stands twice: .*a\.jsonl, line 3 and .*b\.json, record 2") as caught:
-        find_repeated_id(batches)
+        check_unique_ids(batches)
     assert "--id-field" in caught.value.next_step
-    find_repeated_id([batches[0].slice(0, 3)])
-    find_repeated_id([])
+    check_unique_ids([batches[0].slice(0, 3)])
+    check_unique_ids([])
 
 
 def test_a_caller_that_stops_early_leaves_no_thread_behind(tmp_path: Path) -> None:

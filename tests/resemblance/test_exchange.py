@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ibidem
+from ibidem.clusters import fields_for_keeping
 from ibidem.clusters.stage import cluster_tables
 from ibidem.columns.parted_tables import NUMBERED
 from ibidem.config import Config
 from ibidem.errors import NoDocumentsError, RepeatedIdError, SettingsError
-from ibidem.execution.checks import fields_for_keeping
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.formats import read_batches

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from ibidem.clusters.copies import MIN_COVERAGE, cluster_copies, identical_documents
 from ibidem.clusters.core import choose_canonical, cluster_found, expand
-from ibidem.clusters.cuts import Cuts, CutSpans, cut_spans, find_cuts
-from ibidem.clusters.keep_rules import containers_first, keep_order
+from ibidem.clusters.cuts import Cuts, find_cuts
+from ibidem.clusters.keep_rules import check_keeping, containers_first, fields_for_keeping, keep_order
 
 __all__ = [
-    "MIN_COVERAGE",
-    "CutSpans",
     "Cuts",
+    "check_keeping",
     "choose_canonical",
-    "cluster_copies",
     "cluster_found",
     "containers_first",
-    "cut_spans",
     "expand",
+    "fields_for_keeping",
     "find_cuts",
-    "identical_documents",
     "keep_order",
 ]

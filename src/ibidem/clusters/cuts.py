@@ -48,27 +48,6 @@ class Cuts:
         return len(self.row)
 
 
-@dataclass(frozen=True)
-class CutSpans:
-    """Removed passages, in reading order; those of document d are [`first[d]`, `first[d + 1]`), and do not overlap.
-
-    `start_char` to `end_char` is what to take out of the text: sentences and the space after them. The source is given
-    without the space after it. `n_sentences` counts the sentences that match.
-    """
-
-    first: NDArray[np.int64]
-    document: NDArray[np.int32]
-    start_char: NDArray[np.int64]
-    end_char: NDArray[np.int64]
-    source_document: NDArray[np.int32]
-    source_start_char: NDArray[np.int64]
-    source_end_char: NDArray[np.int64]
-    n_sentences: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.document)
-
-
 def find_cuts(
     rows: Rows,
     rank: NDArray[np.int64],
@@ -150,40 +129,3 @@ def _place_slots(
     link_groups(group_of_row, document, following, preceding)
     base = np.empty(n_groups, np.int64)
     return base, kernels.place_slots(following, preceding, size, base)
-
-
-def cut_spans(
-    cuts: Cuts,
-    rows: Rows,
-    document: NDArray[np.int32],
-    start_char: NDArray[np.uint32],
-    end_char: NDArray[np.uint32],
-    n_chars: NDArray[np.int64],
-) -> CutSpans:
-    """Return the text to be removed: `document`, `start_char` and `end_char` by sentence, `n_chars` by document.
-
-    Neighbouring sentences whose sources are neighbouring rows are one passage. Sentences without a row stay: they stand
-    nowhere else, as far as is known. A span ends where the next sentence after the passage starts, or with the text.
-    """
-    row, source_row = cuts.row.astype(np.int64), cuts.source_row.astype(np.int64)
-    apart = np.ones(len(row) + 1, np.bool_)
-    apart[1:-1] = (np.diff(rows.sentence[row]) != 1) | (np.diff(source_row) != 1)
-    apart[1:-1] |= (np.diff(rows.document[row]) != 0) | (np.diff(rows.document[source_row]) != 0)
-    bounds = np.flatnonzero(apart)
-    heads, lasts = bounds[:-1], bounds[1:] - 1
-    cut_document = rows.document[row[heads]]
-    after = rows.sentence[row[lasts]].astype(np.int64) + 1
-    follows = after < len(document)
-    follows[follows] = document[after[follows]] == cut_document[follows]
-    end = n_chars[cut_document]
-    end[follows] = start_char[after[follows]]
-    return CutSpans(
-        first=np.searchsorted(cut_document, np.arange(len(n_chars) + 1)).astype(np.int64),
-        document=cut_document,
-        start_char=start_char[rows.sentence[row[heads]]].astype(np.int64),
-        end_char=end.astype(np.int64),
-        source_document=rows.document[source_row[heads]],
-        source_start_char=start_char[rows.sentence[source_row[heads]]].astype(np.int64),
-        source_end_char=end_char[rows.sentence[source_row[lasts]]].astype(np.int64),
-        n_sentences=(lasts - heads + 1).astype(np.int64),
-    )

@@ -1,7 +1,8 @@
-"""Which document of a cluster stays: an order of all documents, the first of a cluster being the one."""
+"""Which document of several stays: a key for each document, the smallest key first, and reading order among equal keys."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -10,71 +11,109 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.columns.collection import NO_TIME, Documents
+from ibidem.config import Config, DocumentsConfig
+from ibidem.errors import InputError
 
-def keep_order(
-    rule: str,
-    n_chars: NDArray[np.int64],
-    times: NDArray[np.int64],
-    values: pa.LargeStringArray,
-    side: NDArray[np.int8],
-) -> NDArray[np.int64]:
+UNKNOWN = 1 << 60  # the key of a document without a time or a value: it comes last; no time of a year below 38,000 is as large
+ALWAYS_KNOWN = ("first", "longest")  # rules that look at what every document has
+_REFERENCE = -(1 << 62)  # comes first, whatever else the key says
+
+Numbers = NDArray[np.int64]
+
+
+def keep_order(rule: str, n_chars: Numbers, times: Numbers, values: pa.LargeStringArray, side: NDArray[np.int8]) -> Numbers:
     """Return the rank of every document by a rule: first, longest, earliest, FIELD:max or FIELD:min.
 
     `times` are smallest where unknown, `values` are those of the FIELD. Reading order settles ties; documents without a time
-    or a value come last. Documents of the reference come before all others.
+    or a value come last. Documents of the reference, by `side`, come before all others.
     """
-    n = len(n_chars)
-    keys: list[NDArray[Any]] = [np.arange(n)]
+    keys = direct_keys(rule, n_chars, times) if is_direct(rule) else _keys_of_values(rule, values)
+    return ranks(reference_first(keys, side == 1) if len(side) else keys)
+
+
+def containers_first(rank: Numbers, sizes: Numbers, side: NDArray[np.int8]) -> Numbers:
+    """Return a rank by which larger documents come first, those of the reference before all: if one document contains
+    another, the container stays, whatever the rank says.
+    """
+    return _positions(np.lexsort((rank, -sizes, -side) if len(side) else (rank, -sizes)))
+
+
+def ranks(keys: Numbers) -> Numbers:
+    """Return the rank of every document, given the keys of documents in reading order."""
+    return _positions(np.argsort(keys, kind="stable"))
+
+
+def is_direct(rule: str) -> bool:
+    """Tell whether the key of a document follows from the document alone."""
+    return ":" not in rule
+
+
+def direct_keys(rule: str, n_chars: Numbers, times: Numbers) -> Numbers:
+    """Return the keys of documents by a rule that needs no other documents; `times` are smallest where unknown."""
     if rule == "longest":
-        keys.append(-n_chars)
-    elif rule == "earliest":
-        keys += [times, times == np.iinfo(np.int64).min]
-    elif rule != "first":
-        known, numbers = _numbers(values)
-        keys += [-numbers if rule.endswith(":max") else numbers, ~known]
-    return _ranks(keys, side)
+        return -n_chars
+    if rule == "earliest":
+        return np.where(times == NO_TIME, UNKNOWN, np.clip(times, -UNKNOWN, UNKNOWN - 1))
+    return np.zeros(len(n_chars), np.int64)
 
 
-def containers_first(rank: NDArray[np.int64], sizes: NDArray[np.int64], side: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Return a rank by which larger documents come first, those of the reference before all: of a document that stands in
-    another one it is the other that stays, whatever the rank says.
+def value_keys(rule: str, texts: Sequence[str], counts: Numbers) -> Numbers:
+    """Return the key of each different value of a FIELD.
+
+    Values are in the order of numbers, or else of the alphabet; `counts` says how many documents have each one. Where most
+    are numbers, the others count as missing.
     """
-    return _ranks([rank, -sizes], side)
+    numbers = [_number(text) for text in texts]
+    is_known = np.array([number is not None for number in numbers], np.bool_)
+    if 2 * counts[is_known].sum() >= counts.sum():
+        # Places in their order, not the numbers themselves: decimals of any length remain distinct.
+        places = _places([number or Decimal(0) for number in numbers])
+    else:
+        is_known, places = np.ones(len(texts), np.bool_), _places(texts)
+    return np.where(is_known, -places if rule.endswith(":max") else places, UNKNOWN)
 
 
-def _ranks(keys: list[NDArray[Any]], side: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Return the rank of every document by keys, the last one counting first; the reference comes before all others."""
-    order = np.lexsort([*keys, -side] if len(side) else keys)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return rank
+def reference_first(keys: Numbers, is_reference: NDArray[np.bool_]) -> Numbers:
+    """Return keys by which the documents of the reference come before all others."""
+    return np.where(is_reference, keys + _REFERENCE, keys)
 
 
-def _numbers(values: pa.LargeStringArray) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Return which values are there, and numbers in their order; see `value_places`."""
-    known = values.is_valid().to_numpy(zero_copy_only=False)
+def fields_for_keeping(config: Config) -> DocumentsConfig:
+    """Return how documents are read so that the field that decides which one stays is there: as their group, unused else."""
+    field, separator, _ = config.clusters.keep.rpartition(":")
+    return dataclasses.replace(config.documents, group_field=field) if separator else config.documents
+
+
+def check_keeping(documents: Documents, config: Config) -> None:
+    """Raise InputError where no document has the field or the time that decides which one stays."""
+    rule = config.clusters.keep
+    is_known = documents.times != NO_TIME if is_direct(rule) else np.asarray(documents.groups.is_valid())
+    check_known(rule, int(np.count_nonzero(is_known)))
+
+
+def check_known(rule: str, n_known: int) -> None:
+    """The same, given how many documents have what the rule looks at: a time, or a value of the FIELD."""
+    if n_known or rule in ALWAYS_KNOWN:
+        return
+    field, separator, _ = rule.rpartition(":")
+    if separator:
+        raise InputError(f"no record has a field '{field}' with a value", "Check --keep.")
+    raise InputError("no record has a time, so none is the earliest", "Check --time-field, or choose another --keep.")
+
+
+def _keys_of_values(rule: str, values: pa.LargeStringArray) -> Numbers:
     different = values.dictionary_encode()
-    codes = different.indices.fill_null(0).to_numpy(zero_copy_only=False)
     texts = different.dictionary.to_pylist()
-    counts = np.bincount(codes[known], minlength=len(texts))
-    is_known, places = value_places(texts, counts)
-    if len(texts):
-        known = known & is_known[codes]
-    # Those that are not there are all alike: reading order settles their ties.
-    return known, np.where(known, places[codes], 0) if len(texts) else np.zeros(len(values), np.int64)
+    codes: NDArray[np.int32] = different.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    keys = value_keys(rule, texts, np.bincount(codes, minlength=len(texts))[: len(texts)])
+    return np.append(keys, UNKNOWN)[codes]
 
 
-def value_places(texts: Sequence[str], counts: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return which of different values count, and their places in order: as numbers, or else in the alphabet.
-
-    `counts` says how often each one stands there. Where most are numbers the others count as missing.
-    """
-    own = [_number(text) for text in texts]
-    is_number = np.array([number is not None for number in own], np.bool_)
-    if 2 * counts[is_number].sum() >= counts.sum():
-        # Places in their order, not the numbers: decimals of any length are told apart.
-        return is_number, _places([Decimal(0) if number is None else number for number in own])
-    return np.ones(len(texts), np.bool_), _places(texts)
+def _positions(order: Numbers) -> Numbers:
+    positions = np.empty(len(order), np.int64)
+    positions[order] = np.arange(len(order))
+    return positions
 
 
 def _number(text: str) -> Decimal | None:
@@ -85,6 +124,6 @@ def _number(text: str) -> Decimal | None:
     return None if number.is_nan() else number
 
 
-def _places(values: Sequence[Any]) -> NDArray[np.int64]:
+def _places(values: Sequence[Any]) -> Numbers:
     place = {value: number for number, value in enumerate(sorted(set(values)))}
     return np.array([place[value] for value in values], np.int64)

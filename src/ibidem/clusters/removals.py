@@ -1,28 +1,42 @@
-"""What goes out of a collection, and why: each removed thing with what it matched, and where."""
+"""What is removed from a collection, and why: each removed stretch of text with what it matched, and where."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters import CutSpans
+from ibidem.clusters.cuts import Cuts
 from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.components import number_clusters
-from ibidem.columns.parted_tables import CHECK_NAMES
+from ibidem.columns.distinct import find, firsts
+from ibidem.columns.parted_tables import CHECK_NAMES, table_of
+from ibidem.columns.rows import Rows
 from ibidem.model import REMOVED
 from ibidem.resemblance import Duplicates
 
 Numbers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+
+# A row of `removed.jsonl`, with the number of its document and the checks of its text.
+GONE = pa.schema([("document", pa.int64()), *REMOVED, *((name, pa.uint64()) for name in CHECK_NAMES)])
+# What is removed of texts, as it travels between partitions: columns of `Removals`.
+_NUMBERS = ("document", "start", "end", "matched", "matched_start", "matched_end", "n_sentences")
+SPANS = pa.schema([*((name, pa.int64()) for name in _NUMBERS), ("is_dropped", pa.bool_())])
+_KINDS = pa.array(["passage", "document"])
 
 
 @dataclass(frozen=True)
 class Removals:
-    """Stretches of documents that go, in reading order, one entry each; `is_dropped` says by document that all of it goes.
+    """Stretches of documents that are removed, one entry each, in reading order; those of one document do not overlap.
 
-    `matched` is the document that holds the same, and keeps it. `similarity` is not a number where it was not measured.
+    `start` to `end` is what to take out of the text: sentences, and the space after them. `matched` is the document that has
+    the same text and keeps it; its place is given without the space after it. `n_sentences` counts the sentences that match,
+    0 for whole documents. `is_dropped` says that nothing of the document remains. `similarity` is not a number where it was
+    not measured. Of whole documents, `cluster` is the cluster of every document, -1 for none.
     """
 
     document: Numbers
@@ -32,83 +46,108 @@ class Removals:
     matched_start: Numbers
     matched_end: Numbers
     n_sentences: Numbers
+    is_dropped: Truths
     similarity: NDArray[np.float64]
-    is_dropped: NDArray[np.bool_]
-    cluster: Numbers | None
+    cluster: Numbers | None = None
+
+    @classmethod
+    def of_documents(
+        cls,
+        document: Numbers,
+        n_chars: Numbers,
+        kept: Numbers,
+        kept_chars: Numbers,
+        similarity: NDArray[np.float64],
+        cluster: Numbers | None = None,
+    ) -> Removals:
+        """Return whole documents, each beside the one that is kept for it."""
+        nothing, is_dropped = np.zeros(len(document), np.int64), np.ones(len(document), np.bool_)
+        return cls(document, nothing, n_chars, kept, nothing, kept_chars, nothing, is_dropped, similarity, cluster)
+
+    @classmethod
+    def of_spans(cls, spans: pa.Table) -> Removals:
+        """Return stretches of texts, given as rows of `SPANS`."""
+        columns = {name: spans[name].to_numpy() for name in SPANS.names}
+        return cls(**columns, similarity=np.full(spans.num_rows, np.nan))
+
+    def spans(self) -> pa.Table:
+        """Return the same as rows of `SPANS`."""
+        return table_of([getattr(self, name) for name in SPANS.names], SPANS)
 
     def __len__(self) -> int:
         return len(self.document)
 
     @property
     def n_chars(self) -> int:
-        """Characters that go."""
+        """How many characters are removed."""
         return int((self.end - self.start).sum())
 
-    def table(self, documents: Documents, first: int = 0, count: int | None = None) -> pa.Table:
-        """Return rows of `removed.jsonl`: all, or `count` of them from `first` on."""
-        part = slice(first, None if count is None else first + count)
-        document = self.document[part]
-        n_sentences, similarity = self.n_sentences[part], self.similarity[part]
+    @property
+    def dropped(self) -> Numbers:
+        """The documents of which nothing remains."""
+        return np.unique(self.document[self.is_dropped])
+
+    def removed(self, own: pa.Table, matched: pa.Table) -> pa.Table:
+        """Return rows of `removed.jsonl`, given the id, source and position of both documents, a row for each entry."""
         columns = [
-            documents.ids.take(pa.array(document)),
-            documents.sources.take(pa.array(document)).cast(pa.string()),
-            pa.array(documents.positions[document]),
-            pa.array(np.where(self.is_dropped[document], "document", "passage").tolist(), pa.string()),
-            pa.array(self.start[part]),
-            pa.array(self.end[part]),
-            pa.array(n_sentences, mask=n_sentences == 0),
-            documents.ids.take(pa.array(self.matched[part])),
-            documents.sources.take(pa.array(self.matched[part])).cast(pa.string()),
-            pa.array(documents.positions[self.matched[part]]),
-            pa.array(self.matched_start[part]),
-            pa.array(self.matched_end[part]),
-            pa.array(similarity, mask=np.isnan(similarity)),
-        ]
-        return pa.Table.from_arrays(columns, schema=REMOVED)
+            own["id"], own["source"], own["position"], _KINDS.take(pa.array(self.is_dropped.astype(np.int8))),
+            self.start, self.end, pa.array(self.n_sentences, mask=self.n_sentences == 0),
+            matched["id"], matched["source"], matched["position"], self.matched_start, self.matched_end,
+            pa.array(self.similarity, mask=np.isnan(self.similarity)),
+        ]  # fmt: skip
+        return table_of(columns, REMOVED)
+
+    def gone(self, own: pa.Table, matched: pa.Table) -> pa.Table:
+        """Return the same as rows of `GONE`; `own` has the checks of the texts as well."""
+        return table_of([self.document, *self.removed(own, matched).columns, *(own[name] for name in CHECK_NAMES)], GONE)
+
+    def table(self, documents: Documents) -> pa.Table:
+        """Return all rows of `removed.jsonl`, given the documents of the run."""
+        return self.removed(_names(documents, self.document), _names(documents, self.matched))
 
     def rows(self, documents: Documents, first: int = 0, count: int | None = None) -> pa.Table:
-        """Return rows of `removed.jsonl`, each with the number of its document and the checks of its text."""
-        table = self.table(documents, first, count)
-        number = self.document[first : first + table.num_rows]
-        return _with_checks(table.add_column(0, "document", pa.array(number)), documents, number)
+        """Return rows of `GONE`, given the documents of the run: all, or `count` of them from `first` on."""
+        part = slice(first, None if count is None else first + count)
+        some = Removals(*(getattr(self, field.name)[part] for field in fields(self) if field.name != "cluster"))
+        return some.gone(_with_checks(_names(documents, some.document), documents), _names(documents, some.matched))
 
     def members(self, documents: Documents) -> Numbers | None:
         """Return the documents of the inputs that are in a cluster, also those that stay; None if there are no clusters."""
         return None if self.cluster is None else np.flatnonzero(self.cluster[: documents.n_input] >= 0)
 
     def member_rows(self, documents: Documents, members: Numbers) -> pa.Table:
-        """Return a row for each of some members of clusters: where it stands, its cluster, and who is kept for it."""
+        """Return a row for each of some members of clusters: where it comes from, its cluster, and who is kept for it."""
         assert self.cluster is not None
-        kept = members.copy()
-        place = np.searchsorted(self.document, members)
-        is_gone = self.is_dropped[members]
-        kept[is_gone] = self.matched[place[is_gone]]
-        table = pa.table(
-            {
-                "document": members,
-                "source": documents.sources.take(pa.array(members)).cast(pa.string()),
-                "position": documents.positions[members],
-                "cluster": self.cluster[members],
-                "kept_document": kept,
-                "kept_id": documents.ids.take(pa.array(kept)),
-            }
-        )
-        return _with_checks(table, documents, members)
+        at, is_gone = find(members, self.document)
+        kept = np.where(is_gone, self.matched[at] if len(self) else members, members)
+        decided = {"cluster": self.cluster[members], "kept_document": kept, "kept_id": _names(documents, kept)["id"]}
+        table = _with_checks(_names(documents, members), documents)
+        for name, column in decided.items():
+            table = table.append_column(name, column if isinstance(column, pa.ChunkedArray) else pa.array(column))
+        return table
 
 
-def _with_checks(table: pa.Table, documents: Documents, numbers: Numbers) -> pa.Table:
-    """Return a table with the checks of the texts of the documents that its rows are about; rows of one are neighbours."""
+def _names(documents: Documents, numbers: Numbers) -> pa.Table:
+    """Return what is said of some documents, a row for each: number, id, source and position."""
+    chosen = pa.array(numbers)
+    columns = {"document": chosen, "id": documents.ids.take(chosen), "source": documents.sources.take(chosen).cast(pa.string())}
+    return pa.table(columns | {"position": documents.positions[numbers]})
+
+
+def _with_checks(named: pa.Table, documents: Documents) -> pa.Table:
+    """Return the same with the checks of the documents' texts; rows of one document are neighbours."""
+    numbers = named["document"].to_numpy()
     is_first = np.diff(numbers, prepend=-1) != 0
     _, checks = documents.text_checks(numbers[is_first])
     of_row = checks[np.cumsum(is_first) - 1]
     for column, name in enumerate(CHECK_NAMES):
-        table = table.append_column(name, pa.array(np.ascontiguousarray(of_row[:, column])))
-    return table
+        named = named.append_column(name, pa.array(np.ascontiguousarray(of_row[:, column])))
+    return named
 
 
 @dataclass(frozen=True)
 class Clustered:
-    """Duplicates among the documents that stand for identical ones; by document who does, and who stays."""
+    """Duplicates among the documents that represent identical ones; by document which one does, and which one stays."""
 
     duplicates: Duplicates
     representative: NDArray[np.int32]
@@ -122,20 +161,15 @@ def duplicate_removals(documents: Documents, clustered: Clustered) -> Removals:
     gone = np.flatnonzero((canonical != np.arange(n)) & (np.arange(n) < documents.n_input))
     kept = canonical[gone].astype(np.int64)
     similarity = similarity_to_kept(gone, kept, clustered.representative, clustered.duplicates)
-    nothing = np.zeros(len(gone), np.int64)
-    is_dropped = np.zeros(n, np.bool_)
-    is_dropped[gone] = True
     n_chars = documents.n_chars
-    return Removals(
-        gone, nothing, n_chars[gone], kept, nothing, n_chars[kept], nothing, similarity, is_dropped, number_clusters(canonical)
-    )
+    return Removals.of_documents(gone, n_chars[gone], kept, n_chars[kept], similarity, number_clusters(canonical))
 
 
 def similarity_to_kept(
     gone: Numbers, kept: Numbers, representative: NDArray[np.int32], found: Duplicates
 ) -> NDArray[np.float64]:
     """Return how alike documents are to those that stay for them; not a number where the two were not compared."""
-    # It is known of the documents that stand for identical ones.
+    # It is known of the documents that represent identical ones.
     a, b = representative[gone].astype(np.int64), representative[kept].astype(np.int64)
     similarity = np.full(len(gone), np.nan)
     similarity[a == b] = 1.0
@@ -148,22 +182,65 @@ def similarity_to_kept(
     return similarity
 
 
-def passage_removals(collection: Collection, spans: CutSpans) -> Removals:
-    """Return the passages that go; a document of which nothing but space is left goes as a whole."""
-    cut_chars = np.bincount(spans.document, spans.end_char - spans.start_char, minlength=collection.n_documents)
-    # Spans reach up to the next sentence, so all that can be left is the space before the first one.
-    first = np.minimum(collection.document_first[:-1], max(len(collection.start_char) - 1, 0))
-    leading = collection.start_char[first] if len(collection.start_char) else np.zeros(collection.n_documents)
-    is_dropped = (cut_chars > 0) & (cut_chars == collection.n_chars - leading)
+def cut_spans(collection: Collection, rows: Rows, cuts: Cuts) -> Removals:
+    """Return the text that is removed for rows that go. A document of which nothing but space is left goes as a whole.
+
+    Sentences without a row stay: as far as is known, they occur nowhere else.
+    """
+    row, source_row = cuts.row.astype(np.int64), cuts.source_row.astype(np.int64)
+    document, sentence = rows.document[row].astype(np.int64), rows.sentence[row]
+    matched, matched_sentence = rows.document[source_row], rows.sentence[source_row]
+    heads, lasts = passages_of_rows(document, sentence, matched, source_row)
+    start, end = collection.start_char[sentence[heads]].astype(np.int64), ends_with_space(collection, sentence[lasts])
+    document = document[heads]
     return Removals(
-        spans.document.astype(np.int64),
-        spans.start_char,
-        spans.end_char,
-        spans.source_document.astype(np.int64),
-        spans.source_start_char,
-        spans.source_end_char,
-        spans.n_sentences,
-        np.full(len(spans), np.nan),
-        is_dropped,
-        None,
+        document,
+        start,
+        end,
+        matched[heads].astype(np.int64),
+        collection.start_char[matched_sentence[heads]].astype(np.int64),
+        collection.end_char[matched_sentence[lasts]].astype(np.int64),
+        lasts - heads + 1,
+        is_all_cut(document, start, end, text_chars(collection, document)),
+        np.full(len(heads), np.nan),
     )
+
+
+def passages_of_rows(
+    document: NDArray[Any], sentence: NDArray[Any], matched: NDArray[Any], matched_row: Numbers
+) -> tuple[Numbers, Numbers]:
+    """Return the first and the last row of each passage that goes, given rows that go, in order, and what each matches.
+
+    Neighbouring sentences whose sources are neighbouring rows of one document are one passage.
+    """
+    apart = np.ones(len(sentence) + 1, np.bool_)
+    apart[1:-1] = (np.diff(sentence) != 1) | (np.diff(matched_row) != 1)
+    apart[1:-1] |= (np.diff(document) != 0) | (np.diff(matched) != 0)
+    bounds = np.flatnonzero(apart)
+    return bounds[:-1], bounds[1:] - 1
+
+
+def ends_with_space(collection: Collection, sentence: NDArray[Any]) -> Numbers:
+    """Return where sentences end with the space after them: where the next one of the document starts, or with the text."""
+    document = collection.document[sentence]
+    after = sentence.astype(np.int64) + 1
+    follows = after < collection.document_first[document + 1]
+    ends: Numbers = collection.n_chars[document]
+    ends[follows] = collection.start_char[after[follows]]
+    return ends
+
+
+def text_chars(collection: Collection, document: NDArray[Any]) -> Numbers:
+    """Return the characters of documents without the space before their first sentence; each has one."""
+    chars: Numbers = collection.n_chars[document] - collection.start_char[collection.document_first[document]]
+    return chars
+
+
+def is_all_cut(document: Numbers, start: Numbers, end: Numbers, n_chars: Numbers) -> Truths:
+    """Tell for each stretch whether those of its document together are all `n_chars` of it. Stretches are in order."""
+    if len(document) == 0:
+        return np.empty(0, np.bool_)
+    heads = firsts(document)
+    counts = np.diff(np.append(heads, len(document)))
+    is_all: Truths = np.repeat(np.add.reduceat(end - start, heads), counts) == n_chars
+    return is_all

@@ -8,25 +8,29 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters import cluster_found, containers_first, expand, keep_order
+from ibidem.clusters import check_keeping, cluster_found, containers_first, expand, keep_order
+from ibidem.clusters.document_table import documents_table
 from ibidem.clusters.exchange.clusters import cluster_documents
 from ibidem.clusters.exchange.cuts import cuts_flow
-from ibidem.clusters.exchange.document_table import number_components, sum_up
-from ibidem.clusters.exchange.keep_rules import is_direct, rank_keys
+from ibidem.clusters.exchange.document_table import sum_up
+from ibidem.clusters.exchange.keep_rules import rank_keys
 from ibidem.clusters.exchange.removals import removed_documents, removed_passages
 from ibidem.clusters.exchange.tables import name_tables
-from ibidem.clusters.removals import Clustered, Removals, duplicate_removals, passage_removals
+from ibidem.clusters.keep_rules import check_known, is_direct
+from ibidem.clusters.removals import Clustered, Removals, cut_spans, duplicate_removals
 from ibidem.clusters.tables import clusters_table, duplicates_table
 from ibidem.columns.collection import Collection, Documents
+from ibidem.columns.components_exchange import number_components
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
+from ibidem.execution.checks import check_documents, check_sides
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts, Sent, route_by_hash
 from ibidem.execution.progress import Progress
-from ibidem.matches.core import Classed, classify_collection, sentences_to_cut, spans_of
+from ibidem.execution.unique_ids import check_ids
+from ibidem.matches.core import Classed, classify_collection, sentences_to_cut
 from ibidem.passages import Repeat
 from ibidem.passages.stage import FoundPassages
-from ibidem.passages.tables import documents_table
 from ibidem.resemblance.exchange.shingles import KEYED
 from ibidem.resemblance.stage import FoundDuplicates
 from ibidem.sentences.equal_digests import are_equal, settle_sentences
@@ -52,14 +56,32 @@ def document_table(
     return Parts(tables={"documents": sum_up(flow, sentences.table("documents"), coverage, clustered, flow.layout)})
 
 
+def check_shingled(
+    flow: AnyFlow, shingled: Parts[ShingledDocuments], config: Config, progress: Progress, unique_ids: bool
+) -> None:
+    """Raise where a side has no documents, ids repeat that must not, or no document has what decides which one stays."""
+    if isinstance(flow, InMemory):
+        check_documents(shingled.look(), flow.has_reference, unique_ids)
+        return
+    table = flow.collect(shingled.take_table("counts"))
+    counts = {name: int(table[name].to_numpy().sum()) for name in table.column_names}
+    check_sides(counts["n_documents"] - counts["n_reference"], counts["n_reference"], flow.layout.has_reference)
+    if is_direct(config.clusters.keep):
+        check_known(config.clusters.keep, counts["n_known"])
+    if unique_ids:
+        check_ids(flow, shingled.take_table("ids"))
+    progress.count(documents=counts["n_documents"], shingles=counts["n_shingles"])
+
+
 def rank_documents(flow: AnyFlow, documents: Parts[Collection] | Parts[ShingledDocuments], config: Config) -> Ranks:
     """Return the order in which documents stay: of a cluster the first one, of a passage the first place."""
     rule = config.clusters.keep
     if isinstance(flow, InMemory):
         known: Documents = documents.look()
+        check_keeping(known, config)
         return Parts(keep_order(rule, known.n_chars, known.times, known.groups, known.side))
     if "keyed" not in documents.tables:
-        return Parts(tables={"ranks": rank_keys(flow, "keep", documents.take_table("documents"), flow.layout, rule)})
+        return Parts(tables={"ranks": rank_keys(flow, "keep", documents.table("documents"), flow.layout, rule)})
     keyed = documents.take_table("keyed")
     if not is_direct(rule):
         keyed = _put_in_keys(flow, keyed, rank_keys(flow, "keep", documents.take_table("valued"), flow.layout, rule))
@@ -130,6 +152,7 @@ def remove_passages(
 ) -> Parts[Removals]:
     """Decide which passages, or single sentences, are removed: those that also appear in a place that stays."""
     if not isinstance(flow, InMemory):
+        del sentences.tables["documents"]  # those with classes remain
         spans = cuts_flow(flow, classed.take_table("documents"), ranks.take_table("ranks"), flow.layout, config)
         return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
     collection, (rows, cells), run_tasks = sentences.look(), classed.take(), flow.run_tasks
@@ -140,4 +163,4 @@ def remove_passages(
         sentences.value = collection = settle_sentences(collection, run_tasks)
         rows, cells = classify_collection(collection, config, run_tasks, progress)
         cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
-    return Parts(passage_removals(collection, spans_of(collection, rows, cuts)))
+    return Parts(cut_spans(collection, rows, cuts))

@@ -67,8 +67,7 @@ class Documents:
     @cached_property
     def times(self) -> NDArray[np.int64]:
         """Microseconds since 1970 by document; the smallest number where there is no time."""
-        column = _joined([batch.column("time") for batch in self.batches], pa.timestamp("us", tz="UTC"))
-        return column.cast(pa.int64()).fill_null(NO_TIME).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        return times_of(_joined([batch.column("time") for batch in self.batches], pa.timestamp("us", tz="UTC")))
 
     @cached_property
     def groups(self) -> pa.LargeStringArray:
@@ -222,6 +221,11 @@ def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDAr
     _, offsets, data = texts.buffers()
     rows = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     return np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8), rows
+
+
+def times_of(column: pa.ChunkedArray | pa.Array) -> NDArray[np.int64]:
+    """Return times as microseconds since 1970, the smallest number where there is none."""
+    return np.asarray(column.cast(pa.int64()).fill_null(NO_TIME))
 
 
 def _joined(columns: Sequence[pa.Array], kind: pa.DataType) -> pa.Array:

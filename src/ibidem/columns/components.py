@@ -1,4 +1,4 @@
-"""Connected components: documents that hang together through pairs."""
+"""Connected components: documents that hang together through pairs, and the numbers of clusters."""
 
 from __future__ import annotations
 
@@ -18,8 +18,21 @@ def connected(a: NDArray[np.int32], b: NDArray[np.int32], n_documents: int) -> N
 
 def number_clusters(canonical: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the number of every document's cluster, in reading order of their first members; -1 for a document alone."""
-    values, first_member, of_document, sizes = np.unique(canonical, return_index=True, return_inverse=True, return_counts=True)
-    number = np.full(len(values), -1, np.int64)
-    several = np.flatnonzero(sizes > 1)
-    number[several[np.argsort(first_member[several], kind="stable")]] = np.arange(len(several))
-    return number[of_document]
+    members, first = clustered(canonical)
+    number = np.full(len(canonical), -1, np.int64)
+    number[members] = numbers_by_first(first)
+    return number
+
+
+def clustered(canonical: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the documents that are in clusters of two and more, and the first document of each one's cluster."""
+    n = len(canonical)
+    members = np.flatnonzero(np.bincount(canonical, minlength=n)[canonical] > 1)
+    first = np.empty(n, np.int64)
+    first[canonical[::-1]] = np.arange(n)[::-1]  # the last one written is the first in order
+    return members, first[canonical[members]]
+
+
+def numbers_by_first(first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of clusters that are in the order of their first members, given the first one by member."""
+    return np.unique(first, return_inverse=True)[1]

@@ -22,12 +22,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.columns.components import numbers_by_first
 from ibidem.columns.hashes import FACTOR, SEED, mix
 from ibidem.columns.kernels import union_find as kernels
+from ibidem.columns.ragged import starts_of
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
+from ibidem.execution.layout import Layout
 
 EDGES = pa.schema([("a", pa.uint64()), ("b", pa.uint64())])
 ROOTS = pa.schema([("node", pa.uint64()), ("root", pa.uint64())])
+# Documents in components, with the smallest document and the number of each.
+CLUSTERED = pa.schema([("document", pa.int64()), ("root", pa.int64()), ("cluster", pa.int64())])
+# How many clusters have their first member in a partition.
+COUNTED = pa.schema([("partition", pa.int64()), ("n_clusters", pa.int64())])
 
 _LINKS = pa.schema([("label", pa.uint64()), ("smaller", pa.uint64())])
 # Where does the node of this label lead to? `least` is the smallest node that leads there from the partition that asks.
@@ -93,6 +100,36 @@ def connect(flow: Flow, name: str, edges: PartedTable | Sequence[PartedTable]) -
             next_close = number + 6  # it takes some rounds until all nodes know
     final = {"links": state["links"], "answers": state["answers"]}
     return flow.reduce(f"{name}-roots", final, partial(_name_roots, n_partitions), {"roots": ROOTS})["roots"]
+
+
+def number_components(flow: Flow, name: str, edges: Sequence[PartedTable], layout: Layout) -> PartedTable:
+    """Return the number of every connected document's component, in reading order of their first members; at home."""
+    roots = connect(flow, f"{name}-components", edges)
+
+    def go_home(tables: Iterator[pa.Table]) -> Iterator[Sent]:
+        for table in tables:
+            yield Sent("roots", table, layout.home(table["root"].to_numpy().astype(np.int64)))
+
+    def tally(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        yield Sent("counted", pa.table([[partition], [len(np.unique(_numbers(tables["roots"], "root")))]], schema=COUNTED), 0)
+
+    members = flow.map(f"{name}-members", roots, go_home, {"roots": ROOTS})["roots"]
+    counted = flow.reduce(f"{name}-counted", {"roots": members}, tally, {"counted": COUNTED})["counted"]
+    before = numbers_before(flow.collect(counted), layout)
+
+    def number(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        document, root = (_numbers(tables["roots"], name).astype(np.int64) for name in ROOTS.names)
+        table = pa.table([document, root, before[partition] + numbers_by_first(root)], schema=CLUSTERED)
+        yield Sent("clustered", table, layout.home(document))
+
+    return flow.reduce(f"{name}-numbers", {"roots": members}, number, {"clustered": CLUSTERED})["clustered"]
+
+
+def numbers_before(counted: pa.Table, layout: Layout) -> NDArray[np.int64]:
+    """Return the first number of the clusters of each partition, given how many there are: rows of `COUNTED`."""
+    n_clusters = np.zeros(layout.n_partitions, np.int64)
+    np.add.at(n_clusters, counted["partition"].to_numpy(), counted["n_clusters"].to_numpy())
+    return starts_of(n_clusters)[:-1]
 
 
 def home_of_nodes(nodes: NDArray[np.uint64], n_partitions: int) -> NDArray[np.int64]:

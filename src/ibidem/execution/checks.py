@@ -1,73 +1,93 @@
-"""What is wrong with a collection as a whole, said before the work begins."""
+"""What is wrong with a collection as a whole, said before the work begins.
+
+The checks are rules on counts. Whoever has the documents counts them: in memory they are at hand, over many partitions every
+partition sends what it counted.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.collection import NO_TIME, Documents
-from ibidem.config import Config, DocumentsConfig
+from ibidem.columns.collection import NO_TIME, Collection, Documents
+from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError, NoDocumentsError, UsageError
-from ibidem.execution.unique_ids import find_repeated_id
+from ibidem.execution.flow import AnyFlow, InMemory, Parts
+from ibidem.execution.layout import Layout
+from ibidem.execution.progress import Progress
+from ibidem.execution.unique_ids import check_ids, check_unique_ids
 from ibidem.formats import resolve_inputs
 from ibidem.formats.inputs import FileSource
 from ibidem.formats.skipped_records import SkippedRecords
 from ibidem.model import Skipped
 
 
-def check_documents(collection: Documents, has_reference: bool, unique_ids: bool = True) -> None:
-    """Raise where a side has no documents, or, with `unique_ids`, two of one id."""
-    sides = {"the inputs": (0, collection.n_input), "the reference": (collection.n_input, collection.n_documents)}
-    for name, (begin, end) in sides.items():
-        if begin == end and (has_reference or name == "the inputs"):
-            raise NoDocumentsError(f"{name} hold{'s' * (name != 'the inputs')} no documents")
-        if unique_ids:
-            find_repeated_id(
-                [b for b, first in zip(collection.batches, collection.batch_first, strict=False) if begin <= first < end]
-            )
+def check_sides(n_input: int, n_reference: int, has_reference: bool) -> None:
+    """Raise NoDocumentsError where a side has no documents; the run adds what it skipped."""
+    if n_input == 0:
+        raise NoDocumentsError("the inputs hold no documents")
+    if has_reference and n_reference == 0:
+        raise NoDocumentsError("the reference holds no documents")
 
 
-def check_fields(collection: Documents, config: DocumentsConfig) -> None:
-    """Raise where the user named a field for times or groups, and no record has anything in it."""
-    check_known_fields(bool((collection.times != NO_TIME).any()), bool((collection.group_numbers >= 0).any()), config)
-
-
-def check_known_fields(has_times: bool, has_groups: bool, config: DocumentsConfig) -> None:
-    """The same, given whether any record has a time and any has a group."""
+def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> None:
+    """Raise InputError where the user named a field for times or groups, and no record has anything in it."""
     usual = DocumentsConfig()
-    for setting, is_there in {"time_field": has_times, "group_field": has_groups}.items():
+    for setting, n_known in {"time_field": n_times, "group_field": n_groups}.items():
         name = getattr(config, setting)
-        if name != getattr(usual, setting) and not is_there:
+        if name != getattr(usual, setting) and n_known == 0:
             what = "a time in a form that is known" if setting == "time_field" else "a value"
             raise InputError(f"no record has a field '{name}' with {what}", f"Check --{setting.replace('_', '-')}.")
 
 
-def fields_for_keeping(config: Config) -> DocumentsConfig:
-    """Return how documents are read so that the field that decides which one stays is there: as their group, unused else."""
-    field, separator, _ = config.clusters.keep.rpartition(":")
-    return dataclasses.replace(config.documents, group_field=field) if separator else config.documents
+def check_sentences(
+    flow: AnyFlow,
+    sentences: Parts[Collection],
+    progress: Progress,
+    fields: DocumentsConfig | None = None,
+    unique_ids: bool = True,
+) -> None:
+    """Raise where a side has no documents, ids repeat that must not, or no record has a field that the user named."""
+    if isinstance(flow, InMemory):
+        check_documents(sentences.look(), flow.has_reference, unique_ids)
+        if fields is not None:
+            check_fields(sentences.look(), fields)
+        return
+    check_counts(flow.collect(sentences.take_table("counts")), flow.layout, progress, fields)
+    if unique_ids:
+        check_ids(flow, sentences.take_table("ids"))
 
 
-def check_keeping(documents: Documents, config: Config) -> None:
-    """Raise where the field or the times that decide which document stays are nowhere."""
-    rule = config.clusters.keep
-    if ":" in rule and documents.groups.null_count == len(documents.groups):
-        raise nothing_to_keep_by(rule)
-    if rule == "earliest" and (documents.times == NO_TIME).all():
-        raise nothing_to_keep_by(rule)
+def check_documents(collection: Documents, has_reference: bool, unique_ids: bool = True) -> None:
+    """Raise where a side has no documents, or, with `unique_ids`, two documents of a side have the same id."""
+    n_input, n_documents = collection.n_input, collection.n_documents
+    check_sides(n_input, n_documents - n_input, has_reference)
+    if unique_ids:
+        n_batches = int(np.searchsorted(collection.batch_first[:-1], n_input))
+        for side in (collection.batches[:n_batches], collection.batches[n_batches:]):
+            check_unique_ids(side)
 
 
-def nothing_to_keep_by(rule: str) -> InputError:
-    """Return what is said where no record has what the rule looks at."""
-    field, separator, _ = rule.rpartition(":")
-    if separator:
-        return InputError(f"no record has a field '{field}' with a value", "Check --keep.")
-    return InputError("no record has a time, so none is the earliest", "Check --time-field, or choose another --keep.")
+def check_fields(collection: Documents, config: DocumentsConfig) -> None:
+    """Raise where the user named a field for times or groups, and no document has anything in it."""
+    n_groups = len(collection.groups) - collection.groups.null_count
+    check_known_fields(int(np.count_nonzero(collection.times != NO_TIME)), n_groups, config)
+
+
+def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: DocumentsConfig | None = None) -> None:
+    """Raise for the counts of all partitions what `check_documents` and, with `fields`, `check_fields` raise; keep the counts
+    of documents and sentences.
+    """
+    n_documents, n_reference, n_sentences, n_times, n_groups = (int(column.to_numpy().sum()) for column in counts.columns)
+    check_sides(n_documents - n_reference, n_reference, layout.has_reference)
+    progress.add_documents(n_documents, n_sentences)
+    if fields is not None:
+        check_known_fields(n_times, n_groups, fields)
 
 
 def check_reference(inputs: Any, against: Any) -> None:

@@ -3,27 +3,52 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ibidem.errors import RepeatedIdError
+from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.formats.inputs import CSV, JSONL, TSV, format_of
 
+_MOST_NAMED = 1000  # documents of repeated ids that a partition reports
 
-def find_repeated_id(batches: Sequence[pa.RecordBatch]) -> None:
-    """Raise RepeatedIdError if two documents of these batches carry the same id, naming the first that repeats."""
+
+def check_unique_ids(batches: Sequence[pa.RecordBatch]) -> None:
+    """Raise RepeatedIdError if two documents of these batches have the same id, naming the first that repeats."""
     doc_ids = pa.chunked_array([batch.column("id") for batch in batches], pa.large_string())
     if pc.count_distinct(doc_ids).as_py() == len(doc_ids):
         return
     table = pa.Table.from_batches([batch.select(["id", "source", "position"]) for batch in batches])
-    counts = pc.value_counts(doc_ids)
-    repeated = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
-    raise repeated_id_error(table.filter(pc.is_in(doc_ids, repeated)))
+    codes = doc_ids.combine_chunks().dictionary_encode().indices.to_numpy()
+    raise _repeated_id_error(table.take(pa.array(_repeated(codes))))
 
 
-def repeated_id_error(documents: pa.Table) -> RepeatedIdError:
+def check_ids(flow: Flow, ids: PartedTable) -> None:
+    """Raise the same for documents in partitions; `ids` of one side that are equal have one `key` and are in one partition."""
+
+    def find_repeated(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        order = np.argsort(tables["ids"]["document"].to_numpy(), kind="stable")
+        repeated = order[_repeated(tables["ids"]["key"].to_numpy()[order])]
+        yield Sent("repeated", tables["ids"].take(pa.array(repeated[:_MOST_NAMED])), 0)
+
+    found = flow.collect(flow.reduce("ids", {"ids": ids}, find_repeated, {"repeated": ids.schema})["repeated"])
+    if found.num_rows:
+        raise _repeated_id_error(found.sort_by("document"))
+
+
+def _repeated(keys: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where keys are that occur twice or more: the key that is seen first comes first, with all its places."""
+    _, first, which, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    repeated = np.flatnonzero(counts[which] > 1)
+    return repeated[np.argsort(first[which[repeated]], kind="stable")]
+
+
+def _repeated_id_error(documents: pa.Table) -> RepeatedIdError:
     """Return the error for documents (id, source, position; in reading order) whose ids all stand twice or more."""
     doc_ids = documents["id"].unique()  # in the order in which they are first seen
     first, second = documents.filter(pc.equal(documents["id"], doc_ids[0])).slice(0, 2).to_pylist()

@@ -20,7 +20,7 @@ from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.execution.threads import Threads
-from ibidem.execution.unique_ids import find_repeated_id
+from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import read_batches
 from ibidem.formats.skipped_records import SkippedRecords
 from ibidem.index.answers import QueryResult, answer
@@ -138,7 +138,7 @@ class Index:
         collection = _gather(batches, config, run_tasks)
         if collection.n_documents == 0:
             raise NoDocumentsError("there are no documents to look up", skipped.explain())
-        find_repeated_id(batches)
+        check_unique_ids(batches)
         snapshot, known = self._now(_ids(batches))
         parts = [(part.segment, part.kept) for part in snapshot.parts]
         arrivals = Arrivals(collection, run_tasks)

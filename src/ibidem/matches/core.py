@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.clusters import Cuts, CutSpans, cut_spans, find_cuts
+from ibidem.clusters import Cuts, find_cuts
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Rows, rows_of
 from ibidem.config import Config, passage_limits
@@ -67,8 +67,3 @@ def sentences_to_cut(
         is_reference=collection.side.astype(np.bool_),
         run_tasks=run_tasks,
     )
-
-
-def spans_of(collection: Collection, rows: Rows, cuts: Cuts) -> CutSpans:
-    """Return what to take out of the texts of a collection."""
-    return cut_spans(cuts, rows, collection.document, collection.start_char, collection.end_char, collection.n_chars)

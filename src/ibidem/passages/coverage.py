@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.clusters import MIN_COVERAGE
 from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.rows import Rows
@@ -20,6 +19,8 @@ from ibidem.passages.kernels import coverage as kernels
 
 Numbers = NDArray[np.int64]
 Edges = tuple[NDArray[np.int32], NDArray[np.int32]]
+
+MIN_COVERAGE = 0.8  # of both documents, for two to be copies of one another as wholes
 
 
 class Coverage:

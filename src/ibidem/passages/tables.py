@@ -1,4 +1,4 @@
-"""The tables of a run, built from rows and sentence numbers: passages, repeats, documents."""
+"""The tables of passages and repeats, built from rows and sentence numbers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters import cluster_copies, identical_documents
 from ibidem.columns.collection import NO_TIME, Collection
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.rows import Rows
 from ibidem.execution.tasks import RunTasks, in_turn
-from ibidem.model import DIRECTIONS, DOCUMENTS, KINDS, PASSAGES, REPEATS
+from ibidem.model import DIRECTIONS, KINDS, PASSAGES, REPEATS
 from ibidem.passages import PassageRows, Repeat
-from ibidem.passages.coverage import Coverage
 from ibidem.passages.kernels import coverage as kernels
 
 Numbers = NDArray[np.int64]
@@ -96,7 +94,7 @@ def repeats_table(groups: Sequence[Repeat], rows: Rows, collection: Collection) 
     """Return the repeat groups in the schema REPEATS: those in most documents first, then the longest, by text and place."""
     texts, counts, sizes, places = [], [], [], []
     for group in groups:
-        document, first, last = _sentences_of(group, rows)
+        document, first, last = sentences_of(group, rows)
         start, end = collection.start_char[first].astype(np.int64), collection.end_char[last - 1].astype(np.int64)
         texts.append(collection.text(int(document[0]))[start[0] : end[0]])
         counts.append(len(np.unique(document)))
@@ -114,39 +112,7 @@ def repeats_table(groups: Sequence[Repeat], rows: Rows, collection: Collection) 
     return pa.Table.from_arrays([c.cast(f.type) for c, f in zip(columns, REPEATS, strict=True)], schema=REPEATS)
 
 
-def documents_table(parts: Sequence[PassageRows], groups: Sequence[Repeat], rows: Rows, collection: Collection) -> pa.Table:
-    """Return one row a document of the input in the schema DOCUMENTS.
-
-    Shares are of the characters of all sentences: reused is what stands in another place too, first is the part of that
-    which stands nowhere before (by time where both places have one, otherwise in reading order; with `against`, the reference
-    comes before the input). Clusters hold documents that are copies of one another as wholes.
-    """
-    coverage = Coverage(collection)
-    edges = [identical_documents(collection.digest, collection.document_first)]
-    edges.append(coverage.add_passages(parts, rows, a_is_first=not collection.has_reference))
-    for group in groups:
-        document, first, last = _sentences_of(group, rows)
-        is_input = (document < collection.n_input) & collection.has_reference
-        coverage.add_places(document, first, last, first_place(document, collection.times[document], is_input))
-        whole = document[coverage.is_whole(document, first, last)].astype(np.int32)
-        edges.append((np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]))
-    copies_a, copies_b = (np.concatenate(ends) for ends in zip(*edges, strict=True))
-    cluster = cluster_copies(copies_a, copies_b, collection.n_documents)
-    shares = coverage.shares()
-    n_input = collection.n_input
-    cluster = cluster[:n_input]
-    columns = [
-        collection.ids.slice(0, n_input),
-        pa.array(collection.n_chars[:n_input]),
-        pa.array(np.diff(collection.document_first)[:n_input]),
-        pa.array(shares[0, :n_input]),
-        pa.array(shares[1, :n_input]),
-        pa.array(cluster, mask=cluster < 0),
-    ]
-    return pa.Table.from_arrays(columns, schema=DOCUMENTS)
-
-
-def _sentences_of(group: Repeat, rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+def sentences_of(group: Repeat, rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
     """Return document, first sentence and sentence after the last of every place of a group."""
     first = rows.sentence[group.starts].astype(np.int64)
     last = rows.sentence[group.starts + (group.length - 1)].astype(np.int64) + 1

@@ -54,15 +54,15 @@ class TableDecisions(Decisions):
     def __init__(self, removed: DecidedTable, members: DecidedTable | None, mark_only: bool, key: CheckKey) -> None:
         super().__init__()
         self._key = key
+        self._mark_only = mark_only
         self._rows = members if mark_only and members is not None else removed
-        self._make = _dropped_and_cut if not mark_only else _marked_cuts if members is None else _marked_members
         self._last: tuple[str, SourceDecisions] | None = None
 
     def of_source(self, source: str) -> SourceDecisions:
         """Return all decisions about the records of one source."""
         if self._last is None or self._last[0] != source:
             chosen = [self._batch(number).slice(begin, n_rows) for number, begin, n_rows in self._places.get(source, ())]
-            self._last = source, self._make(chosen, _known(chosen, self._key))
+            self._last = source, decisions_of(chosen, self._mark_only, self._key)
         return self._last[1]
 
     @cached_property
@@ -114,29 +114,36 @@ def _groups(positions: Numbers) -> tuple[Numbers, Numbers]:
     return bounds, positions[bounds[:-1]]
 
 
-def _known(batches: list[pa.RecordBatch], key: CheckKey) -> KnownTexts:
-    """Return what the records of a source were."""
+def decisions_of(batches: list[pa.RecordBatch], mark_only: bool, key: CheckKey, by: str = "position") -> SourceDecisions:
+    """Return decisions out of rows in reading order: what is removed or, with `mark_only`, also the members of clusters.
+
+    The column `by` says which record a row is about.
+    """
     checks = np.stack([_column(batches, name).astype(np.uint64) for name in CHECK_NAMES], axis=1)
-    return KnownTexts.of(key, _column(batches, "position"), checks)
+    known = KnownTexts.of(key, _column(batches, by), checks)
+    if not mark_only:
+        return _dropped_and_cut(batches, known, by)
+    of_members = bool(batches) and "cluster" in batches[0].schema.names
+    return _marked_members(batches, known, by) if of_members else _marked_cuts(batches, known, by)
 
 
-def _dropped_and_cut(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDecisions:
+def _dropped_and_cut(batches: list[pa.RecordBatch], known: KnownTexts, by: str) -> SourceDecisions:
     parts = [batch.filter(pc.equal(batch["removed"], "passage")) for batch in batches]
     whole = [batch.filter(pc.equal(batch["removed"], "document")) for batch in batches]
     start, end = _column(parts, "start"), _column(parts, "end")
-    bounds, positions = _groups(_column(parts, "position"))
+    bounds, positions = _groups(_column(parts, by))
 
     def make(row: int) -> Decision:
         part = slice(bounds[row], bounds[row + 1])
         return Decision(cuts=tuple(zip(start[part].tolist(), end[part].tolist(), strict=True)))
 
-    return SourceDecisions(np.unique(_column(whole, "position")), _ByPosition(positions, make), known)
+    return SourceDecisions(np.unique(_column(whole, by)), _ByPosition(positions, make), known)
 
 
-def _marked_cuts(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDecisions:
+def _marked_cuts(batches: list[pa.RecordBatch], known: KnownTexts, by: str) -> SourceDecisions:
     start, end = _column(batches, "start"), _column(batches, "end")
     kept = pa.chunked_array([batch["matched_id"] for batch in batches], pa.large_string())
-    bounds, positions = _groups(_column(batches, "position"))
+    bounds, positions = _groups(_column(batches, by))
 
     def make(row: int) -> Decision:
         part = slice(int(bounds[row]), int(bounds[row + 1]))
@@ -147,7 +154,7 @@ def _marked_cuts(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDeci
     return SourceDecisions(np.empty(0, np.int64), _ByPosition(positions, make), known)
 
 
-def _marked_members(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDecisions:
+def _marked_members(batches: list[pa.RecordBatch], known: KnownTexts, by: str) -> SourceDecisions:
     document, kept = _column(batches, "document"), _column(batches, "kept_document")
     cluster = _column(batches, "cluster")
     kept_id = pa.chunked_array([batch["kept_id"] for batch in batches], pa.large_string())
@@ -156,4 +163,4 @@ def _marked_members(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceD
         original = None if document[row] == kept[row] else kept_id[row].as_py()
         return Decision(marks={"ibidem_cluster": int(cluster[row]), "ibidem_duplicate_of": original})
 
-    return SourceDecisions(np.empty(0, np.int64), _ByPosition(_column(batches, "position"), make), known)
+    return SourceDecisions(np.empty(0, np.int64), _ByPosition(_column(batches, by), make), known)

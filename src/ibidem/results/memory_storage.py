@@ -116,7 +116,7 @@ class MemoryBacking(LocalBacking):
     def removal_counts(self) -> tuple[int, int, int, int]:
         """Return how many documents are removed, and cut; how many stretches are removed; and how many characters."""
         assert self.removals is not None
-        n_dropped = int(np.count_nonzero(self.removals.is_dropped))
+        n_dropped = len(self.removals.dropped)
         n_changed = len(np.unique(self.removals.document))
         return n_dropped, n_changed - n_dropped, len(self.removals), self.removals.n_chars
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from ibidem.clusters.exchange.removals import clean_records, send_records
 from ibidem.config import Config
 from ibidem.execution.flow import PartedTable
 from ibidem.execution.spark.files import check_spark_output, clear_spark_output, uri_of, write_file, write_frame
@@ -20,6 +19,7 @@ from ibidem.execution.spark.run import SparkRun
 from ibidem.execution.spark.session import SessionSettings, escaped, rename_parts, spark_errors
 from ibidem.formats.inputs import JSONL
 from ibidem.model import PASSAGES, Skipped
+from ibidem.results.cleaned_records import clean_records, send_records
 from ibidem.results.local_storage import with_texts
 from ibidem.results.overview import longest_of
 from ibidem.results.spark_tables import CleanedTexts, OrderedRepeats, SparkTable, longest_in_parts

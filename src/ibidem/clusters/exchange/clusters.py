@@ -9,9 +9,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.clusters import cluster_found, containers_first, expand
+from ibidem.clusters.keep_rules import ranks
 from ibidem.clusters.removals import similarity_to_kept
 from ibidem.clusters.tables import listed_pairs
-from ibidem.columns.components_exchange import connect
+from ibidem.columns.components import clustered
+from ibidem.columns.components_exchange import COUNTED, connect
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import as_lists, starts_of
 from ibidem.config import Config
@@ -29,8 +31,6 @@ LISTED = FOUND
 CLUSTERED = pa.schema(
     [("first", pa.int64()), ("document", pa.int64()), ("canonical", pa.int64()), ("similarity", pa.float64())]
 )
-# How many clusters have their first member in a partition.
-BEGINNING = pa.schema([("partition", pa.int64()), ("n_clusters", pa.int64())])
 
 _ROOT = pa.field("root", pa.int64())
 _ROOTED_NODES = NODES.append(_ROOT).append(pa.field("by_common", pa.bool_()))
@@ -48,7 +48,7 @@ def cluster_documents(
     config: Config,
     layout: Layout,
 ) -> dict[str, PartedTable]:
-    """Return pairs as LISTED (`listed`), members of clusters as CLUSTERED (`clustered`), and rows of BEGINNING (`beginning`).
+    """Return pairs as LISTED (`listed`), members of clusters as CLUSTERED (`clustered`), and rows of COUNTED (`counted`).
 
     `found` holds blocks of `found`, `edges`, `nodes`, `members` and `by_common`. All that hangs together comes together: that
     much must fit into the memory of one worker, with the shingles of its documents where common shingles led to pairs.
@@ -71,7 +71,7 @@ def cluster_documents(
     def cluster(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         yield from _cluster(tables, config, layout)
 
-    return flow.reduce("clusters", rooted, cluster, {"listed": LISTED, "clustered": CLUSTERED, "beginning": BEGINNING})
+    return flow.reduce("clusters", rooted, cluster, {"listed": LISTED, "clustered": CLUSTERED, "counted": COUNTED})
 
 
 def _gather(tables: Mapping[str, pa.Table], layout: Layout) -> Iterator[Sent]:
@@ -135,8 +135,7 @@ def _cluster(tables: Mapping[str, pa.Table], config: Config, layout: Layout) -> 
     rank_key, size, by_common = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_)
     rank_key[own], size[own] = nodes["rank_key"].to_numpy(), nodes["size"].to_numpy()
     by_common[own] = nodes["by_common"].to_numpy()
-    rank = np.empty(n, np.int64)
-    rank[np.lexsort((documents, rank_key))] = np.arange(n)
+    rank = ranks(rank_key)
     if config.resemblance.min_containment > 0:
         rank = containers_first(rank, size, layout.side(documents))
 
@@ -151,15 +150,14 @@ def _cluster(tables: Mapping[str, pa.Table], config: Config, layout: Layout) -> 
     columns = [documents[listed.a], documents[listed.b], listed.similarity, listed.containment_a, listed.containment_b]
     yield Sent("listed", table_of(columns, LISTED), layout.home(documents[listed.b]))
 
-    first = np.full(n, n, np.int64)
-    np.minimum.at(first, canonical, np.arange(n))
-    clustered = np.flatnonzero(np.bincount(canonical, minlength=n)[canonical] > 1)
-    similarity = similarity_to_kept(clustered, canonical[clustered].astype(np.int64), representative, duplicates)
-    firsts = documents[first[canonical[clustered]]]
-    columns = [firsts, documents[clustered], documents[canonical[clustered]], similarity]
-    yield Sent("clustered", table_of(columns, CLUSTERED), layout.home(firsts))
-    partitions, counts = np.unique(layout.home(np.unique(firsts)), return_counts=True)
-    yield Sent("beginning", table_of([partitions, counts], BEGINNING), 0)
+    in_clusters, first = clustered(canonical)
+    kept, first = canonical[in_clusters].astype(np.int64), documents[first]
+    similarity = similarity_to_kept(in_clusters, kept, representative, duplicates)
+    yield Sent(
+        "clustered", table_of([first, documents[in_clusters], documents[kept], similarity], CLUSTERED), layout.home(first)
+    )
+    partitions, counts = np.unique(layout.home(np.unique(first)), return_counts=True)
+    yield Sent("counted", table_of([partitions, counts], COUNTED), 0)
 
 
 def _all_sets(tables: Mapping[str, pa.Table], documents: Numbers) -> HashSets:

@@ -11,18 +11,19 @@ nearly the whole collection, and the exact signature, which has no such limit, i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from ibidem.clusters import cut_spans, find_cuts
-from ibidem.clusters.exchange.cut_order import find, firsts, numbered
+from ibidem.clusters import find_cuts
 from ibidem.clusters.exchange.cut_remainder import routed_roots
-from ibidem.clusters.exchange.cut_spans import SPANS, in_reading_order
+from ibidem.clusters.exchange.cut_spans import in_reading_order
 from ibidem.clusters.exchange.cut_windows import Rule, windows_of
-from ibidem.clusters.removals import passage_removals
+from ibidem.clusters.removals import SPANS, cut_spans
 from ibidem.columns.collection import Collection
 from ibidem.columns.components_exchange import EDGES, home_of_nodes
+from ibidem.columns.distinct import find, firsts, numbered
 from ibidem.columns.parted_tables import CLASSED, collection_of, in_order, table_of
 from ibidem.columns.ragged import flat, lengths, ranges, starts_of
 from ibidem.columns.rows import rows_of
@@ -98,21 +99,8 @@ def _spans(documents: pa.Table, layout: Layout, rule: Rule) -> pa.Table:
         same_document=rule.same_document,
         is_reference=is_reference,
     )
-    spans = cut_spans(cuts, rows, collection.document, collection.start_char, collection.end_char, collection.n_chars)
-    gone = passage_removals(collection, spans)
-    return table_of(
-        [
-            numbers[gone.document],
-            gone.start,
-            gone.end,
-            numbers[gone.matched],
-            gone.matched_start,
-            gone.matched_end,
-            gone.n_sentences,
-            gone.is_dropped[gone.document],
-        ],
-        SPANS,
-    )
+    gone = cut_spans(collection, rows, cuts)
+    return replace(gone, document=numbers[gone.document], matched=numbers[gone.matched]).spans()
 
 
 def _type_sets(documents: pa.Table, collection: Collection, types: SentenceTypes) -> TypeSets:

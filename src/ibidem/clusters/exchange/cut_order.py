@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.columns.distinct import firsts
+
 Numbers = NDArray[np.int64]
 Names = NDArray[np.uint64]
 Truths = NDArray[np.bool_]
@@ -62,34 +64,3 @@ def first_of_each(names: Names, places: Places) -> NDArray[np.int64]:
     """Return for each different name, rising, the index of its first place in the order of rows."""
     order = np.lexsort((places.row, places.document, places.rank, names))
     return order[firsts(names[order])]
-
-
-def firsts(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return where in sorted values each different one begins."""
-    changes = np.ones(len(values), np.bool_)
-    changes[1:] = values[1:] != values[:-1]
-    return np.flatnonzero(changes)
-
-
-def numbered(*columns: NDArray[Any]) -> tuple[Numbers, Numbers]:
-    """Number the different rows of some columns in their order, the first column counting first.
-
-    Returns the number of each row, and the index of a row for each number.
-    """
-    order = np.lexsort(columns[::-1])
-    changes = np.zeros(len(order), np.bool_)
-    changes[:1] = True
-    for column in columns:
-        ordered = column[order]
-        changes[1:] |= ordered[1:] != ordered[:-1]
-    numbers = np.empty(len(order), np.int64)
-    numbers[order] = np.cumsum(changes) - 1
-    return numbers, order[changes]
-
-
-def find(wanted: NDArray[Any], known: NDArray[Any]) -> tuple[NDArray[np.int64], Truths]:
-    """Return where each wanted value stands in sorted different ones, and whether it does."""
-    if len(known) == 0:
-        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
-    at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return at, known[at] == wanted

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ibidem.clusters.exchange.cut_order import Names, Places, find, firsts, numbered
+from ibidem.clusters.exchange.cut_order import Names, Places
 from ibidem.clusters.exchange.cut_rounds import CUTS, PAIRS, STAYING, Undecided
 from ibidem.clusters.exchange.cut_windows import Rule
 from ibidem.clusters.kernels.cut_remainder import decide_rows
 from ibidem.columns.components_exchange import EDGES, ROOTS, connect, home_of_nodes
+from ibidem.columns.distinct import find, firsts, numbered
 from ibidem.columns.hashes import FACTOR, GOLDEN
 from ibidem.columns.parted_tables import table_of
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, route_by_hash

@@ -15,8 +15,9 @@ from itertools import count
 import numpy as np
 import pyarrow as pa
 
-from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, Truths, find, first_of_each, numbered
+from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, Truths, first_of_each
 from ibidem.clusters.exchange.cut_windows import ROWS, WINDOWS, Rule, merged_windows
+from ibidem.columns.distinct import find, numbered
 from ibidem.columns.hashes import GOLDEN
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import ranges

@@ -8,26 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ibidem.clusters.exchange.cut_order import Names, Numbers, Truths, find, numbered
+from ibidem.clusters.exchange.cut_order import Names, Numbers, Truths
+from ibidem.clusters.removals import SPANS, is_all_cut, passages_of_rows
+from ibidem.columns.distinct import find, numbered
 from ibidem.columns.hashes import GOLDEN, mix
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import ranges
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 
-# What is removed, at home and in reading order. A document that `is_dropped` goes as a whole.
-SPANS = pa.schema(
-    [
-        ("document", pa.int64()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("matched", pa.int64()),
-        ("matched_start", pa.int64()),
-        ("matched_end", pa.int64()),
-        ("n_sentences", pa.int64()),
-        ("is_dropped", pa.bool_()),
-    ]
-)
 _OPEN = pa.schema(
     [field for field in SPANS if not field.name.startswith("matched_")]
     + [("first_row", pa.int64()), ("last_row", pa.int64()), ("check", pa.uint64())]  # rows of the matched document
@@ -94,22 +83,15 @@ def in_reading_order(spans: pa.Table) -> pa.Table:
 
 
 def _open_spans(rows: pa.Table, cuts: pa.Table) -> pa.Table:
-    """Return the spans of cut rows, as `clusters.cuts.cut_spans` makes them, with the rows that their sources are."""
+    """Return the spans of cut rows, as `removals.cut_spans` makes them, with the rows that their sources are."""
     document, row = cuts["document"].to_numpy(), cuts["row"].to_numpy()
     order = np.lexsort((row, document))
     document, row = document[order], row[order]
     matched, matched_row = cuts["matched"].to_numpy()[order], cuts["matched_row"].to_numpy()[order]
     at = _row_index(rows, document, row)
-    apart = np.ones(len(row) + 1, np.bool_)
-    apart[1:-1] = (np.diff(rows["sentence"].to_numpy()[at]) != 1) | (np.diff(matched_row) != 1)
-    apart[1:-1] |= (np.diff(document) != 0) | (np.diff(matched) != 0)
-    bounds = np.flatnonzero(apart)
-    heads, lasts = bounds[:-1], bounds[1:] - 1
+    heads, lasts = passages_of_rows(document, rows["sentence"].to_numpy()[at], matched, matched_row)
     start, end = rows["start"].to_numpy()[at[heads]], rows["after"].to_numpy()[at[lasts]]
-    different, of_span = np.unique(document[heads], return_inverse=True)
-    cut_chars = np.zeros(len(different), np.int64)
-    np.add.at(cut_chars, of_span, end - start)
-    is_dropped = cut_chars[of_span] == rows["text_chars"].to_numpy()[at[heads]]
+    is_dropped = is_all_cut(document[heads], start, end, rows["text_chars"].to_numpy()[at[heads]])
     columns = [document[heads], start, end, matched[heads], lasts - heads + 1, is_dropped, matched_row[heads]]
     return table_of([*columns, matched_row[lasts], _checks_of(rows["check"].to_numpy()[at], heads)], _OPEN)
 

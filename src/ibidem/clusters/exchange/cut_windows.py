@@ -14,9 +14,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, find, first_of_each, firsts
+from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, first_of_each
 from ibidem.clusters.kernels.cuts import drop_short_windows
+from ibidem.clusters.removals import ends_with_space, text_chars
 from ibidem.columns.collection import Collection
+from ibidem.columns.distinct import find, firsts
 from ibidem.columns.parted_tables import collection_of, in_order, table_of
 from ibidem.columns.ragged import flat, starts_of
 from ibidem.columns.rows import Rows, rows_of
@@ -155,12 +157,8 @@ def repeated_rows(
         places = Places(rank, numbers, chosen - rows.document_first[document])
         sentence = rows.sentence[chosen].astype(np.int64)
         first = collection.document_first
-        follows = sentence + 1 < first[document + 1]
-        after = collection.n_chars[document]
-        after[follows] = collection.start_char[sentence[follows] + 1]
         # Rows of other signatures match if their classes are equal, whatever their words.
         checks = flat(given, "check") if "check" in given.column_names else None
-        text_chars = collection.n_chars[document] - collection.start_char[first[document]]
         found = table_of(
             [
                 *places.columns(),
@@ -168,8 +166,8 @@ def repeated_rows(
                 sentence - first[document],
                 collection.start_char[sentence],
                 collection.end_char[sentence],
-                after,
-                text_chars,
+                ends_with_space(collection, sentence),
+                text_chars(collection, document),
                 rows.classes[chosen] if checks is None else checks[sentence],
             ],
             ROWS,

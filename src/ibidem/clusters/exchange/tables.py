@@ -9,6 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.clusters.exchange.clusters import LISTED
+from ibidem.columns.components import numbers_by_first
+from ibidem.columns.components_exchange import numbers_before
 from ibidem.columns.parted_tables import NAMED, in_order, table_of
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
@@ -53,17 +55,13 @@ def name_tables(flow: Flow, clustered: Mapping[str, PartedTable], named: PartedT
     Rows are in order over the partitions: pairs by their first document, clusters by their first member, decisions by
     document.
     """
-    beginning = flow.collect(clustered["beginning"])
-    per_partition = np.bincount(
-        beginning["partition"].to_numpy(), beginning["n_clusters"].to_numpy(), minlength=layout.n_partitions
-    )
-    clusters_before = (np.cumsum(per_partition) - per_partition).astype(np.int64)
+    before = numbers_before(flow.collect(clustered["counted"]), layout)
 
     def number(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         first, document, canonical, similarity = (
             tables["clustered"][name].to_numpy() for name in tables["clustered"].column_names
         )
-        cluster = clusters_before[partition] + np.unique(first, return_inverse=True)[1]
+        cluster = before[partition] + numbers_by_first(first)
         rows = table_of([document, cluster, first, canonical, similarity], _NUMBERED)
         yield Sent("numbered", rows, layout.home(document))
         yield Sent("keeping", table_of([canonical, document], _KEEPING), layout.home(canonical))

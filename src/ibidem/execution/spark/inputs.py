@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from ibidem.clusters.exchange.removals import LINES, NUMBER
 from ibidem.config import Config, DocumentsConfig
 from ibidem.errors import InputError, NoDocumentsError
 from ibidem.execution.flow import Mapper, PartedTable
 from ibidem.execution.spark.readers import (
+    LINES,
+    NUMBER,
     SKIPPED,
     NumberedFile,
     Reader,

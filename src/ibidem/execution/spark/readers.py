@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ibidem.clusters.exchange.removals import LINES
 from ibidem.columns.collection import text_buffers
 from ibidem.columns.parted_tables import NUMBERED, table_of
 from ibidem.config import DocumentsConfig
@@ -24,6 +23,8 @@ from ibidem.formats.jsonl_files import parse_lines
 from ibidem.formats.records import Outcome, Wanted
 from ibidem.formats.text_files import documents_of_files
 
+NUMBER = "ibidem:document"  # of records that are copied; no column of a user has this name
+LINES = pa.schema([(NUMBER, pa.int64()), ("line", pa.large_binary())])
 SKIPPED = pa.schema(
     [("document", pa.int64()), ("source", pa.string()), ("position", pa.int64()), ("reason", pa.string()), ("id", pa.string())]
 )

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters.exchange.keep_rules import direct_keys, is_direct, times_of
-from ibidem.columns.collection import NO_TIME, texts_of
+from ibidem.clusters.keep_rules import direct_keys, is_direct, reference_first
+from ibidem.columns.collection import NO_TIME, texts_of, times_of
 from ibidem.columns.parted_tables import NAMED, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
 from ibidem.columns.shingled import WordsKey, shingle_texts
@@ -90,7 +90,8 @@ def shingle_documents(
             digests, checks = texts.digests[has_words], texts.checks[has_words]
             known_by = taken(texts.known_by, has_words)
             sizes = np.diff(known_by.first)
-            keys = direct_keys(rule, documents, texts.n_chars[has_words], times[has_words], layout)
+            keys = direct_keys(rule, texts.n_chars[has_words], times[has_words])
+            keys = reference_first(keys, documents >= layout.n_input)
             keyed = table_of([documents, digests, *checks.T, keys, sizes], KEYED)
             yield Sent("keyed", keyed, route_by_hash(digests, layout.n_partitions) if is_direct(rule) else home)
             yield Sent("sets", table_of([documents, as_lists(known_by.hashes, sizes, pa.uint64())], SETS), home)

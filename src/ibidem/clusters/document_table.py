@@ -1,0 +1,66 @@
+"""The table of documents: what of each one also appears elsewhere, and clusters of documents that are copies of one another.
+
+Two documents are copies only if the passages of that very pair cover most of both: partial reuse never joins documents, or
+everything would hang together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ibidem.columns.collection import Collection
+from ibidem.columns.components import connected, number_clusters
+from ibidem.columns.parted_tables import table_of
+from ibidem.columns.postings import postings_of
+from ibidem.columns.rows import Rows
+from ibidem.model import DOCUMENTS
+from ibidem.passages import PassageRows, Repeat
+from ibidem.passages.coverage import Coverage, Edges
+from ibidem.passages.kernels.windows import whole_text_keys
+from ibidem.passages.tables import first_place, sentences_of
+
+
+def documents_table(parts: Sequence[PassageRows], groups: Sequence[Repeat], rows: Rows, collection: Collection) -> pa.Table:
+    """Return one row for each document of the inputs in the schema DOCUMENTS; see `document_rows`.
+
+    What comes before is decided by time where both places have one, otherwise by reading order; with `against`, the reference
+    comes before the inputs.
+    """
+    coverage = Coverage(collection)
+    edges = [_identical_documents(collection.digest, collection.document_first)]
+    edges.append(coverage.add_passages(parts, rows, a_is_first=not collection.has_reference))
+    for group in groups:
+        document, first, last = sentences_of(group, rows)
+        is_input = (document < collection.n_input) & collection.has_reference
+        coverage.add_places(document, first, last, first_place(document, collection.times[document], is_input))
+        whole = document[coverage.is_whole(document, first, last)].astype(np.int32)
+        edges.append((np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]))
+    copies_a, copies_b = (np.concatenate(ends) for ends in zip(*edges, strict=True))
+    cluster = number_clusters(connected(copies_a, copies_b, collection.n_documents))
+    return document_rows(collection, coverage, cluster)
+
+
+def document_rows(collection: Collection, coverage: Coverage, cluster: NDArray[np.int64]) -> pa.Table:
+    """Return one row for each document of the inputs in the schema DOCUMENTS, given what is covered, and clusters (-1: none).
+
+    Shares are of the characters of all sentences: reused is what also appears in another place, first is the part of that
+    which appears nowhere before.
+    """
+    reused, first = coverage.shares()
+    n_sentences = np.diff(collection.document_first)
+    columns = [collection.ids, collection.n_chars, n_sentences, reused, first, pa.array(cluster, mask=cluster < 0)]
+    return table_of([column[: collection.n_input] for column in columns], DOCUMENTS)
+
+
+def _identical_documents(digests: NDArray[np.uint64], document_first: NDArray[np.int64]) -> Edges:
+    """Return pairs that connect all documents whose sentences are the same from end to end."""
+    keys = np.empty(len(digests), np.uint64)
+    whole_text_keys(digests, document_first, len(digests) + 1, keys)
+    groups = postings_of(keys)
+    documents = (np.searchsorted(document_first, groups.rows, side="right") - 1).astype(np.int32)
+    first = np.repeat(documents[groups.first[:-1]], np.diff(groups.first))
+    return first, documents

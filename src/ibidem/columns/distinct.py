@@ -1,0 +1,41 @@
+"""Different values of columns: where each begins, which number it has, and whether it is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+
+
+def firsts(values: NDArray[Any]) -> Numbers:
+    """Return where in sorted values each different one begins."""
+    changes = np.ones(len(values), np.bool_)
+    changes[1:] = values[1:] != values[:-1]
+    return np.flatnonzero(changes)
+
+
+def numbered(*columns: NDArray[Any]) -> tuple[Numbers, Numbers]:
+    """Number the different rows of some columns in their order, the first column counting first.
+
+    Returns the number of each row, and the index of a row for each number.
+    """
+    order = np.lexsort(columns[::-1])
+    changes = np.zeros(len(order), np.bool_)
+    changes[:1] = True
+    for column in columns:
+        ordered = column[order]
+        changes[1:] |= ordered[1:] != ordered[:-1]
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.cumsum(changes) - 1
+    return numbers, order[changes]
+
+
+def find(wanted: NDArray[Any], known: NDArray[Any]) -> tuple[Numbers, NDArray[np.bool_]]:
+    """Return where each wanted value is among sorted different ones, and whether it is there."""
+    if len(known) == 0:
+        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
+    at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return at, known[at] == wanted
