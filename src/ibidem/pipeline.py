@@ -19,7 +19,6 @@ from ibidem.alignment.stage import refine
 from ibidem.clusters import fields_for_keeping
 from ibidem.clusters.removals import Clustered, Removals
 from ibidem.clusters.stage import (
-    check_shingled,
     cluster_duplicates,
     cluster_tables,
     document_table,
@@ -30,7 +29,7 @@ from ibidem.clusters.stage import (
 from ibidem.columns.collection import Collection
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
-from ibidem.execution.checks import check_documents, check_reference, check_sentences, numbers_of_pairs
+from ibidem.execution.checks import check_documents, check_reference, check_sentences, check_shingled, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Source, n_unread_bytes
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
@@ -105,7 +104,7 @@ def cluster_documents(
     """Return the documents with their shingles, their duplicates, and which one of each cluster stays."""
     with progress.stage("shingles", n_unread_bytes(documents)):
         shingled = shingle(flow, documents, config, progress, plan, unique_ids=not removing, removing=removing)
-        check_shingled(flow, shingled, config, progress, unique_ids=not removing)
+        check_shingled(flow, shingled, progress, unique_ids=not removing)
     with progress.stage("pairs"):
         ranks = rank_documents(flow, shingled, config)
         found = find_duplicates(flow, shingled, ranks, config, progress, plan)

@@ -24,10 +24,8 @@ from ibidem.columns.components_exchange import number_components
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
-from ibidem.execution.checks import check_documents, check_sides
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts, Sent, route_by_hash
 from ibidem.execution.progress import Progress
-from ibidem.execution.unique_ids import check_ids
 from ibidem.matches.core import Classed, classify_collection, sentences_to_cut
 from ibidem.passages import Repeat
 from ibidem.passages.stage import FoundPassages
@@ -56,23 +54,6 @@ def document_table(
     return Parts(tables={"documents": sum_up(flow, sentences.table("documents"), coverage, clustered, flow.layout)})
 
 
-def check_shingled(
-    flow: AnyFlow, shingled: Parts[ShingledDocuments], config: Config, progress: Progress, unique_ids: bool
-) -> None:
-    """Raise where a side has no documents, ids repeat that must not, or no document has what decides which one stays."""
-    if isinstance(flow, InMemory):
-        check_documents(shingled.look(), flow.has_reference, unique_ids)
-        return
-    table = flow.collect(shingled.take_table("counts"))
-    counts = {name: int(table[name].to_numpy().sum()) for name in table.column_names}
-    check_sides(counts["n_documents"] - counts["n_reference"], counts["n_reference"], flow.layout.has_reference)
-    if is_direct(config.clusters.keep):
-        check_known(config.clusters.keep, counts["n_known"])
-    if unique_ids:
-        check_ids(flow, shingled.take_table("ids"))
-    progress.count(documents=counts["n_documents"], shingles=counts["n_shingles"])
-
-
 def rank_documents(flow: AnyFlow, documents: Parts[Collection] | Parts[ShingledDocuments], config: Config) -> Ranks:
     """Return the order in which documents stay: of a cluster the first one, of a passage the first place."""
     rule = config.clusters.keep
@@ -83,6 +64,8 @@ def rank_documents(flow: AnyFlow, documents: Parts[Collection] | Parts[ShingledD
     if "keyed" not in documents.tables:
         return Parts(tables={"ranks": rank_keys(flow, "keep", documents.table("documents"), flow.layout, rule)})
     keyed = documents.take_table("keyed")
+    if rule == "earliest":
+        check_known(rule, int(flow.collect(documents.table("counts"))["n_known"].to_numpy().sum()))
     if not is_direct(rule):
         keyed = _put_in_keys(flow, keyed, rank_keys(flow, "keep", documents.take_table("valued"), flow.layout, rule))
     return Parts(tables={"keyed": keyed})

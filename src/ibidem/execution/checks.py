@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME, Collection, Documents
+from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError, NoDocumentsError, UsageError
 from ibidem.execution.flow import AnyFlow, InMemory, Parts
@@ -61,6 +62,19 @@ def check_sentences(
     check_counts(flow.collect(sentences.take_table("counts")), flow.layout, progress, fields)
     if unique_ids:
         check_ids(flow, sentences.take_table("ids"))
+
+
+def check_shingled(flow: AnyFlow, shingled: Parts[ShingledDocuments], progress: Progress, unique_ids: bool = True) -> None:
+    """Raise where a side has no documents, or ids repeat that must not; keep the counts of documents and shingles."""
+    if isinstance(flow, InMemory):
+        check_documents(shingled.look(), flow.has_reference, unique_ids)
+        return
+    table = flow.collect(shingled.table("counts"))
+    counts = {name: int(table[name].to_numpy().sum()) for name in table.column_names}
+    check_sides(counts["n_documents"] - counts["n_reference"], counts["n_reference"], flow.layout.has_reference)
+    if unique_ids:
+        check_ids(flow, shingled.take_table("ids"))
+    progress.count(documents=counts["n_documents"], shingles=counts["n_shingles"])
 
 
 def check_documents(collection: Documents, has_reference: bool, unique_ids: bool = True) -> None:
