@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
 
+from ibidem.columns.collection import Collection, Documents
 from ibidem.config import FORMATS
 from ibidem.errors import InputError
 from ibidem.formats import is_changed, read, sources_described
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, PASSAGES, REPEATS
 
 if TYPE_CHECKING:
-    from ibidem.columns.collection import Documents
     from ibidem.results.result import RunResult
 
 # Fields that hold the title of a document, the first of them that is there.
@@ -131,8 +131,6 @@ def _read(inputs: Any, settings: Mapping[str, Any], is_reference: bool | None) -
 
 def material_of_result(result: RunResult[Any]) -> Material:
     """Return what a result in memory gives to look at; the texts are those it holds, or are read again from its inputs."""
-    from ibidem.columns.collection import Collection
-
     names = ("passages", "documents", "repeats", "duplicates", "clusters")
     tables = {name: result.backing.table(name).read() for name in names if result.backing.has(name)}
     collection = result.backing.documents

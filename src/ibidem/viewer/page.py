@@ -10,6 +10,9 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from ibidem.viewer.charts import chart_specs, vega_script
+from ibidem.viewer.side_by_side import harmless
+
 _ASSETS = files("ibidem.viewer") / "assets"
 _MOST_PLAIN_BYTES = 2_000_000
 _HEAD = """<!DOCTYPE html>
@@ -62,8 +65,6 @@ def app_page(title: str) -> str:
 
 def assets() -> dict[str, tuple[str, str]]:
     """Return the files of the page, by name, each with its media type; scripts come in the order in which they are to run."""
-    from ibidem.viewer.charts import vega_script
-
     scripts = {name: ("text/javascript", asset(name)) for name in asset("order.txt").split()}
     return {"page.css": ("text/css", asset("page.css")), "vega.js": ("text/javascript", vega_script()), **scripts}
 
@@ -74,8 +75,6 @@ def asset(name: str) -> str:
 
 
 def _head(mode: str, title: str, policy: str) -> str:
-    from ibidem.viewer.side_by_side import harmless
-
     return _HEAD.format(mode=mode, title=escape(harmless(title)), policy=policy)
 
 
@@ -91,8 +90,6 @@ def _embedded(data: dict[str, Any]) -> str:
 
 
 def _charts() -> str:
-    from ibidem.viewer.charts import chart_specs
-
     return f'<script type="application/json" id="ibidem-charts">{_json(chart_specs())}</script>\n'
 
 
