@@ -15,10 +15,10 @@ import pytest
 
 import ibidem
 from ibidem.viewer import page
-from ibidem.viewer import report_data as export
+from ibidem.viewer import report as export
 from ibidem.viewer.material import Material, material_of_result
 from ibidem.viewer.page import app_page, assets, report_page
-from ibidem.viewer.report_data import report_data
+from ibidem.viewer.report import report_data
 from ibidem.viewer.store import ViewStore
 from ibidem.viewer.store_cache import passing_views
 from tests.cli.test_find import write_jsonl

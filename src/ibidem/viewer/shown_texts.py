@@ -142,7 +142,7 @@ def _joined_by_document(spans: Sequence[tuple[int, int, int]]) -> tuple[NDArray[
 def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
     """Return the different wordings of a passage, the most frequent first, each with its places and with changed words marked.
 
-    Wordings are the same if their words are, whatever their case and punctuation. Changes are told against the first.
+    Wordings are the same if their words are, whatever their case and punctuation. Changes are those against the first.
     """
     by_words: dict[tuple[str, ...], list[int]] = {}
     for k, text in enumerate(texts):

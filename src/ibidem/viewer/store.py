@@ -11,23 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.errors import ResourceError
-from ibidem.viewer.connections import Connections
+from ibidem.viewer.database import Connections, unpack
 from ibidem.viewer.queries import (
     MOST_ROWS,
     VERDICTS,
     DocumentQuery,
     FamilyQuery,
+    Pages,
     PairQuery,
     check_limit,
     read_cursor,
+    where_of,
     write_cursor,
 )
-from ibidem.viewer.row_pages import Pages, where_of
 from ibidem.viewer.rows import (
     DOCUMENTS,
     JUDGED_PAIRS,
     PAIRS,
-    VERDICTS_TOLD,
+    STORED_VERDICTS,
     document_of,
     family_of,
     flat_pair,
@@ -36,7 +37,6 @@ from ibidem.viewer.rows import (
     side_of,
     time_of,
 )
-from ibidem.viewer.schema import unpack
 from ibidem.viewer.shown_texts import aligned, around, mark_changes, shade, shades_in, variants_of
 
 MOST_PASSAGES = 500  # of one pair that are shown
@@ -144,8 +144,8 @@ class ViewStore:
         for begin in range(0, len(ids), MOST_ROWS):
             some = ids[begin : begin + MOST_ROWS]
             for row in self._rows(f"{DOCUMENTS} WHERE d.id IN ({', '.join('?' * len(some))}) ORDER BY d.number DESC", some):
-                told = document_of(row)
-                found[told["id"]] = {name: told[name] for name in ("document", "title", "group", "time")}
+                record = document_of(row)
+                found[record["id"]] = {name: record[name] for name in ("document", "title", "group", "time")}
         return found
 
     def document_summary(self, number: int) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class ViewStore:
         """Return a page of what people said of pairs, by ids."""
         check_limit(limit)
         after = 0 if cursor is None else max(0, read_cursor(cursor)[1])
-        rows = self._rows(f"{VERDICTS_TOLD} ORDER BY first_id, second_id LIMIT ? OFFSET ?", [limit + 1, after])
+        rows = self._rows(f"{STORED_VERDICTS} ORDER BY first_id, second_id LIMIT ? OFFSET ?", [limit + 1, after])
         (total,) = self._rows("SELECT COUNT(*) FROM judged.verdicts")[0]
         items = [dict(row) for row in rows]
         return {
@@ -238,7 +238,7 @@ class ViewStore:
                 lambda row: {"pair": row["pair"], "a_id": row["a_id"], "b_id": row["b_id"], **passage_of(row)},
             ),
             "skipped": ("SELECT source, position, reason, id FROM skipped", dict),
-            "verdicts": (VERDICTS_TOLD, dict),
+            "verdicts": (STORED_VERDICTS, dict),
         }
         select, tell = kinds[table]
         where, values = where_of(query.conditions()) if query is not None else ("", [])
