@@ -47,9 +47,9 @@ UPWARDS = {("model", "alignment.differences"), ("results.result", "viewer.report
 # Modules that import others inside functions, each with the reason: they start faster. The list may only become shorter.
 LATE_IMPORTS = {
     "--help and --version answer before NumPy, Arrow and kernels are loaded": {
-        "cli.arrow", "cli.cluster", "cli.compare", "cli.dedup", "cli.eval", "cli.find", "cli.index_access", "cli.index_check",
-        "cli.index_edit", "cli.index_query", "cli.main", "cli.output_folder", "cli.report", "cli.serve", "cli.spark",
-        "cli.tune", "cli.verbs", "cli.watch",
+        "cli.cluster", "cli.compare", "cli.dedup", "cli.eval", "cli.find", "cli.index_check", "cli.index_edit",
+        "cli.index_query", "cli.libraries", "cli.main", "cli.report", "cli.serve", "cli.spark", "cli.tune", "cli.verbs",
+        "cli.watch",
     },
     "a verb loads what it runs, and not the other verbs": {"api"},
     "a format is loaded when the first file of it is met": {

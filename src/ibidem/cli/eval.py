@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import resolve_settings, setting_options
 from ibidem.cli.signals import loading
 
@@ -99,8 +99,7 @@ def evaluate(
     """
     import json
 
-    with loading():
-        prepare_arrow()
+    with loading_libraries():
         from ibidem.evaluation.score_tables import evaluation_record, evaluation_table
 
     measure = measure or _measure_of(truth_path)
