@@ -100,8 +100,8 @@ def _table_in(path: Path, names: Sequence[str]) -> Path:
         if found:
             return found[0]
     verb = {"passages": "find", "hits": "index query"}.get(names[0], "cluster")
-    told = f"Give a folder that `ibidem {verb}` wrote, or the table itself."
-    raise InputError(f"{path} holds no table of {' or '.join(names)}", told)
+    next_step = f"Give a folder that `ibidem {verb}` wrote, or the table itself."
+    raise InputError(f"{path} holds no table of {' or '.join(names)}", next_step)
 
 
 def _format_of(path: Path) -> str | None:
