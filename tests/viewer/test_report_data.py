@@ -218,7 +218,7 @@ def test_sentences_that_are_shown_in_part_are_not_shaded(monkeypatch: pytest.Mon
         check_data(data)
         assert all(len(told["segments"]) == 3 or told["segments"][0]["start"] == 0 for told in data["texts"].values())
         for number, shades in data["shades"].items():
-            assert 3 <= len(shades) < len(store.shades(int(number)))
+            assert 3 <= len(shades) < len(store.texts.shades(int(number)))
 
 
 def test_kept_texts_of_passages(tmp_path: Path) -> None:

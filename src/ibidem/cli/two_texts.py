@@ -14,12 +14,12 @@ import click
 
 from ibidem.api import compare
 from ibidem.config import Config
-from ibidem.errors import InputError, NoDocumentsError, OutputExistsError, ResourceError
-from ibidem.execution.durable_files import replace_file
+from ibidem.errors import InputError, NoDocumentsError, OutputExistsError
 from ibidem.formats import read
 from ibidem.formats.skipped_records import SkippedRecords
 from ibidem.model import Document, Passage
 from ibidem.viewer.comparison_page import comparison_page
+from ibidem.viewer.page import write_page
 from ibidem.viewer.side_by_side import describe_sharing, print_side_by_side
 
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON may contain them as they are, but terminals obey them
@@ -43,7 +43,7 @@ def compare_two(names: Sequence[str], config: Config, page: Path | None, form: s
     elif form == "text" or page is None:
         _show(passages, names, (a, b), full)
     if page is not None:
-        _write_page(page, comparison_page(passages, name_a, name_b, a.text, b.text))
+        write_page(page, comparison_page(passages, name_a, name_b, a.text, b.text))
         if not quiet:
             if form != "text":
                 click.echo(describe_sharing(passages, name_a, name_b, len(a.text), len(b.text)), err=True)
@@ -113,13 +113,3 @@ def _check_page(page: Path, overwrite: bool, names: Sequence[str]) -> None:
         raise click.UsageError(f"--html {page}: there is no folder {page.parent}")
     if page.exists() and not overwrite:
         raise OutputExistsError(f"there is a file {page} already", "Give another name, or --overwrite to replace it.")
-
-
-def _write_page(page: Path, content: str) -> None:
-    aside = page.with_name(page.name + ".part")  # no half page is ever seen
-    try:
-        aside.write_text(content, "utf-8")
-        replace_file(aside, page)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise ResourceError(f"cannot write {page}: {error.strerror}", "Is there room, and may you write there?") from error

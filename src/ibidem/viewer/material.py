@@ -223,10 +223,10 @@ def _read_table(path: Path, suffix: str, schema: pa.Schema, optional: Sequence[p
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a table in JSON lines, one file or, as Spark writes it, a folder of parts."""
-    parts = [path] if path.is_file() else sorted(part for part in path.iterdir() if part.name[0] not in "._")
-    for part in parts:
-        with part.open(encoding="utf-8") as lines:
+    """Yield the records of a table in JSON lines, one file or, as Spark writes it, a folder of files."""
+    files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.name[0] not in "._")
+    for file in files:
+        with file.open(encoding="utf-8") as lines:
             for record in (json.loads(line) for line in lines if line.strip()):
                 if not isinstance(record, dict):
                     raise ValueError("a line of it holds no record")

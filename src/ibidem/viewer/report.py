@@ -6,15 +6,13 @@ import json
 import os
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ibidem.errors import OutputExistsError, ResourceError, UsageError
-from ibidem.execution.durable_files import replace_file
+from ibidem.errors import OutputExistsError, UsageError
 from ibidem.viewer.material import material_of_result
-from ibidem.viewer.page import report_page
+from ibidem.viewer.page import report_page, write_page
 from ibidem.viewer.queries import MOST_ROWS, FamilyQuery, PairQuery
 from ibidem.viewer.shown_texts import segments_of, shades_in
 from ibidem.viewer.store import ViewStore
@@ -53,18 +51,9 @@ def check_report(path: Path, overwrite: bool) -> None:
 
 
 def write_report(store: ViewStore, path: Path, title: str | None = None, max_pairs: int = MOST_PAIRS) -> list[str]:
-    """Write a report as one page, aside and renamed; return a line for each thing that is not in it."""
+    """Write a report as one page; return a line for each thing that is not in it."""
     data = report_data(store, title, max_pairs)
-    aside = path.with_name(f"{path.name}.part")
-    try:
-        aside.write_text(report_page(data), "utf-8")
-        replace_file(aside, path)
-    except OSError as error:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
-        raise ResourceError(
-            f"cannot write {path}: {error.strerror or error}", "Is there room, and may you write there?"
-        ) from error
+    write_page(path, report_page(data))
     entries = [entry for entry in data["summary"]["left_out"] if entry["what"] in _MENTIONED]
     return [f"{entry['what']}: {entry['why']}" for entry in entries]
 
@@ -106,7 +95,7 @@ def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOS
         summary["title"] = title
     room = _Room()
     families = _families(store, room)
-    shades = lru_cache(maxsize=None)(store.shades)  # a document is in many pairs
+    shades = lru_cache(maxsize=None)(store.texts.shades)  # a document is in many pairs
     pairs, passages, spans = _pairs(store, shades, max_pairs, room)
     shown = {side["document"] for pair in pairs for side in (pair["a"], pair["b"])}
     texts = {str(number): _text(store, number, spans.get(number, [])) for number in sorted(shown)}
@@ -188,7 +177,7 @@ def _shown_spans(passages: list[dict[str, Any]], side: str) -> list[tuple[int, i
 
 
 def _text(store: ViewStore, number: int, spans: list[tuple[int, int]]) -> dict[str, Any]:
-    return store.shown_text(number, segments_of(store.text_of(number), spans, _MOST_WHOLE_CHARS, _CONTEXT_CHARS))
+    return store.texts.shown(number, segments_of(store.texts.whole(number), spans, _MOST_WHOLE_CHARS, _CONTEXT_CHARS))
 
 
 def _capped(summary: dict[str, Any]) -> list[dict[str, Any]]:

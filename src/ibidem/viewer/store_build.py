@@ -23,7 +23,7 @@ from ibidem.viewer.pairs import Numbers, PairColumns, PassageColumns, days_betwe
 from ibidem.viewer.run_description import describe_inputs, describe_settings, left_out
 
 _ROWS_AT_ONCE = 50_000
-_MOST_FAMILY_CHARS = 2_000  # that are kept to be shown
+_MOST_FAMILY_CHARS = 2_000  # that are stored to be shown
 _MOST_SEARCHED_CHARS = 20_000
 _MOST_FACETS = 200
 
@@ -79,9 +79,9 @@ class _Builder:
         """Keep the passages' own texts for documents whose texts are not at hand."""
         rows = np.flatnonzero(~np.array(self.documents.has_text, bool)[documents])
         lengths = pc.utf8_length(texts).to_numpy()[rows]
-        rows = rows[np.argsort(-lengths, kind="stable")]  # of those that begin at one place, the longest is kept
-        _, kept = np.unique(np.stack([documents[rows], starts.to_numpy()[rows]]), axis=1, return_index=True)
-        for row in rows[kept].tolist():
+        rows = rows[np.argsort(-lengths, kind="stable")]  # of those that begin at one place, the longest is stored
+        _, longest = np.unique(np.stack([documents[rows], starts.to_numpy()[rows]]), axis=1, return_index=True)
+        for row in rows[longest].tolist():
             values = (int(documents[row]), starts[row].as_py(), texts[row].as_py())
             self.connection.execute("INSERT INTO pieces VALUES (?, ?, ?)", values)
 

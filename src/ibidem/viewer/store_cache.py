@@ -90,10 +90,10 @@ def _key(folder: Path, documents: Sequence[str]) -> dict[str, Any]:
 
 def _is_fresh(path: Path, key: dict[str, Any]) -> bool:
     """Say whether views are those of the results. Texts that are gone by now are no reason to lose what was kept of them."""
-    kept = _key_of(path)
-    if kept is None or kept["results"] != key["results"]:
+    stored = _key_of(path)
+    if stored is None or stored["results"] != key["results"]:
         return False
-    return all(now in (_GONE, tuple(then)) for now, then in zip(key["texts"], kept["texts"], strict=True))
+    return all(now in (_GONE, tuple(then)) for now, then in zip(key["texts"], stored["texts"], strict=True))
 
 
 _GONE = (0, 0)

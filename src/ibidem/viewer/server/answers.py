@@ -44,19 +44,19 @@ class GeneratedAnswer(StreamingResponse):
     occupies would be free some time later.
     """
 
-    def __init__(self, parts: Generator[str, None, None] | AsyncGenerator[str, None], **options: Any) -> None:
-        super().__init__(parts, **options)
-        self._parts = parts
+    def __init__(self, pieces: Generator[str, None, None] | AsyncGenerator[str, None], **options: Any) -> None:
+        super().__init__(pieces, **options)
+        self._pieces = pieces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the response."""
         try:
             await super().__call__(scope, receive, send)
         finally:
-            if isinstance(self._parts, Generator):
-                self._parts.close()
+            if isinstance(self._pieces, Generator):
+                self._pieces.close()
             else:
-                await self._parts.aclose()
+                await self._pieces.aclose()
 
 
 class Packing:

@@ -66,16 +66,16 @@ def csv_chunks(rows: Iterator[dict[str, Any]], columns: Sequence[str]) -> Iterat
 
 def json_chunks(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
     """Yield a table as a JSON object with `items`, `total` and `next`, as if it were one large page."""
-    parts, n_chars, total = ['{"items":['], 0, 0
+    written, n_chars, total = ['{"items":['], 0, 0
     for row in rows:
-        part = ("," if total else "") + to_json(row)
-        parts.append(part)
-        n_chars += len(part)
+        item = ("," if total else "") + to_json(row)
+        written.append(item)
+        n_chars += len(item)
         total += 1
         if n_chars >= _CHUNK_CHARS:
-            yield "".join(parts)
-            parts, n_chars = [], 0
-    yield "".join(parts) + f'],"total":{total},"next":null}}'
+            yield "".join(written)
+            written, n_chars = [], 0
+    yield "".join(written) + f'],"total":{total},"next":null}}'
 
 
 def _cell(value: Any) -> Any:
