@@ -9,11 +9,11 @@ from pathlib import Path
 import ibidem
 from fuzz.targets import Target
 from ibidem.errors import IbidemError
+from ibidem.evaluation.file_scores import evaluation_record, evaluation_table
 from ibidem.evaluation.passage_scores import evaluate_passages
-from ibidem.evaluation.score_tables import evaluation_record, evaluation_table
 from ibidem.evaluation.truth_files import read_passages
 from ibidem.viewer.material import material_of_folder, read_run
-from ibidem.viewer.report_data import MOST_PAIRS, report_data
+from ibidem.viewer.report import MOST_PAIRS, report_data
 from ibidem.viewer.store_cache import passing_views
 from tests.texts import text
 

@@ -19,7 +19,7 @@ from benchmarks.hostile_texts import UNITS
 from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, mark_covered
 from ibidem.config import SentencesConfig
 from ibidem.evaluation.document_numbers import Passages
-from ibidem.evaluation.overlaps import find_meetings
+from ibidem.evaluation.passage_scores import find_meetings
 from ibidem.sentences import split_texts, tokenise_texts
 
 SENTENCE = "The ferry to the northern islands leaves the small harbour at seven. "

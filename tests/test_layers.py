@@ -6,7 +6,9 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -40,6 +42,22 @@ EXCEPTIONS = {
     ("execution.disk.work_folder", "results.table_files"): "what an output folder may contain, meant to move to execution",
     ("execution.spark.files", "results.table_files"): "what an output folder may contain, meant to move to execution",
 }
+# Two imports inside functions lead upwards for good.
+UPWARDS = {("model", "alignment.differences"), ("results.result", "viewer.report")}
+# Modules that import others inside functions, each with the reason: they start faster. The list may only become shorter.
+LATE_IMPORTS = {
+    "--help and --version answer before NumPy, Arrow and kernels are loaded": {
+        "cli.cluster", "cli.compare", "cli.dedup", "cli.eval", "cli.find", "cli.index_check", "cli.index_edit",
+        "cli.index_query", "cli.libraries", "cli.main", "cli.report", "cli.serve", "cli.spark", "cli.tune", "cli.verbs",
+        "cli.watch",
+    },
+    "a verb loads what it runs, and not the other verbs": {"api"},
+    "a format is loaded when the first file of it is met": {
+        "formats.copies", "formats.reader", "formats.records", "formats.text_files",
+    },
+    "kernels are looked up, and compiled by a second process, while the first one loads": {"execution.warmup"},
+    "upwards, from what most modules import": {importer for importer, _ in UPWARDS},
+}  # fmt: skip
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 
@@ -50,24 +68,40 @@ def name_of(path: Path) -> str:
 NAMES = {name_of(path) for path in MODULES}
 
 
-def imports_of(path: Path) -> Iterator[str]:
-    """Yield the modules of ibidem that a file imports, wherever in it, without the leading `ibidem.`."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names = [alias.name.removeprefix("ibidem.") for alias in node.names if alias.name.startswith("ibidem.")]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            if (node.module or "").partition(".")[0] != "ibidem":
-                continue
-            inside = (node.module or "").removeprefix("ibidem").removeprefix(".")
-            full = [f"{inside}.{alias.name}".removeprefix(".") for alias in node.names]
-            names = [name if name in NAMES or f"{name}.__init__" in NAMES else inside for name in full]
-        else:
-            continue
-        yield from (name for name in names if name)
+class Import(NamedTuple):
+    """A module of ibidem, without the leading `ibidem.`, that another one imports."""
+
+    importer: str
+    module: str
+    is_late: bool  # inside a function
+    is_for_types: bool  # never carried out
 
 
-IMPORTS = sorted({(name_of(path), module) for path in MODULES for module in imports_of(path)})
+def imports_of(path: Path) -> Iterator[Import]:
+    """Yield what a file imports of ibidem, wherever in it."""
+    waiting: list[tuple[ast.AST, bool, bool]] = [(ast.parse(path.read_text("utf-8")), False, False)]
+    while waiting:
+        node, is_late, is_for_types = waiting.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from (Import(name_of(path), module, is_late, is_for_types) for module in modules_in(node) if module)
+        is_late |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        is_for_types |= isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        waiting += [(child, is_late, is_for_types) for child in ast.iter_child_nodes(node)]
+
+
+def modules_in(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name.removeprefix("ibidem.") for alias in node.names if alias.name.startswith("ibidem.")]
+    assert node.level == 0, "relative import"
+    if (node.module or "").partition(".")[0] != "ibidem":
+        return []
+    inside = (node.module or "").removeprefix("ibidem").removeprefix(".")
+    full = [f"{inside}.{alias.name}".removeprefix(".") for alias in node.names]
+    return [name if name in NAMES or f"{name}.__init__" in NAMES else inside for name in full]
+
+
+ALL_IMPORTS = [each for path in MODULES for each in imports_of(path)]
+IMPORTS = sorted({each[:2] for each in ALL_IMPORTS})
 
 
 def part(module: str) -> str:
@@ -96,6 +130,25 @@ def test_imports_point_to_lower_layers_and_stages_to_the_left() -> None:
     # Whoever opens runs knows how documents are read, and nothing else of what stages compute.
     wrong |= {(i, m) for i, m in known if layer(i) == "running" and layer(m) in STAGES[1:]}
     assert wrong == set(EXCEPTIONS)
+
+
+def test_imports_inside_functions_serve_start_up_and_nothing_else() -> None:
+    late = {each.importer for each in ALL_IMPORTS if each.is_late}
+    assert late == set().union(*LATE_IMPORTS.values())
+
+
+@pytest.mark.parametrize("with_late", [False, True], ids=["as modules load", "with those inside functions"])
+def test_imports_form_no_loop(with_late: bool) -> None:
+    graph: dict[str, set[str]] = {name: set() for name in NAMES}
+    for importer, module, is_late, is_for_types in ALL_IMPORTS:
+        if is_for_types or (is_late and not with_late) or (importer, module) in UPWARDS:
+            continue
+        # A module loads the packages that it is in, unless they are being loaded already.
+        packages = [".".join(module.split(".")[:depth]) for depth in range(1, module.count(".") + 1)]
+        doors = [f"{each}.__init__" for each in (*packages, module) if f"{each}.__init__" in NAMES]
+        doors = [door for door in doors if not importer.startswith(door.removesuffix("__init__")) or door[:-9] == module]
+        graph[importer] |= {*doors, *({module} & NAMES)}
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the loop
 
 
 def test_execution_and_columns_load_nothing_by_themselves() -> None:

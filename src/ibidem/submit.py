@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sys
 
+from ibidem.cli.main import main as run
+
 
 def main() -> None:
     """Run a verb on Spark; `--path` says where this file is."""
     if sys.argv[1:] == ["--path"]:
         print(__file__)
         return
-    from ibidem.cli.main import main as run
-
     if len(sys.argv) > 1 and sys.argv[1] in ("find", "cluster", "dedup") and "--engine" not in sys.argv:
         sys.argv[2:2] = ["--engine", "spark"]
     run()

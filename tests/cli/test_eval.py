@@ -14,6 +14,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from ibidem.cli.eval import MEASURES
+from ibidem.evaluation import file_scores
 from ibidem.evaluation.document_numbers import PLACES
 from tests.cli.test_find import Run, said, write_jsonl
 from tests.texts import documents, text
@@ -221,6 +223,10 @@ def test_files_that_are_not_right(run: Run, files: Path) -> None:
     said(run("eval", "truth.jsonl", "out"), 3, "more than one table of passages")
     (files / "parts.jsonl").mkdir()
     said(run("eval", "truth.jsonl", "parts.jsonl"), 3, "parts.jsonl holds no part of a table")
+
+
+def test_every_measure_can_be_chosen() -> None:
+    assert tuple(file_scores.MEASURES) == MEASURES
 
 
 def test_help_names_the_verb_and_loads_nothing_heavy(run: Run) -> None:

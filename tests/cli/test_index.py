@@ -15,8 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from ibidem.cli.index_access import NO_SEARCH_SETTINGS
-from ibidem.cli.options import flag
+from ibidem.cli.options import NO_SEARCH_SETTINGS, flag
 from ibidem.config import setting_fields
 from ibidem.index.writer_lock import WriterLock
 from ibidem.model import HITS, PASSAGES
@@ -369,7 +368,7 @@ def test_one_writer_at_a_time(run: Run, archive: str, today: str, tmp_path: Path
 
 
 def test_the_first_run_says_that_it_compiles(run: Run, archive: str, today: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ibidem.execution.warmup.is_index_compiled", lambda searching: False)
+    monkeypatch.setattr("ibidem.cli.index_access.is_index_compiled", lambda searching: False)
     for arguments in (["check", archive, today], ["query", archive, today], ["compact", archive], ["add", archive, today]):
         assert "the first run of its kind compiles its kernels, once" in run("index", *arguments).err
     assert run("index", "check", archive, today, "-q").err == ""

@@ -11,8 +11,7 @@ from ibidem.index.index import Index
 from ibidem.model import Document
 from ibidem.results.table_files import ARRIVALS_FILE
 from ibidem.viewer.queries import PairQuery
-from ibidem.viewer.server.additions import Adder
-from ibidem.viewer.server.arrival_log import ArrivalLog
+from ibidem.viewer.server.arrivals import Adder, ArrivalLog
 from ibidem.viewer.store import ViewStore
 from ibidem.viewer.store_cache import open_views
 from tests.crash.kinds import WRITTEN_SECONDS, Kind, Promise, run_command

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.errors import InputError
-from ibidem.evaluation import evaluate_passages, overlaps, score_passages
+from ibidem.evaluation import evaluate_passages, passage_scores, score_passages
 from ibidem.evaluation.confidence import bootstrap_intervals, macro_scores
 from ibidem.evaluation.document_numbers import PLACES
 
@@ -92,9 +92,9 @@ def tables(max_size: int = 8) -> st.SearchStrategy[list[Row]]:
 
 @settings(max_examples=600, deadline=None)
 @given(tables(), tables(), st.sampled_from([1, 3, 1 << 18]))
-def test_scores_are_those_of_the_twin(truth: list[Row], found: list[Row], block_rows: int) -> None:
+def test_scores_are_those_of_the_twin(truth: list[Row], found: list[Row], n_rows: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(overlaps, "_BLOCK_ROWS", block_rows)
+        patch.setattr(passage_scores, "_ROWS_AT_ONCE", n_rows)
         agree(score_passages(truth, found), twin(truth, found))
 
 

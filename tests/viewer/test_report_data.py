@@ -15,10 +15,10 @@ import pytest
 
 import ibidem
 from ibidem.viewer import page
-from ibidem.viewer import report_data as export
+from ibidem.viewer import report as export
 from ibidem.viewer.material import Material, material_of_result
 from ibidem.viewer.page import app_page, assets, report_page
-from ibidem.viewer.report_data import report_data
+from ibidem.viewer.report import report_data
 from ibidem.viewer.store import ViewStore
 from ibidem.viewer.store_cache import passing_views
 from tests.cli.test_find import write_jsonl
@@ -218,7 +218,7 @@ def test_sentences_that_are_shown_in_part_are_not_shaded(monkeypatch: pytest.Mon
         check_data(data)
         assert all(len(told["segments"]) == 3 or told["segments"][0]["start"] == 0 for told in data["texts"].values())
         for number, shades in data["shades"].items():
-            assert 3 <= len(shades) < len(store.shades(int(number)))
+            assert 3 <= len(shades) < len(store.texts.shades(int(number)))
 
 
 def test_kept_texts_of_passages(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def texts(store: ViewStore) -> dict[tuple[str, bool], str]:
     """Return the texts at hand by id and side."""
     found = store.documents(DocumentQuery(limit=500))["items"]
     assert len(found) == len({(d["id"], d["is_reference"]) for d in found}), "a document is there twice"
-    return {(d["id"], d["is_reference"]): store.text_of(d["document"]) for d in found}
+    return {(d["id"], d["is_reference"]): store.texts.whole(d["document"]) for d in found}
 
 
 def why_left_out(store: ViewStore) -> str:
@@ -417,7 +417,7 @@ def test_the_passages_own_texts_are_shown_if_they_were_kept(tmp_path: Path) -> N
     result.write(tmp_path / "out", keep_text=True)
     with views(tmp_path / "out") as store:
         for number, record in enumerate(records):
-            shown = store.shown_text(number, [])
+            shown = store.texts.shown(number, [])
             last = 0
             for segment in shown["segments"]:
                 start, told = segment["start"], segment["text"]
@@ -448,11 +448,11 @@ def test_documents_from_stdin(run: Run, tmp_path: Path, monkeypatch: pytest.Monk
             said(run("find", "-", "-o", name, *arguments), 0)
     with views(tmp_path / "without") as store:
         assert set(texts(store).values()) == {""}
-        assert store.shown_text(0, [])["segments"] == []
+        assert store.texts.shown(0, [])["segments"] == []
         assert "cannot be read again" in why_left_out(store)
     with views(tmp_path / "with") as store:
-        assert store.shown_text(0, [])["segments"] == [{"start": 0, "text": text(1, 2, 3)}]
-        assert store.shown_text(1, [])["segments"] == [{"start": len(text(9)) + 1, "text": text(1, 2, 3)}]
+        assert store.texts.shown(0, [])["segments"] == [{"start": 0, "text": text(1, 2, 3)}]
+        assert store.texts.shown(1, [])["segments"] == [{"start": len(text(9)) + 1, "text": text(1, 2, 3)}]
         (pair,) = store.pairs(PairQuery(search=text(1, 2, 3).split()[3]))["items"]
         assert pair["longest"] == len(text(1, 2, 3))
     with views(tmp_path / "without", str(tmp_path / "stdin.jsonl")) as store:

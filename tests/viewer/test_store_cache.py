@@ -45,7 +45,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 def look(folder: Path, *named: str) -> tuple[int, int, int]:
     with closing(open_views(folder, named)) as store:
-        texts = [store.text_of(d["document"]) for d in store.documents(DocumentQuery())["items"]]
+        texts = [store.texts.whole(d["document"]) for d in store.documents(DocumentQuery())["items"]]
         assert store.pair(0) is not None
         return store.pairs(PairQuery())["total"], store.families(FamilyQuery())["total"], sum(map(bool, texts))
 

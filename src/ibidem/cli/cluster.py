@@ -7,17 +7,10 @@ from typing import Any
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.options import (
-    check_local_folder,
-    input_arguments,
-    output_option,
-    resolve_settings,
-    run_options,
-    setting_options,
-)
-from ibidem.cli.signals import loading
-from ibidem.cli.spark import run_on_spark, spark_option
+from ibidem.cli.libraries import loading_libraries
+from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
+from ibidem.cli.spark import run_on_spark
+from ibidem.config import is_compared_in_full
 
 
 @click.command()
@@ -28,8 +21,7 @@ from ibidem.cli.spark import run_on_spark, spark_option
     "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",
     without=("signature", "max_document_share", "keep_text", "group_field"), also=("hash_seed",),
 )  # fmt: skip
-@spark_option
-@run_options
+@verb_options
 def cluster(
     inputs: tuple[str, ...],
     references: tuple[str, ...],
@@ -51,27 +43,20 @@ def cluster(
     ibidem cluster crawl/*.parquet -o out --min-similarity 0.6 --min-containment 0.9 --keep longest
     """
     config = resolve_settings(config_file, flags)
-    if config.engine.engine == "spark":
+    if is_on_spark(config, output):
         run_on_spark("cluster", inputs, references, output, config, spark_conf, progress, quiet, plan=plan)
         return
-    check_local_folder(output)
-    with loading():
-        prepare_arrow()
+    with loading_libraries():
         from ibidem.api import cluster as cluster_in
-        from ibidem.cli.display import look_at, open_display
-        from ibidem.cli.output_folder import output_occupied
-        from ibidem.config import is_compared_in_full
+        from ibidem.cli.runs import look_at, open_result, output_occupied
         from ibidem.results.cluster_summary import summarise_clusters
 
     if not config.resemblance.verify and not quiet and (plan or not is_compared_in_full(config)):
         click.echo("ibidem: pairs are not verified; their similarity is an estimate, and some are no duplicates", err=True)
     with (
         output_occupied(output, config) as config,
-        open_display(progress, quiet) as display,
-        cluster_in(list(inputs), against=list(references) or None, plan=plan, config=config, progress=display) as result,
+        open_result(cluster_in, inputs, references, config, progress, quiet, output, plan=plan) as (result, _),
     ):
-        with display.stage("writing"):
-            result.write(output)
         summary = summarise_clusters(result, output)
     if not quiet:
         click.echo(f"{summary}\n{look_at(output)}", err=True)

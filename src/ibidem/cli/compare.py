@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import os
-import re
-import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import (
     check_local_folder,
     given_settings,
@@ -21,16 +17,7 @@ from ibidem.cli.options import (
     run_options,
     setting_options,
 )
-from ibidem.cli.signals import loading
 from ibidem.config import FORMATS, Config
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ibidem.model import Document, Passage
-
-_CONTROLS = re.compile("[\x7f-\x9f]")  # JSON may hold them as they are, but terminals obey them
-_PLAIN_WIDTH = 100
 
 
 @click.command()
@@ -77,18 +64,15 @@ def compare(
     settings = given_settings(config_file, flags)
     settings |= {} if pairs is None or form is None else {"format": form}
     config = Config.of(**settings)
-    with loading():
-        prepare_arrow()
-        import ibidem.api  # noqa: F401 (now, for a second process runs from here on)
-        from ibidem.execution.warmup import FIRST_RUN, later_stages_compiled_aside
+    with loading_libraries():
+        from ibidem.cli.runs import kernels_compiled_aside
+        from ibidem.cli.two_texts import compare_two
 
-    with later_stages_compiled_aside(config, comparing=True) as is_first_run:
-        if is_first_run and not quiet:
-            click.echo(f"ibidem: {FIRST_RUN}", err=True)
+    with kernels_compiled_aside(config, quiet, comparing=True):
         if pairs is not None:
             _compare_listed(inputs, pairs, output, config, progress, quiet)
         else:
-            _compare_two(inputs, config, page, form, full, quiet)
+            compare_two(inputs, config, page, form, full, quiet)
 
 
 def _check_usage(
@@ -118,8 +102,8 @@ def _check_usage(
 def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Config, progress: str, quiet: bool) -> None:
     """Compare the listed pairs and write what is found."""
     from ibidem.api import compare_pairs
-    from ibidem.cli.display import look_at, open_display
-    from ibidem.cli.output_folder import output_occupied
+    from ibidem.cli.display import open_display
+    from ibidem.cli.runs import look_at, output_occupied
     from ibidem.results.summary import many, skipped_lines
 
     with output_occupied(output, config) as config, open_display(progress, quiet) as display:
@@ -133,118 +117,3 @@ def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Con
     if result.skipped:
         click.echo("\n".join(skipped_lines(result.skipped)), err=True)
     click.echo(f"results: {output}\n{look_at(output)}", err=True)
-
-
-def _compare_two(names: Sequence[str], config: Config, page: Path | None, form: str | None, full: bool, quiet: bool) -> None:
-    """Compare two files, show what they share, and write the page if one is wanted."""
-    if page is not None:
-        _check_page(page, config.output.overwrite, names)  # before the work, not after it
-    from ibidem.api import compare as compare_texts
-
-    name_a, name_b = names
-    a, b = (_read_one(name, config, quiet) for name in names)
-    config = dataclasses.replace(config, documents=Config().documents)  # they were for reading: these are plain texts now
-    passages = [
-        dataclasses.replace(passage, a=passage.a._replace(id=name_a), b=passage.b._replace(id=name_b))
-        for passage in compare_texts(a.text, b.text, config=config)
-    ]
-    if form == "jsonl":
-        for line in _json_lines(passages):
-            click.echo(_writable(line))
-    elif form == "text" or page is None:
-        _show(passages, names, (a, b), full)
-    if page is not None:
-        from ibidem.viewer.comparison_page import comparison_page
-        from ibidem.viewer.side_by_side import describe_sharing
-
-        _write_page(page, comparison_page(passages, name_a, name_b, a.text, b.text))
-        if not quiet:
-            if form != "text":
-                click.echo(describe_sharing(passages, name_a, name_b, len(a.text), len(b.text)), err=True)
-            click.echo(f"page: {page}", err=True)
-
-
-def _read_one(name: str, config: Config, quiet: bool) -> Document:
-    """Return the one text that a file, or standard input, holds."""
-    from ibidem.errors import InputError, NoDocumentsError
-    from ibidem.formats import read
-    from ibidem.formats.skipped_records import SkippedRecords
-
-    if not quiet and name == "-" and sys.stdin is not None and sys.stdin.isatty():
-        click.echo("ibidem: waiting for a text on standard input; Ctrl-D ends", err=True)
-    many_texts = "To compare many documents, list the pairs of their ids: --pairs PAIRS -o OUT."
-    if os.path.isdir(name):
-        raise InputError(f"{name} is a folder, not a text", many_texts)
-    skipped = SkippedRecords(config.output.strict)
-    document: Document | None = None
-    for record in read([name], on_skip=skipped.add, **dataclasses.asdict(config.documents)):
-        if document is not None:
-            raise InputError(f"{name} holds more than one text", many_texts)
-        document = record
-    shown = "standard input" if name == "-" else name
-    if document is None:
-        raise NoDocumentsError(f"there is no text in {shown}", skipped.explain())
-    if skipped.records:
-        raise InputError(f"{shown} holds more than one record, and not all can be used: {skipped.explain()}", many_texts)
-    return document
-
-
-def _show(passages: Sequence[Passage], names: Sequence[str], documents: Sequence[Document], full: bool) -> None:
-    from rich.console import Console
-
-    from ibidem.viewer.side_by_side import print_side_by_side
-
-    # A pipe has no width of its own; rich would take the 80 columns of old terminals.
-    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal() else _PLAIN_WIDTH
-    console = Console(width=width, markup=False, highlight=False, emoji=False)
-    name_a, name_b = names
-    n_chars_a, n_chars_b = (len(document.text) for document in documents)
-    with console.capture() as shown:  # and not printed by rich, which ends the program if the reader has gone
-        print_side_by_side(console, passages, name_a, name_b, n_chars_a, n_chars_b, full)
-    click.echo(_writable(shown.get()), nl=False, color=True)
-
-
-def _writable(text: str) -> str:
-    """Return a text with question marks for what standard output cannot hold in its encoding."""
-    encoding = sys.stdout.encoding or "utf-8"
-    return text.encode(encoding, "replace").decode(encoding)
-
-
-def _json_lines(passages: Sequence[Passage]) -> Iterator[str]:
-    """Yield a passage a line: the columns of the passages table, both texts, and where they differ."""
-    for passage in passages:
-        record = {
-            "a_id": passage.a.id, "a_start": passage.a.start, "a_end": passage.a.end,
-            "b_id": passage.b.id, "b_start": passage.b.start, "b_end": passage.b.end,
-            "n_sentences": passage.n_sentences, "similarity": passage.similarity,
-            "kind": passage.kind, "direction": passage.direction, "a_text": passage.a.text, "b_text": passage.b.text,
-            "differences": [difference._asdict() for difference in passage.differences],
-        }  # fmt: skip
-        line = json.dumps(record, ensure_ascii=False)
-        yield _CONTROLS.sub(lambda control: f"\\u{ord(control[0]):04x}", line)
-
-
-def _check_page(page: Path, overwrite: bool, names: Sequence[str]) -> None:
-    from ibidem.errors import OutputExistsError
-
-    if any(name != "-" and page.exists() and os.path.exists(name) and page.samefile(name) for name in names):
-        raise click.UsageError(f"--html {page} is one of the two texts")
-    if page.is_dir():
-        raise click.UsageError(f"--html {page} is a folder; give a file")
-    if not page.parent.is_dir():
-        raise click.UsageError(f"--html {page}: there is no folder {page.parent}")
-    if page.exists() and not overwrite:
-        raise OutputExistsError(f"there is a file {page} already", "Give another name, or --overwrite to replace it.")
-
-
-def _write_page(page: Path, content: str) -> None:
-    from ibidem.errors import ResourceError
-    from ibidem.execution.durable_files import replace_file
-
-    aside = page.with_name(page.name + ".part")  # no half page is ever seen
-    try:
-        aside.write_text(content, "utf-8")
-        replace_file(aside, page)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise ResourceError(f"cannot write {page}: {error.strerror}", "Is there room, and may you write there?") from error

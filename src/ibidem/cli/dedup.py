@@ -8,17 +8,10 @@ from typing import Any
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.options import (
-    check_local_folder,
-    input_arguments,
-    output_option,
-    resolve_settings,
-    run_options,
-    setting_options,
-)
-from ibidem.cli.signals import loading
-from ibidem.cli.spark import run_on_spark, spark_option
+from ibidem.cli.libraries import loading_libraries
+from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
+from ibidem.cli.spark import run_on_spark
+from ibidem.execution.disk_limit import disk_budget
 
 
 @click.command()
@@ -29,8 +22,7 @@ from ibidem.cli.spark import run_on_spark, spark_option
     "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
     without=("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),
 )  # fmt: skip
-@spark_option
-@run_options
+@verb_options
 def dedup(
     inputs: tuple[str, ...],
     references: tuple[str, ...],
@@ -58,17 +50,14 @@ def dedup(
         raise click.UsageError("give a folder for the cleaned collection with -o, or --dry-run")
     if dry_run and config.engine.resume:
         raise click.UsageError("--dry-run writes nothing, so there is nothing that --resume could go on with")
-    if config.engine.engine == "spark":
-        output = None if dry_run else output
-        run_on_spark("dedup", inputs, references, output, config, spark_conf, progress, quiet)
+    if is_on_spark(config, output):
+        folder = None if dry_run else output
+        run_on_spark("dedup", inputs, references, folder, config, spark_conf, progress, quiet)
         return
-    check_local_folder(output)
-    with loading():
-        prepare_arrow()
+    output = None if dry_run else output
+    with loading_libraries():
         from ibidem.api import dedup as dedup_in
-        from ibidem.cli.display import open_display
-        from ibidem.cli.output_folder import folder_occupied
-        from ibidem.execution.disk_limit import disk_budget
+        from ibidem.cli.runs import folder_occupied, open_result
         from ibidem.execution.spill import temporary_folder
         from ibidem.formats.stdin_file import spool_stdin
         from ibidem.results.cleaned_copies import check_cleaning
@@ -77,19 +66,18 @@ def dedup(
     if not config.resemblance.verify and not quiet:
         click.echo("ibidem: pairs are not verified: documents may go that are no duplicates", err=True)
     with ExitStack() as stack:
-        display = stack.enter_context(open_display(progress, quiet))
         paths: list[Any] = list(inputs)
         if "-" in paths:  # inputs are read twice: standard input is stored first
             folder = stack.enter_context(temporary_folder(config.engine.tmp_folder))
             paths[paths.index("-")] = spool_stdin(folder, disk_budget(config.engine.max_disk, folder, None))
-        if output is not None and not dry_run:
+        if output is not None:
             config = stack.enter_context(folder_occupied(output, config))
-        check_cleaning(paths, None if dry_run else output, config)
-        result = stack.enter_context(dedup_in(paths, against=list(references) or None, config=config, progress=display))
-        if output is not None and not dry_run:
+        check_cleaning(paths, output, config)
+        result, display = stack.enter_context(open_result(dedup_in, paths, references, config, progress, quiet))
+        if output is not None:
             with display.stage("writing"):
                 result.write(output, on_bytes=display.add_bytes)
-        summary = summarise_cleaning(result, None if dry_run else output)
+        summary = summarise_cleaning(result, output)
     if dry_run:
         click.echo(summary)
     elif not quiet:

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
@@ -16,11 +15,6 @@ from ibidem.execution.memory import peak_memory, used_memory
 from ibidem.execution.progress import Progress, Step
 
 _SECONDS_BETWEEN_LINES = 30.0
-
-
-def look_at(folder: Path) -> str:
-    """Return how results are looked at."""
-    return f"look at them: ibidem report {folder}, or ibidem serve {folder}"
 
 
 @contextmanager
@@ -75,7 +69,7 @@ class StepDisplay(TellingDisplay):
         seconds = time.perf_counter() - self._begin
         rate = f"read {size_of(self._n_bytes)} ({size_of(self._n_bytes / max(seconds, 1e-6))}/s)" if self._n_bytes else ""
         counts = ", ".join(f"{number:,} {what}" for what, number in self.counts.items() if number)
-        self._say(name, seconds, ", ".join(part for part in (rate, counts) if part))
+        self._say(name, seconds, ", ".join(said for said in (rate, counts) if said))
 
     def _say(self, what: str, seconds: float, rest: str) -> None:
         memory = f"memory {size_of(used_memory())}, at most {size_of(peak_memory())}"

@@ -7,17 +7,9 @@ from typing import Any
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.options import (
-    check_local_folder,
-    input_arguments,
-    output_option,
-    resolve_settings,
-    run_options,
-    setting_options,
-)
-from ibidem.cli.signals import loading
-from ibidem.cli.spark import run_on_spark, spark_option
+from ibidem.cli.libraries import loading_libraries
+from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
+from ibidem.cli.spark import run_on_spark
 
 
 @click.command()
@@ -28,8 +20,7 @@ from ibidem.cli.spark import run_on_spark, spark_option
     without=("summaries",),
 )  # fmt: skip
 @click.option("--report", is_flag=True, help="Write report.html into OUT, too: one page to look at and to send on.")
-@spark_option
-@run_options
+@verb_options
 def find(
     inputs: tuple[str, ...],
     references: tuple[str, ...],
@@ -52,33 +43,25 @@ def find(
     ibidem find hdfs:///crawl -o hdfs:///found --engine spark --tmp-dir hdfs:///tmp
     """
     config = resolve_settings(config_file, flags).with_signature("words")
-    if config.engine.engine == "spark":
+    if is_on_spark(config, output):
         if report:
             raise click.UsageError("--report is for the local engine; run `ibidem report` on the results")
         run_on_spark("find", inputs, references, output, config, spark_conf, progress, quiet)
         return
-    check_local_folder(output)
-    with loading():
-        prepare_arrow()
+    with loading_libraries():
         from ibidem.api import find as find_in
-        from ibidem.cli.display import look_at, open_display
-        from ibidem.cli.output_folder import output_occupied
-        from ibidem.execution.warmup import FIRST_RUN, later_stages_compiled_aside
+        from ibidem.cli.runs import kernels_compiled_aside, look_at, open_result, output_occupied
         from ibidem.results.summary import summarise
 
-    with output_occupied(output, config) as config, later_stages_compiled_aside(config) as is_first_run:
-        if is_first_run and not quiet:
-            click.echo(f"ibidem: {FIRST_RUN}", err=True)
-        with (
-            open_display(progress, quiet) as display,
-            find_in(list(inputs), against=list(references) or None, config=config, progress=display) as result,
-        ):
-            with display.stage("writing"):
-                result.write(output)
-            if report:
-                with display.stage("report"):
-                    result.to_html(output / "report.html", title=output.resolve().name)
-            summary = summarise(result, output)
+    with (
+        output_occupied(output, config) as config,
+        kernels_compiled_aside(config, quiet),
+        open_result(find_in, inputs, references, config, progress, quiet, output) as (result, display),
+    ):
+        if report:
+            with display.stage("report"):
+                result.to_html(output / "report.html", title=output.resolve().name)
+        summary = summarise(result, output)
     if not quiet:
         click.echo(summary, err=True)
         click.echo(f"report: {output / 'report.html'}" if report else look_at(output), err=True)

@@ -1,61 +1,73 @@
-"""What the commands of an index share: the argument DIR, and how it is opened."""
+"""An index as the commands use it: opened, asked for documents, and the answers written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.signals import loading
-
-if TYPE_CHECKING:
-    from ibidem.execution.progress import Progress
-    from ibidem.index.index import Index
-
-NO_SEARCH_SETTINGS = ("signature_bits", "bits_per_word", "commit_every")  # of those of the index
-FIRST_SETTINGS = (  # fixed when the index is made
-    "lang", "max_sentence_words", "hash_seed", "min_similarity", "max_document_share", "signature_bits", "bits_per_word",
-)  # fmt: skip
-
-signature_option = click.option(
-    "--signature",
-    type=click.Choice(["words", "exact"]),
-    help="What makes two sentences alike, fixed when the index is made.  [default: words]",
-)
-memory_option = click.option(
-    "--memory", help="Memory for merging, as 500MB or 4GB.  [default: three quarters of what the machine has]"
-)
-max_places_option = click.option(
-    "--max-places", type=int, help="Sentences that stand in more documents than this say nothing.  [default: 100]"
-)
-
-
-def index_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add DIR."""
-    return click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))(command)
-
-
-def load_index() -> None:
-    """Load what an index needs. Called before there is anything to undo: a signal ends the process at once meanwhile."""
-    with loading():
-        prepare_arrow()
-        import ibidem.execution.warmup
-        import ibidem.index.index  # noqa: F401
+from ibidem.errors import NoDocumentsError
+from ibidem.execution.progress import Progress
+from ibidem.execution.warmup import FIRST_RUN, is_index_compiled
+from ibidem.formats import describe_inputs, input_size, read
+from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.index.answers import QueryResult
+from ibidem.index.index import Index
+from ibidem.model import Skipped
+from ibidem.results.summary import skipped_lines
+from ibidem.results.table_files import describe_run, write_result
 
 
 def open_index(folder: Path, settings: dict[str, Any], *, create: bool = False, progress: Progress | None = None) -> Index:
     """Open an index with these settings; `create` makes it if there is none."""
-    from ibidem.index.index import Index
-
     return Index(folder, create=create, progress=progress, **settings)
 
 
 def tell_of_compiling(quiet: bool, searching: bool) -> None:
-    """Say that a first run takes its time."""
-    from ibidem.execution.warmup import FIRST_RUN, is_index_compiled
-
+    """Say that a first run takes longer."""
     if not quiet and not is_index_compiled(searching):
         click.echo(f"ibidem: {FIRST_RUN}", err=True)
+
+
+def look_up(
+    index: Index, inputs: Sequence[str], with_texts: bool, passages: bool, display: Progress, quiet: bool
+) -> tuple[QueryResult, Sequence[str], Sequence[Skipped]]:
+    """Return the answers, the texts of the documents if they are wanted, and what was skipped."""
+    n_bytes = input_size(list(inputs))
+    tell_of_compiling(quiet, searching=True)
+    if not quiet and len(index) == 0:
+        click.echo("ibidem: the index is empty", err=True)
+    if not quiet and "-" in inputs and sys.stdin is not None and sys.stdin.isatty():
+        click.echo("ibidem: waiting for a text or records on standard input; Ctrl-D ends", err=True)
+    with display.stage("looking up", n_bytes):
+        if not with_texts:
+            result = index.query(list(inputs), passages=passages)
+            return result, (), result.skipped
+        # Read here and not by the query, which does not keep the texts: they are shown.
+        skipped = SkippedRecords(index.config.output.strict)
+        documents = list(read(list(inputs), on_skip=skipped.add, **asdict(index.config.documents)))
+        if not documents:
+            raise NoDocumentsError("there are no documents to look up", skipped.explain())
+        result = index.query(documents, passages=passages, html=False, main_content=False)
+        return result, [document.text for document in documents], skipped.records
+
+
+def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], display: Progress) -> None:
+    """Write the tables of answers to a folder."""
+    tables = {"hits": result.hits, "passages": result.passages}
+    counts = {
+        "documents": len(result.ids), "sentences": sum(verdict.n_sentences for verdict in result.verdicts),
+        "hits": len(result), "passages": result.passages.num_rows, "skipped": len(result.skipped),
+    }  # fmt: skip
+    run = describe_run(result.config, describe_inputs(list(inputs)), counts, display.timings)
+    write_result(output, tables, result.skipped, run, result.config.output.format)
+
+
+def tell_of_skipped(skipped: Sequence[Skipped], quiet: bool, listed_in: str | None = None) -> None:
+    """Say which records could not be used."""
+    if skipped and not quiet:
+        click.echo("\n".join(skipped_lines(skipped, listed_in)), err=True)

@@ -10,8 +10,10 @@ from typing import Any
 
 import click
 
-from ibidem.cli.index_access import index_argument, load_index, open_index
-from ibidem.cli.options import given_settings, run_options, setting_options
+from ibidem.cli.libraries import loading_libraries
+from ibidem.cli.options import given_settings, index_argument, run_options, setting_options
+from ibidem.config import Config
+from ibidem.config.quantities import size_of
 from ibidem.errors import IndexDamagedError
 
 
@@ -24,10 +26,10 @@ def verify(folder: Path, progress: str, quiet: bool) -> None:
     \b
     ibidem index verify news.idx
     """
-    load_index()
-    from ibidem.cli.display import open_display
-    from ibidem.config.quantities import size_of
-    from ibidem.results.summary import many
+    with loading_libraries():
+        from ibidem.cli.display import open_display
+        from ibidem.cli.index_access import open_index
+        from ibidem.results.summary import many
 
     begin = time.perf_counter()
     with open_display(progress, quiet) as display, open_index(folder, {}, progress=display) as index:
@@ -58,9 +60,9 @@ def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None
     ibidem index info news.idx --signature-bits 32 --words-flexible 3 --format json
     """
     settings = given_settings(config_file, flags)
-    load_index()
-    from ibidem.config import Config
-    from ibidem.index.inspection import predict
+    with loading_libraries():
+        from ibidem.cli.index_access import open_index
+        from ibidem.index.inspection import predict
 
     with open_index(folder, {}) as index:
         about = index.info()
@@ -69,8 +71,6 @@ def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None
 
 
 def _lines(about: dict[str, Any]) -> Iterator[str]:
-    from ibidem.config.quantities import size_of
-
     counts, bits = about["word_counts"], about["bits"]
     removed = f" ({about['removed_documents']:,} removed ones not counted)" if about["removed_documents"] else ""
     yield _row("documents", f"{about['documents']:,}{removed}")

@@ -9,16 +9,18 @@ from typing import Any, TextIO
 
 import click
 
-from ibidem.cli.index_access import (
+from ibidem.cli.libraries import loading_libraries
+from ibidem.cli.options import (
     FIRST_SETTINGS,
+    given_settings,
     index_argument,
-    load_index,
+    inputs_argument,
     memory_option,
-    open_index,
+    run_options,
+    setting_options,
     signature_option,
-    tell_of_compiling,
 )
-from ibidem.cli.options import given_settings, inputs_argument, run_options, setting_options
+from ibidem.config.quantities import size_of
 from ibidem.errors import IndexStoreError, InputError, NoDocumentsError
 
 _IDS_SHOWN = 10
@@ -57,12 +59,12 @@ def add(
     if skipped is not None and (skipped.exists() or not skipped.absolute().parent.is_dir()):  # before the work, not after it
         problem = "there is such a file already" if skipped.exists() else f"there is no folder {skipped.parent}"
         raise click.UsageError(f"--skipped {skipped}: {problem}")
-    load_index()
-    from ibidem.cli.display import open_display
-    from ibidem.config.quantities import size_of
-    from ibidem.formats import input_size
-    from ibidem.results.summary import many, skipped_lines
-    from ibidem.results.table_files import write_skipped
+    with loading_libraries():
+        from ibidem.cli.display import open_display
+        from ibidem.cli.index_access import open_index, tell_of_compiling
+        from ibidem.formats import input_size
+        from ibidem.results.summary import many, skipped_lines
+        from ibidem.results.table_files import write_skipped
 
     n_bytes = input_size(list(inputs))  # before an index is made for files that are not there
     tell_of_compiling(quiet, searching=False)
@@ -107,8 +109,9 @@ def remove(folder: Path, ids: tuple[str, ...], id_file: TextIO | None, strict: b
     if not ids and id_file is None:
         raise click.UsageError("give ids, or a file of them with --from")
     wanted = list(dict.fromkeys([*ids, *(_ids_in(id_file) if id_file else ())]))
-    load_index()
-    from ibidem.results.summary import many
+    with loading_libraries():
+        from ibidem.cli.index_access import open_index
+        from ibidem.results.summary import many
 
     with open_index(folder, {}) as index:
         missing = [name for name in wanted if name not in index]
@@ -143,9 +146,9 @@ def compact(folder: Path, recount: bool, memory: str | None, quiet: bool) -> Non
     \b
     ibidem index compact news.idx
     """
-    load_index()
-    from ibidem.config.quantities import size_of
-    from ibidem.results.summary import many
+    with loading_libraries():
+        from ibidem.cli.index_access import open_index, tell_of_compiling
+        from ibidem.results.summary import many
 
     tell_of_compiling(quiet, searching=False)
     begin = time.perf_counter()

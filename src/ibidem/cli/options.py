@@ -17,6 +17,10 @@ _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", 
 VERBOSE = "verbose"
 _NO_FLAGS = ("work_dir",)  # the command line has a place for it
 _SHORT_NAMES = {"search_engine": ("--engine",)}  # where it is searched, the engine is that of the search
+NO_SEARCH_SETTINGS = ("signature_bits", "bits_per_word", "commit_every")  # settings of an index that a search has no use for
+FIRST_SETTINGS = (  # settings that are fixed when an index is made
+    "lang", "max_sentence_words", "hash_seed", "min_similarity", "max_document_share", "signature_bits", "bits_per_word",
+)  # fmt: skip
 
 
 class NumberType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -118,6 +122,13 @@ class FolderType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return path
 
 
+def is_on_spark(config: Config, output: Any) -> bool:
+    """Say whether a run is on Spark; if it is not, a folder of another file system is refused."""
+    if config.engine.engine != "spark":
+        check_local_folder(output)
+    return config.engine.engine == "spark"
+
+
 def check_local_folder(folder: Any) -> None:
     """Raise for a folder of another file system: only Spark writes there."""
     if isinstance(folder, str):
@@ -143,3 +154,38 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(**values | ({"progress": VERBOSE} if verbose else {}))
 
     return progress(verbose(click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")(run)))
+
+
+def verb_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --spark-conf, for a verb that Spark can run, and the options of every run."""
+    help_text = "Setting of the Spark session, as spark.executor.memory=8g (repeatable)."
+    spark = click.option("--spark-conf", metavar="KEY=VALUE", multiple=True, callback=_as_mapping, help=help_text)
+    return spark(run_options(command))
+
+
+def _as_mapping(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for given in values:
+        key, separator, value = given.partition("=")
+        if not separator or not key.startswith("spark."):
+            raise click.BadParameter(f"{given!r} is not like spark.executor.memory=8g")
+        settings[key] = value
+    return settings
+
+
+signature_option = click.option(
+    "--signature",
+    type=click.Choice(["words", "exact"]),
+    help="What makes two sentences alike, fixed when the index is made.  [default: words]",
+)
+memory_option = click.option(
+    "--memory", help="Memory for merging, as 500MB or 4GB.  [default: three quarters of what the machine has]"
+)
+max_places_option = click.option(
+    "--max-places", type=int, help="Sentences that stand in more documents than this say nothing.  [default: 100]"
+)
+
+
+def index_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add DIR."""
+    return click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))(command)

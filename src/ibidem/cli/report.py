@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import run_options
-from ibidem.cli.signals import loading
+from ibidem.config.quantities import size_of
 
 
 @click.command()
@@ -42,10 +42,8 @@ def report(
     \b
     ibidem find articles/*.jsonl -o out && ibidem report out -o report.html
     """
-    with loading():
-        prepare_arrow()
+    with loading_libraries():
         from ibidem.cli.display import open_display
-        from ibidem.config.quantities import size_of
         from ibidem.viewer.material import material_of_folder, read_run
         from ibidem.viewer.report import check_report, write_report
         from ibidem.viewer.store_cache import passing_views
@@ -57,8 +55,8 @@ def report(
         with display.stage("reading"):
             material = material_of_folder(folder, documents)
         with display.stage("views"), passing_views(material) as store:
-            told = write_report(store, output, title, max_pairs)
+            remarks = write_report(store, output, title, max_pairs)
     if not quiet:
-        for line in told:
+        for line in remarks:
             click.echo(line, err=True)
         click.echo(f"report: {output} ({size_of(output.stat().st_size)})", err=True)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import ctypes
+import html
+import os
 import signal
 import sys
-from contextlib import ExitStack, suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
-from ibidem.cli.hidden_token import hide_argument, page_that_leads_to
-from ibidem.cli.index_access import tell_of_compiling
+from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.signals import leave_alone, loading
 from ibidem.config.quantities import memory_bytes
 from ibidem.errors import ResourceError, UsageError
 
 _LEAST_TOKEN_CHARS = 8
 _PATH = click.Path(path_type=Path)
+_ARGUMENTS_BEGIN, _ARGUMENTS_END = 45, 46  # in /proc/self/stat, counted after the name of the program
 
 
 class SizeType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -88,8 +92,8 @@ def serve(
         raise ResourceError(
             f"ibidem serve needs {problem.name}, which is not installed", "Install it with: pip install 'ibidem[web]'"
         ) from None
-    with loading():
-        prepare_arrow()
+    with loading_libraries():
+        from ibidem.cli.index_access import tell_of_compiling
         from ibidem.viewer.server.security import Access, is_local
         from ibidem.viewer.server.served import open_served, warm_up
 
@@ -132,3 +136,32 @@ def _check_token(token: str | None) -> None:
             f"--token has to have at least {_LEAST_TOKEN_CHARS} characters, letters, digits and signs without blanks",
             "A good one: python -c 'import secrets; print(secrets.token_urlsafe())'",
         )
+
+
+def hide_argument(word: str) -> None:
+    """Overwrite a word in the command line of this process, which everybody on the machine can list. Works on Linux only."""
+    with suppress(OSError, ValueError, IndexError):
+        fields = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        begin, end = int(fields[_ARGUMENTS_BEGIN]), int(fields[_ARGUMENTS_END])
+        if not 0 < begin < end:
+            return
+        memory, secret = (ctypes.c_char * (end - begin)).from_address(begin), os.fsencode(word)
+        place = memory.raw.find(secret)
+        while secret and place >= 0:
+            ctypes.memset(begin + place, ord("*"), len(secret))
+            place = memory.raw.find(secret, place + len(secret))
+
+
+@contextmanager
+def page_that_leads_to(address: str) -> Iterator[str]:
+    """Write a page that only this user can read and that leads to an address; yield its path. It is removed afterwards."""
+    descriptor, path = tempfile.mkstemp(prefix="ibidem-", suffix=".html")
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            target = html.escape(address)
+            file.write('<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">')
+            file.write(f'<meta http-equiv="refresh" content="0; url={target}"><a href="{target}">ibidem</a>\n')
+        yield path
+    finally:
+        with suppress(OSError):
+            os.unlink(path)

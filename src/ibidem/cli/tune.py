@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from ibidem.cli.arrow import prepare_arrow
+from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import resolve_settings, run_options, setting_options
-from ibidem.cli.signals import loading
 
 
 @click.command()
@@ -60,8 +59,7 @@ def tune(
         raise click.UsageError(f"-o {output}: there is no folder {output.parent}")  # before the work, not after it
     if output is not None and output.exists() and not is_plan(output):
         raise click.UsageError(f"-o {output}: there is a file already, and it is no sampling plan")
-    with loading():
-        prepare_arrow()
+    with loading_libraries():
         from ibidem.api import tune as tune_for
         from ibidem.cli.display import open_display
         from ibidem.results.summary import skipped_lines

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from ibidem.cli.signals import exit_code, loading
-from ibidem.cli.standard_streams import leave_output, open_streams
 from ibidem.errors import IbidemError, ResourceError
 from ibidem.version import __version__
 
@@ -66,20 +66,20 @@ def ibidem() -> None:
 
 def _leave_quietly() -> NoReturn:
     """The reader of our output has gone: nothing to say, and nothing to flush at exit."""
-    leave_output()
+    _leave_output()
     sys.exit(0)
 
 
 def _lack(what: str, next_step: str = "") -> NoReturn:
     """Something that the machine should have is not there."""
-    leave_output()
+    _leave_output()
     click.echo("\n".join(filter(None, (f"ibidem: {what}", next_step))), err=True)
     sys.exit(ResourceError.exit_code)
 
 
 def run(signals: ExitStack) -> None:
     """Run a verb, and end the process with its exit code. `signals` are closed as soon as the verb has ended."""
-    open_streams()
+    _open_streams()
     try:
         with signals:
             code = ibidem.main(standalone_mode=False)
@@ -88,8 +88,8 @@ def run(signals: ExitStack) -> None:
     except IbidemError as error:
         from ibidem.formats.file_names import printable  # ids and names of files may hold anything
 
-        told = [f"ibidem: {error.message}", *([error.next_step] if error.next_step else [])]
-        click.echo("\n".join(map(printable, told)), err=True)
+        lines = [f"ibidem: {error.message}", *([error.next_step] if error.next_step else [])]
+        click.echo("\n".join(map(printable, lines)), err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
@@ -103,7 +103,7 @@ def run(signals: ExitStack) -> None:
         if "Pacify" in type(sys.stdout).__name__:  # click's sign that the reader has gone
             _leave_quietly()
         raise
-    except OSError as error:  # all others have been told of where they came up
+    except OSError as error:  # all others were turned into messages where they came up
         where = f"cannot read or write {error.filename or 'standard output'}: {error.strerror}"
         _lack(where if error.strerror else str(error))
     except MemoryError:
@@ -112,3 +112,50 @@ def run(signals: ExitStack) -> None:
         if "start new thread" not in str(error):
             raise
         _lack(*_NO_MEMORY)
+
+
+class _PatientStream:
+    """Standard error as long as somebody reads it; then nothing more is said, and the work goes on."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, or say nothing."""
+        try:
+            self._stream.write(text)
+        except OSError:
+            _lead_nowhere(2)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, or say nothing."""
+        try:
+            self._stream.flush()
+        except OSError:
+            _lead_nowhere(2)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _open_streams() -> None:
+    """Make sure that there is something to write to. Standard output that is closed has no reader."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        reader, writer = os.pipe()
+        os.close(reader)
+        sys.stdout = os.fdopen(writer, "w")
+    sys.stderr = _PatientStream(sys.stderr)
+
+
+def _leave_output() -> None:
+    """Drop what still waits to be written to standard output: nobody reads it."""
+    _lead_nowhere(sys.stdout.fileno())
+
+
+def _lead_nowhere(descriptor: int) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)

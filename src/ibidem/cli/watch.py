@@ -14,17 +14,16 @@ from typing import Any
 
 import click
 
-from ibidem.cli.index_access import (
+from ibidem.cli.libraries import loading_libraries
+from ibidem.cli.options import (
     FIRST_SETTINGS,
+    given_settings,
     index_argument,
-    load_index,
     max_places_option,
     memory_option,
-    open_index,
+    setting_options,
     signature_option,
-    tell_of_compiling,
 )
-from ibidem.cli.options import given_settings, setting_options
 from ibidem.cli.signals import SIGNALS, note
 from ibidem.errors import SkippedRecordsError
 
@@ -55,11 +54,12 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     strict = bool(settings.pop("strict", False))  # here: what was read before the record is answered and kept
     if sys.stdin is None:
         raise click.UsageError("standard input is closed; give documents as lines of JSON")
-    load_index()
-    from ibidem.cli.index_answers import arrival_line
-    from ibidem.formats.jsonl_stream import arriving_records
-    from ibidem.model import Skipped
-    from ibidem.results.summary import many
+    with loading_libraries():
+        from ibidem.cli.index_access import open_index, tell_of_compiling
+        from ibidem.cli.index_answers import arrival_line
+        from ibidem.formats.jsonl_stream import arriving_records
+        from ibidem.model import Skipped
+        from ibidem.results.summary import many
 
     stopped = threading.Event()
     line_numbers: deque[int] = deque()

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from ibidem.config.config import (
+    Config,
+    is_compared_in_full,
+    passage_limits,
+    setting_fields,
+    setting_type,
+    settings_from_toml,
+)
 from ibidem.config.settings import (
     EXACT_METHODS,
     FORMATS,
@@ -10,17 +18,11 @@ from ibidem.config.settings import (
     SHINGLE_SIZES,
     SIGNATURES,
     AlignmentConfig,
-    Config,
     DocumentsConfig,
     EngineConfig,
     PassagesConfig,
     SentencesConfig,
     SignaturesConfig,
-    is_compared_in_full,
-    passage_limits,
-    setting_fields,
-    setting_type,
-    settings_from_toml,
 )
 
 __all__ = [

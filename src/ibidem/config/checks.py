@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from ibidem.config.quantities import commit_rhythm, memory_bytes
-from ibidem.config.settings import EXACT_METHODS, KEEP_RULES, Config, setting_fields
+from ibidem.config.settings import EXACT_METHODS, KEEP_RULES
+
+if TYPE_CHECKING:
+    from ibidem.config.config import Config
 
 
 def problems_of(config: Config) -> Iterator[str]:
-    """Yield what does not hold, in words."""
-    for stage, setting in setting_fields():
-        value = getattr(getattr(config, stage), setting.name)
+    """Yield what is wrong with the settings of a run, in words."""
+    for setting, value in _values(config):
         choices, at_least = setting.metadata["choices"], setting.metadata["at_least"]
         if value == "":
             yield f"{setting.name} is empty"
@@ -64,3 +68,10 @@ def problems_of(config: Config) -> Iterator[str]:
         yield f"antecedents = {config.signatures.antecedents} is neither a count nor words"
     if config.signatures.min_idf > config.signatures.max_idf:
         yield f"min_idf = {config.signatures.min_idf} is above max_idf = {config.signatures.max_idf}"
+
+
+def _values(config: Config) -> Iterator[tuple[dataclasses.Field[Any], Any]]:
+    """Yield every setting with its value."""
+    for stage in dataclasses.fields(config):
+        settings = getattr(config, stage.name)
+        yield from ((setting, getattr(settings, setting.name)) for setting in dataclasses.fields(settings))

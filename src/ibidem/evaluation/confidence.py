@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Figures = NDArray[np.float64]
 Scores = Callable[[Figures], Figures]
 SEED = 20131
-_BLOCK_DRAWS = 1 << 22
+_DRAWS_AT_ONCE = 1 << 22
 
 
 def macro_scores(tallies: Figures) -> Figures:
@@ -65,7 +65,7 @@ def bootstrap_intervals(tallies: Figures, n_samples: int, scores: Scores = macro
     # Pairs that add the same are drawn together: how often any of them is drawn is all that matters.
     kinds, counts = np.unique(tallies, axis=0, return_counts=True)
     random = np.random.default_rng(SEED)
-    n_rows = max(1, _BLOCK_DRAWS // len(kinds))
+    n_rows = max(1, _DRAWS_AT_ONCE // len(kinds))
     samples = [
         scores(random.multinomial(len(tallies), counts / len(tallies), min(n_rows, n_samples - done)) @ kinds)
         for done in range(0, n_samples, n_rows)

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.evaluation.categories import NONE, category_numbers, check_one_category
 from ibidem.evaluation.confidence import Figures, Interval, bootstrap_intervals, count_scores
-from ibidem.evaluation.document_numbers import Numbers
+from ibidem.evaluation.document_numbers import NONE, Numbers, category_numbers, check_one_category
 
 _NAMES = ("f1", "precision", "recall", "accuracy", "adjusted_rand")
 Mask = NDArray[np.bool_]
@@ -111,13 +110,13 @@ def evaluate_things(
 def count_group(tallies: Figures, n_samples: int, more: set[str]) -> CountGroup:
     """Return the scores of units (rows: how many are true, found, both, possible); `more` names scores besides F1's."""
     sums = tallies.sum(axis=0)
-    told = {"f1", "precision", "recall", *more}
+    wanted = {"f1", "precision", "recall", *more}
     f1, precision, recall, *others = count_scores(sums).tolist()
     accuracy, rand = (value if name in more else None for name, value in zip(_NAMES[3:], others, strict=True))
     intervals = {}
     if n_samples and len(tallies):
         ends = bootstrap_intervals(tallies, n_samples, count_scores).T.tolist()
-        intervals = {name: Interval(*ends[k]) for k, name in enumerate(_NAMES) if name in told}
+        intervals = {name: Interval(*ends[k]) for k, name in enumerate(_NAMES) if name in wanted}
     n_truth, n_found, n_matched, _ = (round(value) for value in sums.tolist())
     scores = CountScores(f1, precision, recall, accuracy, rand, n_truth, n_found, n_matched, n_units=len(tallies))
     return CountGroup(scores, intervals)

@@ -1,4 +1,4 @@
-"""Passages as numbers: pairs of documents are numbered, and the two sides of a pair stand in the same order everywhere."""
+"""Passages, pairs of documents and categories as numbers; the two sides of a pair have the same order everywhere."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ Numbers = NDArray[np.int64]
 PLACES = ("a_id", "a_start", "a_end", "b_id", "b_start", "b_end")
 # No text is longer, so that a number and an offset fit into one word.
 MAX_CHARS = 1 << 32
+NONE = -1  # the number of no category
 
 
 class Passages(NamedTuple):
@@ -96,6 +97,23 @@ def number_pairs(truth: pa.Table, found: pa.Table, pairs: pa.Table | None) -> Nu
     keys, pair = np.unique(np.minimum(a, b) * len(codes.dictionary) + np.maximum(a, b), return_inverse=True)
     of_row = np.split(np.asarray(pair, np.int64).reshape(-1), np.cumsum([table.num_rows for table in tables])[:-1])
     return NumberedPairs(sides, of_row[:2], None if pairs is None else of_row[2], len(keys))
+
+
+def category_numbers(table: pa.Table) -> tuple[list[str], Numbers]:
+    """Return the categories of a table in alphabetical order, and the number of each row's."""
+    if "category" not in table.column_names:
+        return [], np.full(table.num_rows, NONE, np.int64)
+    column = table["category"].to_pylist()
+    names = sorted({name for name in column if name is not None})
+    number = {name: k for k, name in enumerate(names)}
+    return names, np.array([number.get(name, NONE) for name in column], np.int64)
+
+
+def check_one_category(pairs: pa.Table, of_row: Numbers, of_pair: Numbers) -> None:
+    """Raise if a pair of documents is listed in two categories; `of_pair` is the category of each row's pair."""
+    if len(rows := np.flatnonzero(of_row != of_pair)):
+        a_id, b_id = (pairs[f"{side}_id"][int(rows[0])].as_py() for side in "ab")
+        raise InputError(f"the list of pairs has {a_id} and {b_id} in two categories", "Give every pair one category.")
 
 
 def _in_order(table: pa.Table, pair: Numbers, swapped: NDArray[np.bool_], is_one: NDArray[np.bool_]) -> Passages:

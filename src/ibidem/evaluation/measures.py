@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ibidem.errors import InputError
-from ibidem.evaluation.categories import NONE, category_numbers
 from ibidem.evaluation.confidence import Figures
 from ibidem.evaluation.counts import CountEvaluation, CountGroup, Things, count_group, evaluate_things
-from ibidem.evaluation.document_numbers import MAX_CHARS, Numbers, number_pairs
+from ibidem.evaluation.document_numbers import MAX_CHARS, NONE, Numbers, category_numbers, number_pairs
 
 
 class Sentences(NamedTuple):

@@ -9,19 +9,28 @@ mean of precision and recall ÷ log2(1 + granularity). Which side is `a` and whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.evaluation.categories import NONE, assign_categories
 from ibidem.evaluation.confidence import Figures, Interval, bootstrap_intervals, macro_scores
-from ibidem.evaluation.document_numbers import Numbers, Passages, number_passages, passage_table
-from ibidem.evaluation.overlaps import Meetings, count_covered, find_meetings
+from ibidem.evaluation.document_numbers import (
+    MAX_CHARS,
+    NONE,
+    Numbered,
+    Numbers,
+    Passages,
+    category_numbers,
+    check_one_category,
+    number_passages,
+    passage_table,
+)
 
 Mask = NDArray[np.bool_]
+_ROWS_AT_ONCE = 1 << 18  # more do not stay in the processor's cache
 
 
 class PassageScores(NamedTuple):
@@ -171,3 +180,100 @@ def _n_distinct_chars(passages: Passages) -> int:
     pair = pair.reshape(-1)
     n_pairs = len(pair)
     return sum(int(count_covered(pair, passages.starts[side], passages.ends[side], n_pairs).sum()) for side in (0, 1))
+
+
+class Meetings(NamedTuple):
+    """True and found passages that meet, by row, in the order of the truth; and the stretches they share, by side."""
+
+    truth: Numbers
+    found: Numbers
+    starts: Numbers
+    ends: Numbers
+
+
+def find_meetings(truth: Passages, found: Passages) -> Meetings:
+    """Return all pairs of a true and a found passage of the same two documents that overlap on both sides."""
+    order = np.argsort(found.pair * MAX_CHARS + found.starts[0], kind="stable")
+    # Passages of about one length at a time: a long one reaches over all the short ones behind it.
+    length_class = np.frexp(np.maximum(found.ends[0] - found.starts[0], 0)[order])[1]
+    classes = [order[length_class == each] for each in np.unique(length_class)] or [order]
+    found_in_turn = [some for chosen in classes for some in _meetings_in_turn(truth, found.take(chosen), chosen)]
+    joined = Meetings(*(np.concatenate(column, axis=-1) for column in zip(*found_in_turn, strict=True)))
+    if len(classes) == 1:
+        return joined
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    by_truth = np.lexsort((place[joined.found], joined.truth))
+    return Meetings(*(column[..., by_truth] for column in joined))
+
+
+def count_covered(owner: Numbers, start: Numbers, end: Numbers, n_owners: int) -> Numbers:
+    """Return how many characters the stretches of each owner cover, each character counted once."""
+    order = np.argsort(owner * MAX_CHARS + start)
+    owner, start, end = owner[order], start[order], end[order]
+    first, last = owner * MAX_CHARS + start, owner * MAX_CHARS + end
+    # Up to where the stretches before have counted; those of other owners end before this one's text begins.
+    reached = np.maximum.accumulate(np.concatenate([np.zeros(1, np.int64), last]))[:-1]
+    fresh = np.maximum(last - np.maximum(first, reached), 0)
+    return np.bincount(owner, weights=fresh, minlength=n_owners).astype(np.int64)
+
+
+def _meetings_in_turn(truth: Passages, found: Passages, rows: Numbers) -> Iterator[Meetings]:
+    """Look on side 0 for what can overlap, then at both sides, at so many candidates at once.
+
+    Found passages come in their order on side 0; `rows` says which ones they are.
+    """
+    # The farthest end so far rises with the rows, so that the first row that can reach into a passage is looked up.
+    reach = np.maximum.accumulate(found.pair * MAX_CHARS + found.ends[0])
+    low = np.searchsorted(reach, truth.pair * MAX_CHARS + truth.starts[0], side="right")
+    high = np.searchsorted(found.pair * MAX_CHARS + found.starts[0], truth.pair * MAX_CHARS + truth.ends[0], side="left")
+    n_candidates = np.maximum(high - low, 0)
+    total = np.concatenate([[0], np.cumsum(n_candidates)])
+    row = 0
+    while True:
+        next_row = max(row + 1, int(np.searchsorted(total, total[row] + _ROWS_AT_ONCE, side="right")) - 1)
+        counts = n_candidates[row:next_row]
+        of_truth = np.repeat(np.arange(row, row + len(counts)), counts)
+        before = np.cumsum(counts) - counts
+        of_found = np.arange(len(of_truth)) + np.repeat(low[row:next_row] - before, counts)
+        for side in (1, 0):  # what was looked up on side 0 mostly overlaps there
+            overlaps = found.starts[side, of_found] < truth.ends[side, of_truth]
+            overlaps &= truth.starts[side, of_truth] < found.ends[side, of_found]
+            of_truth, of_found = of_truth[overlaps], of_found[overlaps]
+        starts = np.maximum(truth.starts[:, of_truth], found.starts[:, of_found])
+        ends = np.minimum(truth.ends[:, of_truth], found.ends[:, of_found])
+        shared = (starts < ends).all(axis=0)  # an empty stretch lies inside others, and shares nothing with them
+        yield Meetings(of_truth[shared], rows[of_found[shared]], starts[:, shared], ends[:, shared])
+        row = next_row
+        if row >= len(n_candidates):
+            return
+
+
+class Categories(NamedTuple):
+    """Names in alphabetical order, and the number of the category of each pair and passage; -1 for none."""
+
+    names: list[str]
+    of_pair: Numbers
+    of_truth: Numbers
+    of_found: Numbers
+
+
+def assign_categories(numbered: Numbered, truth: pa.Table, pairs: pa.Table | None, meetings: Meetings) -> Categories:
+    """Return the categories that the list of pairs says, or if it says none, the truth.
+
+    A found passage belongs to the first true one it meets; if it meets none, to its pair, and that to its first true passage.
+    """
+    of_pair = np.full(numbered.n_pairs, NONE, np.int64)
+    if pairs is not None and "category" in pairs.column_names:
+        names, of_row = category_numbers(pairs)
+        of_pair[numbered.listed] = of_row
+        check_one_category(pairs, of_row, of_pair[numbered.listed])
+        of_truth = of_pair[numbered.truth.pair]
+    else:
+        names, of_truth = category_numbers(truth)
+        named = of_truth != NONE
+        # Of numbers that are written to one place the last one stays: from the end on, the first true passage of the pair.
+        of_pair[numbered.truth.pair[named][::-1]] = of_truth[named][::-1]
+    of_found = of_pair[numbered.found.pair]
+    of_found[meetings.found[::-1]] = of_truth[meetings.truth[::-1]]
+    return Categories(names, of_pair, of_truth, of_found)

@@ -45,11 +45,11 @@ def read_table(path: Path, columns: Sequence[str], names: Sequence[str] = ("pass
         raise InputError(f"{table_path} is no table of a known format", _KNOWN_FORMATS)
     read = {"parquet": _read_parquet, "jsonl": _read_jsonl, "csv": _read_csv}[table_format]
     tables = []
-    for part in _parts(table_path):
+    for file in _files_of(table_path):
         try:
-            tables.append(read(part, columns))
+            tables.append(read(file, columns))
         except _READ_ERRORS as error:
-            raise InputError(f"{part} cannot be read as {table_format}: {error}", _KNOWN_FORMATS) from error
+            raise InputError(f"{file} cannot be read as {table_format}: {error}", _KNOWN_FORMATS) from error
     if not tables:
         raise InputError(f"{path} holds no part of a table", _KNOWN_FORMATS)
     return pa.concat_tables(tables, promote_options="default")
@@ -58,33 +58,33 @@ def read_table(path: Path, columns: Sequence[str], names: Sequence[str] = ("pass
 def table_columns(path: Path, names: Sequence[str] = ("passages",)) -> frozenset[str]:
     """Return the names of the columns that the first row of a table has, without checking anything else."""
     table_path = _table_in(path, names)
-    for part in _parts(table_path):
+    for file in _files_of(table_path):
         try:
-            columns = _first_columns(part, _format_of(table_path))
+            columns = _first_columns(file, _format_of(table_path))
         except (*_READ_ERRORS, TypeError, RecursionError):
             break
-        if columns:  # a part may be empty
+        if columns:  # a file may be empty
             return columns
     return frozenset()  # reading the table will tell what is wrong with it
 
 
-def _first_columns(part: Path, table_format: str | None) -> frozenset[str]:
+def _first_columns(file: Path, table_format: str | None) -> frozenset[str]:
     if table_format == "parquet":
         import pyarrow.parquet
 
-        return frozenset(pyarrow.parquet.read_schema(part).names)
+        return frozenset(pyarrow.parquet.read_schema(file).names)
     if table_format == "jsonl":
-        with _open_text(part, newline="\n") as text:
+        with _open_text(file, newline="\n") as text:
             return frozenset(json.loads(next(filter(str.strip, text), "{}")))
-    with _open_text(part, newline="") as text:
+    with _open_text(file, newline="") as text:
         return frozenset(next(csv.reader(text), []))
 
 
-def _parts(table_path: Path) -> list[Path]:
+def _files_of(table_path: Path) -> list[Path]:
     """Return the file of a table, or all of them if it is a folder, as Spark writes it."""
     if not table_path.is_dir():
         return [table_path]
-    return sorted(part for part in table_path.iterdir() if part.is_file() and part.name[0] not in "._")
+    return sorted(file for file in table_path.iterdir() if file.is_file() and file.name[0] not in "._")
 
 
 def _table_in(path: Path, names: Sequence[str]) -> Path:
@@ -100,8 +100,8 @@ def _table_in(path: Path, names: Sequence[str]) -> Path:
         if found:
             return found[0]
     verb = {"passages": "find", "hits": "index query"}.get(names[0], "cluster")
-    told = f"Give a folder that `ibidem {verb}` wrote, or the table itself."
-    raise InputError(f"{path} holds no table of {' or '.join(names)}", told)
+    next_step = f"Give a folder that `ibidem {verb}` wrote, or the table itself."
+    raise InputError(f"{path} holds no table of {' or '.join(names)}", next_step)
 
 
 def _format_of(path: Path) -> str | None:
@@ -114,7 +114,7 @@ def _format_of(path: Path) -> str | None:
 def _read_parquet(path: Path, columns: Sequence[str]) -> pa.Table:
     import pyarrow.parquet
 
-    # A file, and not a path: parts of folders may look like partitions.
+    # A file, and not a path: files in folders may look like partitions.
     with pyarrow.parquet.ParquetFile(path) as file:
         names = set(file.schema_arrow.names)
         _check_columns(path, columns, names)

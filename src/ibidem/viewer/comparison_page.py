@@ -42,7 +42,7 @@ def comparison_page(passages: Sequence[Passage], name_a: str, name_b: str, text_
     marks_a, marks_b = list(_marks("a", passages)), list(_marks("b", passages))
     is_striped = any(mark.others for mark in marks_a + marks_b)
     sharing = describe_sharing(passages, name_a, name_b, len(text_a), len(text_b))
-    parts = [
+    pieces = [
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
@@ -56,7 +56,7 @@ def comparison_page(passages: Sequence[Passage], name_a: str, name_b: str, text_
         *_pane("b", name_b, text_b, marks_b),
         f"</main>\n<script>{script}</script>\n</body>\n</html>\n",
     ]
-    return "".join(parts)
+    return "".join(pieces)
 
 
 def _list_of(passages: Sequence[Passage], is_striped: bool) -> Iterator[str]:

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from ibidem.columns.collection import NO_TIME
 from ibidem.errors import IbidemError
+from ibidem.viewer.database import pack
 from ibidem.viewer.material import Material, ReadDocument
 from ibidem.viewer.pairs import Numbers
-from ibidem.viewer.schema import pack
 
 _MICROSECONDS = 1_000_000
 
@@ -46,15 +46,15 @@ class DocumentsAdded:
         """Read the documents one after the other, and add them; those that are spoken of and cannot be read come last."""
         material = self.material
         mentioned = _mentioned(material)
-        told = _rows_by_id(material.documents)
+        known_rows = _rows_by_id(material.documents)
         seen: set[str] = set()
         try:
             for document in material.read_documents():
                 if document.is_reference is None:  # named by the user: on whichever side it is spoken of
-                    if document.id not in told and document.id not in mentioned:
+                    if document.id not in known_rows and document.id not in mentioned:
                         continue
-                    document = document._replace(is_reference=self._side_of(document.id, told, seen))
-                self._add_document(document, told, document.id in mentioned)
+                    document = document._replace(is_reference=self._side_of(document.id, known_rows, seen))
+                self._add_document(document, known_rows, document.id in mentioned)
         except IbidemError as error:
             self.why_no_texts.append(error.message)
         self.why_no_texts += material.missing_inputs()
@@ -62,11 +62,11 @@ class DocumentsAdded:
             self.why_no_texts.append(f"none of the documents of the run is in {', '.join(material.named)}")
         known = {side: set(ids) for side, ids in self.ids.items()}
         # What the tables speak of and no input holds any more.
-        sides = [(name, False) for name in told] + [(name, side) for name, side in _sides(material)]
+        sides = [(name, False) for name in known_rows] + [(name, side) for name, side in _sides(material)]
         for name, side in sides:
             if name not in known[side]:
                 known[side].add(name)
-                self._add_document(ReadDocument(name, "", None, None, None, side), told, False)
+                self._add_document(ReadDocument(name, "", None, None, None, side), known_rows, False)
         self.connection.executemany("INSERT INTO groups VALUES (?, ?)", ((n, g) for g, n in self.group_numbers.items()))
         self.ranks = np.empty(len(self.names), np.int64)  # the order of the names that are shown
         self.ranks[np.argsort(np.array(self.names, object), kind="stable")] = np.arange(len(self.names))
@@ -74,16 +74,16 @@ class DocumentsAdded:
         self.connection.executemany("UPDATE documents SET name = ? WHERE number = ?", ranks)
         self._add_cleaned_texts()
 
-    def _side_of(self, name: str, told: dict[str, tuple[Any, ...]], seen: set[str]) -> bool:
+    def _side_of(self, name: str, known_rows: dict[str, tuple[Any, ...]], seen: set[str]) -> bool:
         """Return the side of a document that the user names: an id that comes twice is on both, the input first."""
-        is_reference = self.material.is_against and (name not in told or name in seen)
+        is_reference = self.material.is_against and (name not in known_rows or name in seen)
         seen.add(name)
         return is_reference
 
-    def _add_document(self, document: ReadDocument, told: dict[str, tuple[Any, ...]], keep_text: bool) -> None:
+    def _add_document(self, document: ReadDocument, known_rows: dict[str, tuple[Any, ...]], keep_text: bool) -> None:
         number = len(self.times)
         side = bool(document.is_reference)
-        row = told.get(document.id) if not side else None
+        row = known_rows.get(document.id) if not side else None
         n_chars, n_sentences, reused, first, cluster = row or (None, None, None, None, None)
         text = document.text
         if text and (len(text) != n_chars if n_chars is not None else len(text) < self.last_ends.get((document.id, side), 0)):

@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
 
+from ibidem.columns.collection import Collection, Documents
 from ibidem.config import FORMATS
 from ibidem.errors import InputError
 from ibidem.formats import is_changed, read, sources_described
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, PASSAGES, REPEATS
 
 if TYPE_CHECKING:
-    from ibidem.columns.collection import Documents
     from ibidem.results.result import RunResult
 
 # Fields that hold the title of a document, the first of them that is there.
@@ -72,7 +72,7 @@ class Material:
             return self.collection.has_reference
         if self.hits is not None:  # the index is the other side, and its texts are not known
             return True
-        return any(told.get("reference") for told in self.run.get("inputs", ()))
+        return any(entry.get("reference") for entry in self.run.get("inputs", ()))
 
     def read_documents(self) -> Iterator[ReadDocument]:
         """Yield the documents, in reading order, as far as they can be read; an IbidemError says why there are no more."""
@@ -97,12 +97,12 @@ class Material:
         if self.collection is not None or self.named:
             return []
         folder, described = str(self.run.get("folder", "")), self.run.get("inputs", ())
-        known = [told for told in described if {"modified", "path"} <= told.keys()]
-        return [str(told["path"]) for told in known if is_changed(os.path.join(folder, str(told["path"])), told)]
+        known = [entry for entry in described if {"modified", "path"} <= entry.keys()]
+        return [str(entry["path"]) for entry in known if is_changed(os.path.join(folder, str(entry["path"])), entry)]
 
     def _sources(self, is_reference: bool) -> tuple[list[Any], list[str]]:
-        told = [each for each in self.run.get("inputs", ()) if bool(each.get("reference")) == is_reference]
-        return sources_described(told, str(self.run.get("folder", "")))
+        entries = [entry for entry in self.run.get("inputs", ()) if bool(entry.get("reference")) == is_reference]
+        return sources_described(entries, str(self.run.get("folder", "")))
 
     @property
     def _config(self) -> dict[str, Any]:
@@ -131,13 +131,11 @@ def _read(inputs: Any, settings: Mapping[str, Any], is_reference: bool | None) -
 
 def material_of_result(result: RunResult[Any]) -> Material:
     """Return what a result in memory gives to look at; the texts are those it holds, or are read again from its inputs."""
-    from ibidem.columns.collection import Collection
-
     names = ("passages", "documents", "repeats", "duplicates", "clusters")
     tables = {name: result.backing.table(name).read() for name in names if result.backing.has(name)}
     collection = result.backing.documents
     # Inputs on disk have titles, too, which are not kept in memory.
-    is_held = isinstance(collection, Collection) and any(told.get("kind") for told in result.inputs)
+    is_held = isinstance(collection, Collection) and any(entry.get("kind") for entry in result.inputs)
     skipped = [asdict(record) for record in result.skipped]
     return Material("Text reuse", result.run(), skipped, **tables, collection=collection if is_held else None)
 
@@ -176,8 +174,8 @@ def read_run(folder: Path) -> dict[str, Any]:
         raise InputError(f"{folder} holds no results: there is no run.json in it", next_step) from error
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{folder / 'run.json'} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
-    told = run.get("inputs", []) if isinstance(run, dict) else None
-    is_run = isinstance(told, list) and all(isinstance(each, dict) for each in told)
+    inputs = run.get("inputs", []) if isinstance(run, dict) else None
+    is_run = isinstance(inputs, list) and all(isinstance(entry, dict) for entry in inputs)
     if not is_run or not all(isinstance(run.get(name, {}), dict) for name in ("settings", "counts")):
         raise InputError(f"{folder / 'run.json'} does not tell of a run", "Run the verb again, with --overwrite.")
     found: dict[str, Any] = run
@@ -225,10 +223,10 @@ def _read_table(path: Path, suffix: str, schema: pa.Schema, optional: Sequence[p
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a table in JSON lines, one file or, as Spark writes it, a folder of parts."""
-    parts = [path] if path.is_file() else sorted(part for part in path.iterdir() if part.name[0] not in "._")
-    for part in parts:
-        with part.open(encoding="utf-8") as lines:
+    """Yield the records of a table in JSON lines, one file or, as Spark writes it, a folder of files."""
+    files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.name[0] not in "._")
+    for file in files:
+        with file.open(encoding="utf-8") as lines:
             for record in (json.loads(line) for line in lines if line.strip()):
                 if not isinstance(record, dict):
                     raise ValueError("a line of it holds no record")

@@ -6,9 +6,16 @@ import base64
 import gzip
 import hashlib
 import json
+from contextlib import suppress
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
+
+from ibidem.errors import ResourceError
+from ibidem.execution.durable_files import replace_file
+from ibidem.viewer.charts import chart_specs, vega_script
+from ibidem.viewer.side_by_side import harmless
 
 _ASSETS = files("ibidem.viewer") / "assets"
 _MOST_PLAIN_BYTES = 2_000_000
@@ -32,7 +39,7 @@ def report_page(data: dict[str, Any]) -> str:
         f"default-src 'none'; script-src {script_hashes}; style-src '{_digest(style)}'; img-src data:; base-uri 'none'; "
         "form-action 'none'"
     )
-    parts = [
+    pieces = [
         _head("report", data["summary"]["title"], f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'),
         f"<style>{style}</style>\n</head>\n<body>\n",
         _NO_SCRIPT,
@@ -41,7 +48,7 @@ def report_page(data: dict[str, Any]) -> str:
         *(f"<script>{script}</script>\n" for script in scripts),
         "</body>\n</html>\n",
     ]
-    return "".join(parts)
+    return "".join(pieces)
 
 
 def app_page(title: str) -> str:
@@ -60,10 +67,21 @@ def app_page(title: str) -> str:
     )
 
 
+def write_page(path: Path, page: str) -> None:
+    """Write a page aside and rename it: no half page is ever seen."""
+    aside = path.with_name(f"{path.name}.part")
+    try:
+        aside.write_text(page, "utf-8")
+        replace_file(aside, path)
+    except OSError as error:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        message = f"cannot write {path}: {error.strerror or error}"
+        raise ResourceError(message, "Is there room, and may you write there?") from error
+
+
 def assets() -> dict[str, tuple[str, str]]:
     """Return the files of the page, by name, each with its media type; scripts come in the order in which they are to run."""
-    from ibidem.viewer.charts import vega_script
-
     scripts = {name: ("text/javascript", asset(name)) for name in asset("order.txt").split()}
     return {"page.css": ("text/css", asset("page.css")), "vega.js": ("text/javascript", vega_script()), **scripts}
 
@@ -74,8 +92,6 @@ def asset(name: str) -> str:
 
 
 def _head(mode: str, title: str, policy: str) -> str:
-    from ibidem.viewer.side_by_side import harmless
-
     return _HEAD.format(mode=mode, title=escape(harmless(title)), policy=policy)
 
 
@@ -91,8 +107,6 @@ def _embedded(data: dict[str, Any]) -> str:
 
 
 def _charts() -> str:
-    from ibidem.viewer.charts import chart_specs
-
     return f'<script type="application/json" id="ibidem-charts">{_json(chart_specs())}</script>\n'
 
 

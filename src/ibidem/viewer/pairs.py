@@ -1,4 +1,4 @@
-"""Passages put together by the two documents they stand in: how much these share, and how it is told in a line."""
+"""Passages put together by the two documents they are in: how much these share, in a line, and over all pairs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ibidem.model import DIRECTIONS, KINDS
 Numbers = NDArray[np.int64]
 Shares = NDArray[np.float64]
 _DAY_MICROSECONDS = 86_400_000_000
+_BINS = 40
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,26 @@ def days_between(one: Numbers, other: Numbers) -> Shares:
     """Return how many days lie between moments; NaN where one of them is not known."""
     both = (one != NO_TIME) & (other != NO_TIME)
     return np.where(both, np.abs(np.where(both, one, 0) - np.where(both, other, 0)) / _DAY_MICROSECONDS, np.nan)
+
+
+def distributions_of(pairs: PairColumns, has_passages: bool = True) -> dict[str, Any]:
+    """Return the counts of pairs by similarity, coverage and longest passage, each with the edges of its bins."""
+    coverage = np.nan_to_num(pairs.coverage, nan=0.0)
+    lowest = float(pairs.similarity.min(initial=1.0))
+    from_similarity = min(np.floor(lowest * 10) / 10, 0.9)
+    most = max(float(pairs.longest.max(initial=0)), 100.0)
+    distributions = {
+        "similarity": _counted(pairs.similarity, np.linspace(from_similarity, 1, _BINS + 1)),
+        "coverage": _counted(coverage, np.linspace(0, 1, _BINS + 1)),
+    }
+    if has_passages:
+        distributions["longest"] = _counted(pairs.longest.astype(np.float64), np.geomspace(10, most, _BINS + 1))
+    return distributions
+
+
+def _counted(values: NDArray[np.float64], edges: NDArray[np.float64]) -> dict[str, Any]:
+    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
+    return {"edges": [round(edge, 4) for edge in edges.tolist()], "counts": counts.tolist()}
 
 
 def _covered(pair: Numbers, start: Numbers, end: Numbers, n_pairs: int) -> Numbers:

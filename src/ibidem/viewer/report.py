@@ -1,22 +1,38 @@
-"""From views to a report on disk."""
+"""A report: the pairs most worth a look, with their texts, families and documents, as one page on disk."""
 
 from __future__ import annotations
 
+import json
 import os
-from contextlib import suppress
+import zlib
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ibidem.errors import OutputExistsError, ResourceError
-from ibidem.execution.durable_files import replace_file
+from ibidem.errors import OutputExistsError, UsageError
 from ibidem.viewer.material import material_of_result
-from ibidem.viewer.page import report_page
-from ibidem.viewer.report_data import MOST_PAIRS, report_data
+from ibidem.viewer.page import report_page, write_page
+from ibidem.viewer.queries import MOST_ROWS, FamilyQuery, PairQuery
+from ibidem.viewer.shown_texts import segments_of, shades_in
 from ibidem.viewer.store import ViewStore
 from ibidem.viewer.store_cache import passing_views
 
+MOST_PAIRS = 2_500
+_MOST_FAMILIES = 200
+_MOST_MEMBERS = 50
+_MOST_BYTES = 8_000_000  # of the page, as it is written; scripts and styles come to a million more
+_MOST_REFUSED = 100  # pairs that find no room, before the page counts as full
+_WRITTEN_SHARE = 4 / 3  # four characters for three compressed bytes
+# Longer texts are shown around their passages only: one book must not take the place of a thousand articles.
+_MOST_WHOLE_CHARS = 20_000
+_CONTEXT_CHARS = 300
+_MOST_PASSAGES = 100
+# Of a long text so much is shown for each pair; of a long passage its beginning and its end.
+_MOST_SHOWN_CHARS = 20_000
+_PASSAGE_HEAD_CHARS, _PASSAGE_TAIL_CHARS = 2_000, 1_000
 _REPORT_BEGINS = b'<html lang="en" data-mode="report">'
-_TOLD = ("further pairs", "further families", "texts", "changed texts")
+_MENTIONED = ("further pairs", "further families", "texts", "changed texts")
 
 
 def check_report(path: Path, overwrite: bool) -> None:
@@ -35,20 +51,11 @@ def check_report(path: Path, overwrite: bool) -> None:
 
 
 def write_report(store: ViewStore, path: Path, title: str | None = None, max_pairs: int = MOST_PAIRS) -> list[str]:
-    """Write a report as one page, aside and renamed; return what is to be said of what is not in it."""
+    """Write a report as one page; return a line for each thing that is not in it."""
     data = report_data(store, title, max_pairs)
-    aside = path.with_name(f"{path.name}.part")
-    try:
-        aside.write_text(report_page(data), "utf-8")
-        replace_file(aside, path)
-    except OSError as error:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
-        raise ResourceError(
-            f"cannot write {path}: {error.strerror or error}", "Is there room, and may you write there?"
-        ) from error
-    told = [entry for entry in data["summary"]["left_out"] if entry["what"] in _TOLD]
-    return [f"{entry['what']}: {entry['why']}" for entry in told]
+    write_page(path, report_page(data))
+    entries = [entry for entry in data["summary"]["left_out"] if entry["what"] in _MENTIONED]
+    return [f"{entry['what']}: {entry['why']}" for entry in entries]
 
 
 def report_result(
@@ -59,3 +66,126 @@ def report_result(
     with passing_views(material_of_result(result)) as store:
         write_report(store, path, title, MOST_PAIRS if max_pairs is None else max_pairs)
     return path
+
+
+class _Room:
+    """How much may still be written, measured by compressing every piece after those before it, as the page is compressed."""
+
+    def __init__(self) -> None:
+        self._compressor = zlib.compressobj(1)
+        self.taken = 0.0
+
+    def take(self, value: Any) -> bool:
+        """Say whether there is room for it, and keep it if so."""
+        after = self._compressor.copy()
+        size = len(after.compress(json.dumps(value).encode())) + len(after.flush(zlib.Z_SYNC_FLUSH))
+        if self.taken + size * _WRITTEN_SHARE > _MOST_BYTES:
+            return False
+        self._compressor = after
+        self.taken += size * _WRITTEN_SHARE
+        return True
+
+
+def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOST_PAIRS) -> dict[str, Any]:
+    """Return everything that the page of a report shows."""
+    if max_pairs < 1:
+        raise UsageError(f"max_pairs = {max_pairs} is below 1")
+    summary = store.summary()
+    if title is not None:
+        summary["title"] = title
+    room = _Room()
+    families = _families(store, room)
+    shades = lru_cache(maxsize=None)(store.texts.shades)  # a document is in many pairs
+    pairs, passages, spans = _pairs(store, shades, max_pairs, room)
+    shown = {side["document"] for pair in pairs for side in (pair["a"], pair["b"])}
+    texts = {str(number): _text(store, number, spans.get(number, [])) for number in sorted(shown)}
+    documents = [store.document_summary(number) for number in sorted(shown)]
+    summary["shown"] = {"pairs": len(pairs), "documents": len(documents), "families": len(families)}
+    summary["left_out"] = [*_capped(summary), *summary["left_out"]]
+    return {
+        "summary": {**summary, "has_index": False, "has_arrivals": False, "may_write": False},
+        "distributions": store.distributions(),
+        "pairs": pairs,
+        "passages": passages,
+        "texts": texts,
+        "documents": documents,
+        "shades": {number: shades_in(shades(text["document"]), text["segments"]) for number, text in texts.items()},
+        "families": families,
+        "skipped": store.skipped(None, MOST_ROWS)["items"] if summary["totals"]["skipped"] else [],
+    }
+
+
+def _families(store: ViewStore, room: _Room) -> list[dict[str, Any]]:
+    found = []
+    for item in store.families(FamilyQuery(limit=_MOST_FAMILIES))["items"]:
+        entry = store.family(item["family"], _MOST_MEMBERS)
+        if entry is None or room.taken > _MOST_BYTES / 4 or not room.take(entry):
+            break
+        found.append(entry)
+    return found
+
+
+def _pairs(
+    store: ViewStore, shades: Callable[[int], list[dict[str, int]]], max_pairs: int, room: _Room
+) -> tuple[list[dict[str, Any]], dict[str, Any], dict[int, list[tuple[int, int]]]]:
+    """Return pairs, their passages by pair, and where passages lie by document, until the room is full."""
+    pairs: list[dict[str, Any]] = []
+    passages: dict[str, Any] = {}
+    spans: dict[int, list[tuple[int, int]]] = {}
+    cursor: str | None = None
+    n_refused = 0
+    while len(pairs) < max_pairs:
+        page = store.pairs(PairQuery(limit=min(MOST_ROWS, max_pairs - len(pairs)), cursor=cursor))
+        for pair in page["items"]:
+            details = store.pair(pair["pair"], with_texts=False, most_passages=_MOST_PASSAGES)
+            assert details is not None
+            entry = {"passages": details["passages"], "n_passages": details["n_passages"]}
+            needed: list[Any] = [pair, entry]
+            own = {side: _shown_spans(entry["passages"], side) for side in "ab"}
+            for side in "ab":
+                number = pair[side]["document"]
+                if number not in spans or (pair[side]["n_chars"] or 0) > _MOST_WHOLE_CHARS:
+                    text = _text(store, number, own[side])
+                    needed += [text, shades_in(shades(number), text["segments"]), store.document_summary(number)]
+            if not room.take(needed):
+                n_refused += 1  # others may be smaller
+                continue
+            for side in "ab":
+                spans.setdefault(pair[side]["document"], []).extend(own[side])
+            pairs.append(pair)
+            passages[str(pair["pair"])] = entry
+        cursor = page["next"]
+        if cursor is None or n_refused > _MOST_REFUSED:
+            break
+    return pairs, passages, spans
+
+
+def _shown_spans(passages: list[dict[str, Any]], side: str) -> list[tuple[int, int]]:
+    """Return what of a long text is shown for the sake of one pair."""
+    spans: list[tuple[int, int]] = []
+    n_chars = 0
+    for passage in passages:
+        start, end = passage[f"{side}_start"], passage[f"{side}_end"]
+        if end - start > _PASSAGE_HEAD_CHARS + _PASSAGE_TAIL_CHARS:
+            spans += [(start, start + _PASSAGE_HEAD_CHARS), (end - _PASSAGE_TAIL_CHARS, end)]
+        else:
+            spans.append((start, end))
+        n_chars += min(end - start, _PASSAGE_HEAD_CHARS + _PASSAGE_TAIL_CHARS) + 2 * _CONTEXT_CHARS
+        if n_chars > _MOST_SHOWN_CHARS:
+            break
+    return spans
+
+
+def _text(store: ViewStore, number: int, spans: list[tuple[int, int]]) -> dict[str, Any]:
+    return store.texts.shown(number, segments_of(store.texts.whole(number), spans, _MOST_WHOLE_CHARS, _CONTEXT_CHARS))
+
+
+def _capped(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Say what of the results is not in the page."""
+    entries = []
+    for name in ("pairs", "families"):
+        n_all, n_shown = summary["totals"][name], summary["shown"][name]
+        if n_shown < n_all:
+            why = f"this page shows the {n_shown:,} most telling of {n_all:,}, to stay small; `ibidem serve` shows all"
+            entries.append({"what": f"further {name}", "why": why, "count": n_all - n_shown})
+    return entries

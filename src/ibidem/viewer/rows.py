@@ -1,4 +1,4 @@
-"""Rows of `view.sqlite` as they are told to people and programs."""
+"""Rows of `view.sqlite` as records for pages and programs."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ JUDGED_PAIRS = f"""
   {_NAMED} ON p.a = a.number AND p.b = b.number
   UNION {_NAMED} ON p.a = b.number AND p.b = a.number AND a.is_reference = b.is_reference
 """
-VERDICTS_TOLD = "SELECT a_id, b_id, verdict, note, changed FROM judged.verdicts"
+STORED_VERDICTS = "SELECT a_id, b_id, verdict, note, changed FROM judged.verdicts"
 DOCUMENTS = 'SELECT d.*, g.name AS group_name FROM documents d LEFT JOIN groups g ON g.number = d."group"'
 
 
 def pair_of(row: sqlite3.Row) -> dict[str, Any]:
-    """Return a row of PAIRS as it is told."""
+    """Return a row of PAIRS as a record."""
     a, b = (side_of(row[s], *(row[f"{s}_{name}"] for name in ("id", "time", "group_name", "title", "n_chars"))) for s in "ab")
     names = ("n_passages", "shared", "longest", "similarity", "coverage_a", "coverage_b", "days", "year", "verdict", "note")
     return {
@@ -66,7 +66,7 @@ def side_of(
 
 
 def document_of(row: sqlite3.Row) -> dict[str, Any]:
-    """Return a row of DOCUMENTS as it is told."""
+    """Return a row of DOCUMENTS as a record."""
     names = ("n_sentences", "reused_share", "first_share", "cluster", "n_pairs")
     return {
         **side_of(row["number"], row["id"], row["time"], row["group_name"], row["title"], row["n_chars"]),
@@ -76,13 +76,13 @@ def document_of(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def passage_of(row: sqlite3.Row) -> dict[str, Any]:
-    """Return a row of the table of passages as it is told."""
+    """Return a row of the table of passages as a record."""
     names = ("number", "a_start", "a_end", "b_start", "b_end", "n_sentences", "similarity", "family")
     return {**{name: row[name] for name in names}, "kind": KINDS[row["kind"]], "direction": DIRECTIONS[row["direction"]]}
 
 
 def family_of(row: sqlite3.Row) -> dict[str, Any]:
-    """Return a row of the table of families as it is told."""
+    """Return a row of the table of families as a record."""
     names = ("n_documents", "n_places", "n_chars", "n_groups")
     text = " ".join(row["text"].split())
     return {

@@ -1,4 +1,4 @@
-"""What a run was told and what it left out, in words."""
+"""The settings and inputs of a run, and what it left out, as the page shows them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MOST_REASONS = 20
 _MOST_INPUTS = 100
 
 
-def settings_told(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]]:
+def describe_settings(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]]:
     """Return the settings that mattered, those first that are not the default. A seed is drawn, and tells a reader nothing."""
     defaults = Config().with_signature("words").to_dict()
-    told = [
+    described = [
         {
             "stage": stage,
             "name": setting.name,
@@ -34,57 +34,57 @@ def settings_told(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]
         for stage, setting in setting_fields()
         if stage in _STAGES[verb] and setting.name in settings.get(stage, {}) and setting.name != "hash_seed"
     ]
-    return sorted(told, key=lambda setting: setting["is_default"])
+    return sorted(described, key=lambda setting: setting["is_default"])
 
 
-def inputs_told(inputs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def describe_inputs(inputs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what was read, each with the side it was on."""
     names = ("path", "kind", "bytes", "modified")
     inputs = list(inputs)[:_MOST_INPUTS]
     return [
         {
-            **{name: told[name] for name in names if name in told},
-            **({"modified": str(told["modified"]).replace("+00:00", "Z")} if "modified" in told else {}),
-            "is_reference": bool(told.get("reference")),
+            **{name: entry[name] for name in names if name in entry},
+            **({"modified": str(entry["modified"]).replace("+00:00", "Z")} if "modified" in entry else {}),
+            "is_reference": bool(entry.get("reference")),
         }
-        for told in inputs
+        for entry in inputs
     ]
 
 
 def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, has_texts: bool) -> list[dict[str, Any]]:
     """Return what is not among the results, or cannot be shown, and why."""
     passages = material.run.get("settings", {}).get("passages", {})
-    told: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     if material.verb == "find":
-        told += _limits(material, passages)
-    told += [_entry("notes on the inputs", str(notice), None) for notice in material.run.get("notices", ())]
+        entries += _limits(material, passages)
+    entries += [_entry("notes on the inputs", str(notice), None) for notice in material.run.get("notices", ())]
     reasons = Counter(str(record.get("reason")) for record in material.skipped)
-    told += [_entry("skipped records", reason, count) for reason, count in reasons.most_common(_MOST_REASONS)]
+    entries += [_entry("skipped records", reason, count) for reason, count in reasons.most_common(_MOST_REASONS)]
     if len(reasons) > _MOST_REASONS:
         rest = sum(count for _, count in reasons.most_common()[_MOST_REASONS:])
-        told.append(_entry("skipped records", "other reasons; all are in skipped.jsonl", rest))
+        entries.append(_entry("skipped records", "other reasons; all are in skipped.jsonl", rest))
     if material.verb == "query" and not material.named:
-        told.append(_entry("texts", "an index keeps no texts; name its documents, and the new ones, with --documents", None))
+        entries.append(_entry("texts", "an index keeps no texts; name its documents, and the new ones, with --documents", None))
     if why_no_texts:
         shown = "only what was kept of texts is shown" if has_texts else "passages are shown by their places only"
         more = f", and {len(why_no_texts) - 1:,} more" if len(why_no_texts) > 1 else ""
-        told.append(_entry("texts", f"{why_no_texts[0]}{more}; {shown}; name the documents with --documents", None))
+        entries.append(_entry("texts", f"{why_no_texts[0]}{more}; {shown}; name the documents with --documents", None))
     if changed := material.changed_inputs():
         more = f", and {len(changed) - 1:,} more" if len(changed) > 1 else ""
         why = f"{changed[0]}{more} has changed since the run: texts may not be those that were compared; run it again"
-        told.append(_entry("changed texts", why, None))
+        entries.append(_entry("changed texts", why, None))
     if n_changed:
         why = "they have changed since the run, so places would not fit; run it again"
-        told.append(_entry("changed texts", why, n_changed))
+        entries.append(_entry("changed texts", why, n_changed))
     n_inputs = len(material.run.get("inputs", ()))
     if n_inputs > _MOST_INPUTS:
-        told.append(_entry("further inputs", "run.json lists all files that were read", n_inputs - _MOST_INPUTS))
-    return told
+        entries.append(_entry("further inputs", "run.json lists all files that were read", n_inputs - _MOST_INPUTS))
+    return entries
 
 
 def _limits(material: Material, passages: Mapping[str, Any]) -> list[dict[str, Any]]:
     sentences, words = passages.get("min_sentences"), passages.get("min_quote_words")
-    told = [
+    entries = [
         _entry(
             "short passages",
             f"a passage has at least {sentences} sentences, a single sentence that stands alone at least {words} words",
@@ -93,12 +93,12 @@ def _limits(material: Material, passages: Mapping[str, Any]) -> list[dict[str, A
     ]
     n_repeats = 0 if material.repeats is None else material.repeats.num_rows
     why = f"a passage that stands in more than {passages.get('max_places')} places is listed once, as a repeat group"
-    told.append(_entry("pairs of very common passages", why, n_repeats))
+    entries.append(_entry("pairs of very common passages", why, n_repeats))
     if passages.get("skip_same_group"):
-        told.append(_entry("pairs of one group", "the run was told to skip them", None))
+        entries.append(_entry("pairs of one group", "the run was told to skip them", None))
     if not passages.get("same_document"):
-        told.append(_entry("repetition inside a document", "the run compared different documents only", None))
-    return told
+        entries.append(_entry("repetition inside a document", "the run compared different documents only", None))
+    return entries
 
 
 def _entry(what: str, why: str, count: int | None) -> dict[str, Any]:

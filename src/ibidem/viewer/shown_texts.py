@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.alignment.differences import word_differences, word_places
+from ibidem.api import compare
 from ibidem.columns.ragged import ranges
 from ibidem.sentences import split_sentences
 
@@ -46,8 +47,6 @@ def around(text: str, spans: Iterable[tuple[int, int]]) -> list[dict[str, Any]]:
 
 def aligned(text_a: str, text_b: str) -> list[dict[str, Any]]:
     """Return the passages of two texts, located now; none if they are too long to be looked through while someone waits."""
-    from ibidem.api import compare
-
     if len(text_a) + len(text_b) > _MOST_ALIGNED_CHARS:
         return []
     return [
@@ -143,7 +142,7 @@ def _joined_by_document(spans: Sequence[tuple[int, int, int]]) -> tuple[NDArray[
 def variants_of(members: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
     """Return the different wordings of a passage, the most frequent first, each with its places and with changed words marked.
 
-    Wordings are the same if their words are, whatever their case and punctuation. Changes are told against the first.
+    Wordings are the same if their words are, whatever their case and punctuation. Changes are those against the first.
     """
     by_words: dict[tuple[str, ...], list[int]] = {}
     for k, text in enumerate(texts):

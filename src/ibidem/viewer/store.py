@@ -6,50 +6,41 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ibidem.errors import ResourceError
-from ibidem.viewer.connections import Connections
+from ibidem.viewer.database import Connections
 from ibidem.viewer.queries import (
     MOST_ROWS,
     VERDICTS,
     DocumentQuery,
     FamilyQuery,
+    Pages,
     PairQuery,
     check_limit,
     read_cursor,
+    where_of,
     write_cursor,
 )
-from ibidem.viewer.row_pages import Pages, where_of
 from ibidem.viewer.rows import (
     DOCUMENTS,
     JUDGED_PAIRS,
     PAIRS,
-    VERDICTS_TOLD,
+    STORED_VERDICTS,
     document_of,
     family_of,
     flat_pair,
     pair_of,
     passage_of,
-    side_of,
     time_of,
 )
-from ibidem.viewer.schema import unpack
 from ibidem.viewer.shown_texts import aligned, around, mark_changes, shade, shades_in, variants_of
+from ibidem.viewer.stored_texts import StoredTexts
 
 MOST_PASSAGES = 500  # of one pair that are shown
 _MOST_PLACES = 200  # of one family that are shown
 _MOST_ARROWS = 400
-_TEXTS_KEPT = 4  # a document in many pairs is asked for again and again
-_MOST_SPANS = 200_000  # of one document that are counted for its shades
-_MOST_VARIANT_CHARS = 3_000
-
-_GREY = """
-  SELECT p.start, p."end" FROM places p JOIN families f ON f.number = p.family
-  WHERE p.document = ? AND p.start >= ? AND p.start < ? AND f.is_repeat ORDER BY p.start
-"""
 
 
 class ViewStore:
@@ -64,7 +55,7 @@ class ViewStore:
         self.may_judge = may_judge
         self._rows, self._one = self._connections.rows, self._connections.one
         self._pages = Pages(self._connections)
-        self._text = lru_cache(maxsize=_TEXTS_KEPT)(self._unpack_text)
+        self.texts = StoredTexts(self._connections)
         self._meta = {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM meta")}
 
     def close(self) -> None:
@@ -105,7 +96,7 @@ class ViewStore:
             return None
         rows = self._rows("SELECT * FROM passages WHERE pair = ? ORDER BY number LIMIT ?", [number, most_passages])
         passages = [passage_of(row) for row in rows]
-        texts = {side: self._known_text(pair[side]["document"]) for side in "ab"}
+        texts = {side: self.texts.known(pair[side]["document"]) for side in "ab"}
         if not pair["n_passages"]:  # a pair of duplicates: what they have in common was not located
             passages = aligned(texts["a"], texts["b"])[:most_passages]
         mark_changes(passages, texts["a"], texts["b"])
@@ -114,7 +105,7 @@ class ViewStore:
             for side in "ab":
                 spans = [(p[f"{side}_start"], p[f"{side}_end"]) for p in passages]
                 document = pair[side]["document"]
-                found[side] = self.shown_text(document, around(self.text_of(document), spans))
+                found[side] = self.texts.shown(document, around(self.texts.whole(document), spans))
         return found
 
     def documents(self, query: DocumentQuery) -> dict[str, Any]:
@@ -126,9 +117,9 @@ class ViewStore:
         row = self._one(f"{DOCUMENTS} WHERE d.number = ?", [number])
         if row is None:
             return None
-        text = self.text_of(number)
-        spans = self._spans_of(number)
-        shown = self.shown_text(number, around(text, [span[:2] for span in spans]))
+        text = self.texts.whole(number)
+        spans = self.texts.spans(number)
+        shown = self.texts.shown(number, around(text, [span[:2] for span in spans]))
         pairs = self.pairs(PairQuery(document=number, sort="shared", limit=100))
         return {
             "document": document_of(row),
@@ -144,8 +135,8 @@ class ViewStore:
         for begin in range(0, len(ids), MOST_ROWS):
             some = ids[begin : begin + MOST_ROWS]
             for row in self._rows(f"{DOCUMENTS} WHERE d.id IN ({', '.join('?' * len(some))}) ORDER BY d.number DESC", some):
-                told = document_of(row)
-                found[told["id"]] = {name: told[name] for name in ("document", "title", "group", "time")}
+                record = document_of(row)
+                found[record["id"]] = {name: record[name] for name in ("document", "title", "group", "time")}
         return found
 
     def document_summary(self, number: int) -> dict[str, Any]:
@@ -153,11 +144,6 @@ class ViewStore:
         row = self._one(f"{DOCUMENTS} WHERE d.number = ?", [number])
         assert row is not None
         return document_of(row)
-
-    def shades(self, number: int) -> list[dict[str, int]]:
-        """Return which sentences of a document stand in others, and in how many."""
-        text = self.text_of(number)
-        return shade(text, self._spans_of(number)) if text else []
 
     def families(self, query: FamilyQuery) -> dict[str, Any]:
         """Return a page of families."""
@@ -181,7 +167,7 @@ class ViewStore:
             }
             for p in places
         ]  # fmt: skip
-        texts = [self._excerpt(m["document"], m["start"], m["end"]) or row["text"] for m in members]
+        texts = [self.texts.excerpt(m["document"], m["start"], m["end"]) or row["text"] for m in members]
         return {"family": family_of(row), "variants": variants_of(members, texts), "n_shown_places": len(members)}
 
     def skipped(self, cursor: str | None, limit: int) -> dict[str, Any]:
@@ -195,7 +181,7 @@ class ViewStore:
         """Return a page of what people said of pairs, by ids."""
         check_limit(limit)
         after = 0 if cursor is None else max(0, read_cursor(cursor)[1])
-        rows = self._rows(f"{VERDICTS_TOLD} ORDER BY first_id, second_id LIMIT ? OFFSET ?", [limit + 1, after])
+        rows = self._rows(f"{STORED_VERDICTS} ORDER BY first_id, second_id LIMIT ? OFFSET ?", [limit + 1, after])
         (total,) = self._rows("SELECT COUNT(*) FROM judged.verdicts")[0]
         items = [dict(row) for row in rows]
         return {
@@ -238,7 +224,7 @@ class ViewStore:
                 lambda row: {"pair": row["pair"], "a_id": row["a_id"], "b_id": row["b_id"], **passage_of(row)},
             ),
             "skipped": ("SELECT source, position, reason, id FROM skipped", dict),
-            "verdicts": (VERDICTS_TOLD, dict),
+            "verdicts": (STORED_VERDICTS, dict),
         }
         select, tell = kinds[table]
         where, values = where_of(query.conditions()) if query is not None else ("", [])
@@ -249,83 +235,6 @@ class ViewStore:
             yield from (tell(row) for row in connection.execute(f"{select} {where} {order}", values))
         finally:
             connection.close()
-
-    def text_of(self, number: int) -> str:
-        """Return the whole text of a document, empty if it is not at hand."""
-        return self._text(number)
-
-    def _unpack_text(self, number: int) -> str:
-        row = self._one("SELECT text FROM documents WHERE number = ?", [number])
-        return unpack(row["text"]) if row is not None and row["text"] else ""
-
-    def shown_text(self, number: int, segments: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return a document's text as it is shown, in the given segments; if there are none, in what is kept of passages."""
-        row = self._one(f"{DOCUMENTS} WHERE d.number = ?", [number])
-        assert row is not None
-        if not segments:
-            segments = [dict(piece) for piece in self._pieces_of(number)]
-        grey = [
-            place
-            for segment in segments
-            for place in self._rows(_GREY, [number, segment["start"], segment["start"] + len(segment["text"])])
-        ]
-        is_complete = len(segments) == 1 and segments[0]["start"] == 0 and len(segments[0]["text"]) == row["n_chars"]
-        return {
-            **side_of(row["number"], row["id"], row["time"], row["group_name"], row["title"], row["n_chars"]),
-            "segments": segments,
-            "is_complete": is_complete,
-            "boilerplate": [list(place) for place in grey],
-        }
-
-    def _pieces_of(self, number: int) -> list[dict[str, Any]]:
-        """Return the kept texts of passages, without overlap."""
-        pieces: list[dict[str, Any]] = []
-        end = 0
-        for row in self._rows("SELECT start, text FROM pieces WHERE document = ? ORDER BY start", [number]):
-            start, text = row
-            if pieces and start < end:
-                start, text = end, text[end - start :]
-            if text:
-                pieces.append({"start": start, "text": text})
-                end = start + len(text)
-        return pieces
-
-    def _excerpt(self, number: int, start: int, end: int) -> str:
-        return self._known_text(number)[start : min(end, start + _MOST_VARIANT_CHARS)].strip("\0")
-
-    def _known_text(self, number: int) -> str:
-        """Return the text of a document, or what is kept of it, with NUL for what is not: every place is where it was."""
-        text = self.text_of(number)
-        if text:
-            return text
-        parts, end = [], 0
-        for piece in self._pieces_of(number):
-            parts += ["\0" * (piece["start"] - end), piece["text"]]
-            end = piece["start"] + len(piece["text"])
-        return "".join(parts)
-
-    def _spans_of(self, number: int) -> list[tuple[int, int, int]]:
-        """Return what of a document stands elsewhere: start, end and the other document; repeat groups stand in all theirs."""
-        spans: list[tuple[int, int, int]] = []
-        for side, other in (("a", "b"), ("b", "a")):
-            spans += map(
-                tuple,
-                self._rows(
-                    f"SELECT q.{side}_start, q.{side}_end, p.{other} FROM pairs p JOIN passages q ON q.pair = p.number "
-                    f"WHERE p.{side} = ? AND p.a <> p.b LIMIT {_MOST_SPANS}",
-                    [number],
-                ),
-            )
-        spans += map(
-            tuple,
-            self._rows(
-                'SELECT mine.start, mine."end", theirs.document FROM places mine JOIN families f ON f.number = mine.family '
-                "JOIN places theirs ON theirs.family = mine.family AND theirs.document <> mine.document "
-                f"WHERE mine.document = ? AND f.is_repeat LIMIT {_MOST_SPANS}",
-                [number],
-            ),
-        )
-        return spans
 
     def _facets(self) -> dict[str, Any]:
         verdicts = self._rows(f"SELECT verdict, COUNT(*) FROM ({JUDGED_PAIRS}) WHERE verdict IS NOT NULL GROUP BY verdict")

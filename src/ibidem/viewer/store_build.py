@@ -16,15 +16,14 @@ import pyarrow.compute as pc
 from ibidem.columns.collection import NO_TIME
 from ibidem.model import KINDS
 from ibidem.passages.families import find_families
-from ibidem.viewer.distributions import distributions_of
+from ibidem.viewer.database import ANSWER_SCHEMA, INDICES, create, unpack
 from ibidem.viewer.document_rows import DocumentsAdded
 from ibidem.viewer.material import Material
-from ibidem.viewer.pairs import Numbers, PairColumns, PassageColumns, days_between, pair_up
-from ibidem.viewer.run_description import inputs_told, left_out, settings_told
-from ibidem.viewer.schema import INDICES, TOLD, create, unpack
+from ibidem.viewer.pairs import Numbers, PairColumns, PassageColumns, days_between, distributions_of, pair_up
+from ibidem.viewer.run_description import describe_inputs, describe_settings, left_out
 
 _ROWS_AT_ONCE = 50_000
-_MOST_FAMILY_CHARS = 2_000  # that are kept to be shown
+_MOST_FAMILY_CHARS = 2_000  # that are stored to be shown
 _MOST_SEARCHED_CHARS = 20_000
 _MOST_FACETS = 200
 
@@ -80,9 +79,9 @@ class _Builder:
         """Keep the passages' own texts for documents whose texts are not at hand."""
         rows = np.flatnonzero(~np.array(self.documents.has_text, bool)[documents])
         lengths = pc.utf8_length(texts).to_numpy()[rows]
-        rows = rows[np.argsort(-lengths, kind="stable")]  # of those that begin at one place, the longest is kept
-        _, kept = np.unique(np.stack([documents[rows], starts.to_numpy()[rows]]), axis=1, return_index=True)
-        for row in rows[kept].tolist():
+        rows = rows[np.argsort(-lengths, kind="stable")]  # of those that begin at one place, the longest is stored
+        _, longest = np.unique(np.stack([documents[rows], starts.to_numpy()[rows]]), axis=1, return_index=True)
+        for row in rows[longest].tolist():
             values = (int(documents[row]), starts[row].as_py(), texts[row].as_py())
             self.connection.execute("INSERT INTO pieces VALUES (?, ?, ?)", values)
 
@@ -243,13 +242,13 @@ class _Builder:
         counts = material.run.get("counts", {})
         reusing = one[3] if material.documents is not None else len(np.unique(np.concatenate([pairs.a, pairs.b])))
         summary = {
-            "schema": TOLD,
+            "schema": ANSWER_SCHEMA,
             "version": material.run.get("version"),
             "title": material.title,
             "made": str(material.run.get("finished")).replace("+00:00", "Z"),
             "verb": material.verb,
-            "settings": settings_told(material.run.get("settings", {}), material.verb),
-            "inputs": inputs_told(material.run.get("inputs", ())),
+            "settings": describe_settings(material.run.get("settings", {}), material.verb),
+            "inputs": describe_inputs(material.run.get("inputs", ())),
             "totals": {
                 "documents": counts.get("documents", one[0]),
                 "sentences": counts.get("sentences") or None,
@@ -298,6 +297,6 @@ def _facets(connection: sqlite3.Connection) -> dict[str, Any]:
 
 
 def _or_none(values: Numbers, nothing: int) -> Any:
-    told = values.astype(object)
-    told[values == nothing] = None
-    return told
+    objects = values.astype(object)
+    objects[values == nothing] = None
+    return objects

@@ -20,8 +20,8 @@ from ibidem.execution.durable_files import replace_file
 from ibidem.formats import resolve_inputs
 from ibidem.formats.inputs import FileSource
 from ibidem.results.table_files import VERDICTS_FILE, VIEW_FILES
+from ibidem.viewer.database import SCHEMA
 from ibidem.viewer.material import Material, material_of_folder, read_run, table_paths
-from ibidem.viewer.schema import SCHEMA
 from ibidem.viewer.store import ViewStore
 from ibidem.viewer.store_build import build_views
 
@@ -80,7 +80,8 @@ def _build(material: Material, path: Path, key: dict[str, Any], is_searched: boo
 def _key(folder: Path, documents: Sequence[str]) -> dict[str, Any]:
     """Return what the views depend on: the results, and the state of every file that texts are read from."""
     run = read_run(folder)
-    inputs = [os.path.join(str(run.get("folder", "")), str(told["path"])) for told in run.get("inputs", ()) if "path" in told]
+    entries = [entry for entry in run.get("inputs", ()) if "path" in entry]
+    inputs = [os.path.join(str(run.get("folder", "")), str(entry["path"])) for entry in entries]
     tables = [[path.name, *_state(path)] for path in table_paths(folder)]
     named = [os.path.abspath(source.path) for source in resolve_inputs(list(documents)) if isinstance(source, FileSource)]
     results = hashlib.sha256(json.dumps([SCHEMA, run, tables, named]).encode()).hexdigest()
@@ -89,10 +90,10 @@ def _key(folder: Path, documents: Sequence[str]) -> dict[str, Any]:
 
 def _is_fresh(path: Path, key: dict[str, Any]) -> bool:
     """Say whether views are those of the results. Texts that are gone by now are no reason to lose what was kept of them."""
-    kept = _key_of(path)
-    if kept is None or kept["results"] != key["results"]:
+    stored = _key_of(path)
+    if stored is None or stored["results"] != key["results"]:
         return False
-    return all(now in (_GONE, tuple(then)) for now, then in zip(key["texts"], kept["texts"], strict=True))
+    return all(now in (_GONE, tuple(then)) for now, then in zip(key["texts"], stored["texts"], strict=True))
 
 
 _GONE = (0, 0)

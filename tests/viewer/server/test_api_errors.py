@@ -16,9 +16,9 @@ from anyio._backends import _asyncio
 
 from ibidem.errors import IndexDamagedError, InputError, ResourceError, UsageError
 from ibidem.viewer.server.api_errors import as_api_error
-from ibidem.viewer.server.page_routes import page_files
+from ibidem.viewer.server.app import page_files
 from ibidem.viewer.server.served import Served
-from ibidem.viewer.server.threads import start_threads
+from ibidem.viewer.server.socket_server import start_threads
 from ibidem.viewer.store import ViewStore
 from tests.viewer.server.expected import expect_error, expect_safe
 

@@ -18,9 +18,9 @@ import ibidem
 from ibidem.errors import InputError
 from ibidem.index.writer_lock import WriterLock
 from ibidem.results.table_files import ARRIVALS_FILE
-from ibidem.viewer.server import additions, arrival_log, event_stream, shapes
+from ibidem.viewer.server import arrivals, index_shapes
 from ibidem.viewer.server.api_errors import ApiError
-from ibidem.viewer.server.arrival_log import ArrivalLog
+from ibidem.viewer.server.arrivals import ArrivalLog
 from tests.texts import text
 from tests.viewer.server.conftest import RECORDS, AppMaker
 from tests.viewer.server.expected import expect, expect_error, expect_safe
@@ -36,17 +36,17 @@ def arrival(**changes: Any) -> dict[str, Any]:
 
 def test_a_document_is_checked_then_added_then_found(client: httpx.Client) -> None:
     new = {"id": "new", "text": text(500) + " " + text(1, 2, 3, 4), "time": "2031-06-01T00:00:00Z", "group": "Herald"}
-    came = expect(shapes.Arrival, client.post(ARRIVALS, json=new))
+    came = expect(index_shapes.Arrival, client.post(ARRIVALS, json=new))
     assert (came["id"], came["duplicated"], came["n_sentences"], came["n_known"]) == ("new", True, 5, 4)
     assert [source["id"] for source in came["sources"]] == ["a", "b", "f"]
     assert came["n_passages"] == 3
     assert came["covered_share"] == pytest.approx(len(text(1, 2, 3, 4)) / len(new["text"]))
     assert came["excerpt"] == new["text"][:199] + "…"
     assert client.get("/api/v1/index").json()["n_documents"] == len(RECORDS) + 1
-    found = expect(shapes.Check, client.post("/api/v1/check", json={"text": new["text"]}))
+    found = expect(index_shapes.Check, client.post("/api/v1/check", json={"text": new["text"]}))
     assert found["sources"][0]["id"] == "new"
     assert found["covered_share"] == 1
-    assert expect(shapes.ArrivalPage, client.get(ARRIVALS))["items"] == [came]
+    assert expect(index_shapes.ArrivalPage, client.get(ARRIVALS))["items"] == [came]
 
 
 def test_no_thread_is_started_for_a_document(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,8 +72,8 @@ def test_an_index_that_another_writes_to_is_locked(client: httpx.Client, index: 
     with WriterLock(index):
         error = expect_error(409, "locked", client.post(ARRIVALS, json={"id": "new", "text": text(500)}))
         assert error["next_step"]
-        expect(shapes.Check, client.post("/api/v1/check", json={"text": text(1)}))  # readers go on
-    expect(shapes.Arrival, client.post(ARRIVALS, json={"id": "new", "text": text(500)}))
+        expect(index_shapes.Check, client.post("/api/v1/check", json={"text": text(1)}))  # readers go on
+    expect(index_shapes.Arrival, client.post(ARRIVALS, json={"id": "new", "text": text(500)}))
 
 
 def test_several_at_a_time_wait_for_one_another(client: httpx.Client) -> None:
@@ -87,9 +87,9 @@ def test_several_at_a_time_wait_for_one_another(client: httpx.Client) -> None:
 
 
 def test_one_who_waited_too_long_is_told(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(additions, "_MOST_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(arrivals, "_MOST_WAIT_SECONDS", 0.05)
     with ibidem.Index(index) as opened:
-        adder = additions.Adder(opened, ArrivalLog(None))
+        adder = arrivals.Adder(opened, ArrivalLog(None))
         with adder._mutex, pytest.raises(ApiError) as caught:
             adder.add(ibidem.Document("new", text(500)))
     assert (caught.value.status_code, caught.value.code) == (409, "locked")
@@ -140,12 +140,12 @@ def test_arrivals_are_listed_from_a_number_on(app_over: AppMaker, index: Path) -
     log.append(arrival(id=str(n)) for n in range(1, 121))
     log.close()
     client = app_over(index)
-    page = expect(shapes.ArrivalPage, client.get(ARRIVALS))
+    page = expect(index_shapes.ArrivalPage, client.get(ARRIVALS))
     assert [item["arrival"] for item in page["items"]] == list(range(71, 121))  # the last ones, older first
     assert (page["total"], page["next"]) == (120, None)
     seen, after = [], "0"
     while after is not None:
-        page = expect(shapes.ArrivalPage, client.get(ARRIVALS, params={"after": after, "limit": 50}))
+        page = expect(index_shapes.ArrivalPage, client.get(ARRIVALS, params={"after": after, "limit": 50}))
         seen += [item["id"] for item in page["items"]]
         after = page["next"]
     assert seen == [str(n) for n in range(1, 121)]
@@ -155,8 +155,8 @@ def test_arrivals_are_listed_from_a_number_on(app_over: AppMaker, index: Path) -
 
 
 def test_the_log_keeps_the_last_ones_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrival_log, "MOST_KEPT", 10)
-    monkeypatch.setattr(arrival_log, "_TRIM_AT", 5)
+    monkeypatch.setattr(arrivals, "MOST_KEPT", 10)
+    monkeypatch.setattr(arrivals, "_TRIM_AT", 5)
     log = ArrivalLog(tmp_path / "log.sqlite")
     for n in range(100):
         log.append([arrival(id=str(n))])
@@ -205,7 +205,7 @@ def test_a_stream_tells_of_arrivals_as_they_come(client: httpx.Client) -> None:
         assert next(lines) == "retry: 2000"
         came = client.post(ARRIVALS, json={"id": "new\ndata: x", "text": text(500)}).json()
         assert events_of(lines, 1) == [(came["arrival"], came)]
-    assert shapes.Arrival.model_validate(came)
+    assert index_shapes.Arrival.model_validate(came)
 
 
 @pytest.mark.parametrize(
@@ -228,13 +228,13 @@ def test_a_stream_goes_on_where_it_broke_off(
 
 
 def test_a_stream_says_now_and_then_that_it_is_there(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_stream, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(arrivals, "HEARTBEAT_SECONDS", 0.05)
     with client.stream("GET", f"{ARRIVALS}/stream") as stream:
         assert next(line for line in stream.iter_lines() if line.startswith(":")) == ": still here"
 
 
 def test_there_are_only_so_many_listeners(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_stream, "MOST_LISTENERS", 2)
+    monkeypatch.setattr(arrivals, "MOST_LISTENERS", 2)
     stream = f"{ARRIVALS}/stream"
     with client.stream("GET", stream) as first, client.stream("GET", stream) as second:
         assert (first.status_code, second.status_code) == (200, 200)

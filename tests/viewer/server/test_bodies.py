@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.viewer.server import bodies, charsets, index_routes
+from ibidem.viewer.server import bodies, index_routes
 from ibidem.viewer.server.api_errors import ApiError
-from ibidem.viewer.server.bodies import MOST_FIELDS, flat_object
-from ibidem.viewer.server.charsets import codec_of, decode_slices
+from ibidem.viewer.server.bodies import MOST_FIELDS, codec_of, decode_slices, flat_object
 from tests.texts import text
 
 CHECK = "/api/v1/check"
@@ -64,7 +63,7 @@ def test_an_object_of_many_fields_is_refused_before_it_is_read() -> None:
 
 
 @given(
-    st.sampled_from(sorted(set(charsets._BY_NAME.values()))),
+    st.sampled_from(sorted(set(bodies._BY_NAME.values()))),
     st.binary(max_size=40) | st.text(max_size=20).map(lambda value: value.encode("utf-8", "replace")),
     st.integers(1, 7),
 )
@@ -76,7 +75,7 @@ def test_slices_are_decoded_as_the_whole(codec: str, data: bytes, slice_bytes: i
             return UnicodeError
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(charsets, "_SLICE_BYTES", slice_bytes)
+        patch.setattr(bodies, "_SLICE_BYTES", slice_bytes)
         assert outcome(lambda: decode_slices(data, codec)) == outcome(lambda: data.decode(codec))
 
 
@@ -96,9 +95,9 @@ def test_charsets_with_linear_decoders_are_accepted(charset: str, codec: str | N
 
 
 def test_every_accepted_codec_exists_and_reads_by_slices() -> None:
-    for codec in set(charsets._BY_NAME.values()):
+    for codec in set(bodies._BY_NAME.values()):
         assert codecs.getincrementaldecoder(codec)
-    assert not {"punycode", "utf_7", "idna", "unicode_escape"} & set(charsets._BY_NAME.values())
+    assert not {"punycode", "utf_7", "idna", "unicode_escape"} & set(bodies._BY_NAME.values())
     assert set(aliases.values()) > {"utf_7", "hex_codec"}  # what Python would take
 
 

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from ibidem.viewer.server import gzip_answers, shapes
+from ibidem.viewer.server import answers, shapes
 from ibidem.viewer.server.admission import Limits
-from ibidem.viewer.server.event_stream import Streams
+from ibidem.viewer.server.arrivals import Streams
 from ibidem.viewer.server.security import Access
 from ibidem.viewer.server.served import Served
 from ibidem.viewer.server.uploads import Patience
@@ -253,7 +253,7 @@ def test_a_large_answer_is_packed_by_a_thread(over: Callable[..., str], monkeypa
         def flush(self) -> bytes:
             return self._packer.flush()
 
-    monkeypatch.setattr(gzip_answers.zlib, "compressobj", Packer)
+    monkeypatch.setattr(answers.zlib, "compressobj", Packer)
     words = text(*range(500, 900))
     response = httpx.post(f"{over(Access())}api/v1/check", json={"text": words}, trust_env=False, timeout=60)
     assert response.headers["content-encoding"] == "gzip"

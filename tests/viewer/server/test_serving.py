@@ -15,8 +15,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from ibidem.cli.hidden_token import page_that_leads_to
-from ibidem.cli.serve import serve
+from ibidem.cli.serve import page_that_leads_to, serve
 from ibidem.errors import IbidemError, InputError, NoIndexError, ResourceError, UsageError
 from ibidem.viewer.server.socket_server import address_of, bind
 from tests.texts import text

@@ -12,9 +12,9 @@ import pytest
 
 import ibidem
 from ibidem.cli.index_answers import arrival_line
-from ibidem.viewer.server import shapes
+from ibidem.viewer.server import index_shapes
 from ibidem.viewer.server import tail as tailing
-from ibidem.viewer.server.arrival_log import ArrivalLog
+from ibidem.viewer.server.arrivals import ArrivalLog
 from ibidem.viewer.server.tail import Tail
 from tests.texts import text
 from tests.viewer.server.conftest import RECORDS, AppMaker
@@ -56,7 +56,7 @@ def test_lines_are_taken_as_they_come(log: ArrivalLog, file: Path) -> None:
     assert tail.read_new() == 2
     assert tail.read_new() == 0
     assert names(log) == ["one", "two", "thréé"]
-    shapes.Arrival.model_validate(log.page(None, 1)["items"][0])
+    index_shapes.Arrival.model_validate(log.page(None, 1)["items"][0])
 
 
 def test_a_line_is_taken_when_it_is_whole(log: ArrivalLog, file: Path) -> None:

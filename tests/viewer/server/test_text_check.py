@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 import ibidem
-from ibidem.viewer.server import shapes, text_check
+from ibidem.viewer.server import index_shapes, text_check
 from tests.texts import text
 from tests.viewer.server.conftest import RECORDS, AppMaker, write_lines
 from tests.viewer.server.expected import expect, expect_error
@@ -26,7 +26,7 @@ def state_of(folder: Path) -> dict[str, str]:
 
 
 def checked(client: httpx.Client, **body: Any) -> dict[str, Any]:
-    content: dict[str, Any] = expect(shapes.Check, client.post(CHECK, json=body))
+    content: dict[str, Any] = expect(index_shapes.Check, client.post(CHECK, json=body))
     return content
 
 
@@ -79,7 +79,7 @@ def test_a_document_is_not_compared_with_the_one_of_its_own_id(reader: httpx.Cli
 def test_a_file_is_compared_with_everything_whatever_its_name(reader: httpx.Client) -> None:
     headers = {"Content-Type": "text/plain; charset=utf-8"}
     response = reader.post(CHECK, params={"name": "a"}, content="\ufeff".encode() + NEW.encode(), headers=headers)
-    found = expect(shapes.Check, response)
+    found = expect(index_shapes.Check, response)
     assert [source["id"] for source in found["sources"]] == ["a", "b", "f"]
     assert found["verdict"]["id"] == found["text"]["title"] == "a"
     assert found["text"]["segments"][0]["text"] == NEW
@@ -88,12 +88,12 @@ def test_a_file_is_compared_with_everything_whatever_its_name(reader: httpx.Clie
 def test_a_text_may_have_another_encoding(reader: httpx.Client) -> None:
     content = ("Äöü. " + NEW).encode("utf-16")
     response = reader.post(CHECK, content=content, headers={"Content-Type": 'text/plain; charset="UTF-16"'})
-    assert expect(shapes.Check, response)["text"]["segments"][0]["text"] == "Äöü. " + NEW
+    assert expect(index_shapes.Check, response)["text"]["segments"][0]["text"] == "Äöü. " + NEW
 
 
 def test_of_html_the_text_is_checked(reader: httpx.Client) -> None:
     page = f"<html><head><title>x</title><script>alert(1)</script></head><body><h1>News</h1><p>{NEW}</p></body></html>"
-    found = expect(shapes.Check, reader.post(CHECK, content=page.encode(), headers={"Content-Type": "text/html"}))
+    found = expect(index_shapes.Check, reader.post(CHECK, content=page.encode(), headers={"Content-Type": "text/html"}))
     (segment,) = found["text"]["segments"]
     assert "alert" not in segment["text"]
     assert found["text"]["n_chars"] == len(segment["text"])
@@ -162,7 +162,7 @@ def test_without_an_index_there_is_nothing_to_check_against(app_over: AppMaker, 
 
 
 def test_an_index_says_what_it_is_made_of(client: httpx.Client) -> None:
-    info = expect(shapes.IndexInfo, client.get("/api/v1/index"))
+    info = expect(index_shapes.IndexInfo, client.get("/api/v1/index"))
     assert info["n_documents"] == len(RECORDS)
     assert info["may_add"]
     assert info["settings"]["signature"] == "words"

@@ -68,7 +68,7 @@ def error_answer(error: ApiError) -> JsonAnswer:
 
 
 def as_api_error(problem: BaseException) -> ApiError:
-    """Return what is answered for anything that was raised. What nobody foresaw is logged, and not told."""
+    """Return what is answered for anything that was raised. What nobody foresaw is logged, and not shown."""
     if isinstance(problem, ApiError):
         return problem
     if isinstance(problem, RequestValidationError):

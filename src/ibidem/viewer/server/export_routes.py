@@ -1,20 +1,28 @@
-"""Every table as .csv and .json at the address of its pages, whole, with the same filters."""
+"""Every table as .csv and .json at the address of its pages: whole, with the same filters, sent as it is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import io
+import unicodedata
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from starlette.responses import StreamingResponse
 
 from ibidem.viewer.queries import DocumentQuery, FamilyQuery, PairQuery
-from ibidem.viewer.server import shapes
-from ibidem.viewer.server.api_errors import invalid
+from ibidem.viewer.server import index_shapes, shapes
+from ibidem.viewer.server.answers import GeneratedAnswer, to_json
+from ibidem.viewer.server.api_errors import ApiError, invalid
 from ibidem.viewer.server.parameters import DocumentFilters, FamilyFilters, PairFilters, Parameters
 from ibidem.viewer.server.served import Served
-from ibidem.viewer.server.table_export import Exports
 
+Rows = Callable[[], Iterator[dict[str, Any]]]
+MOST_AT_ONCE = 8
+_CHUNK_CHARS = 1 << 16
+# A spreadsheet takes a cell that begins so for a formula, and formulas of strangers can do harm. Some also take the wide forms.
+_FORMULA_STARTS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
 Form = Literal["csv", "json"]
 # What the rows hold, in the order of the columns; a table without rows has its head, too.
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -31,7 +39,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "families": tuple(shapes.Family.model_fields),
     "skipped": tuple(shapes.Skipped.model_fields),
     "verdicts": tuple(shapes.StoredVerdict.model_fields),
-    "arrivals": tuple(shapes.Arrival.model_fields),
+    "arrivals": tuple(index_shapes.Arrival.model_fields),
 }  # fmt: skip
 _DESCRIPTION = """The whole table with these filters, row by row, without paging.
 
@@ -40,6 +48,79 @@ characters that are not seen, or with a tab or a carriage return) has an apostro
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"model": shapes.Rows, "content": {"text/csv": {"schema": {"type": "string"}}}}
 }
+
+
+def csv_chunks(rows: Iterator[dict[str, Any]], columns: Sequence[str]) -> Iterator[str]:
+    """Yield a table as CSV (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_cell(row.get(name)) for name in columns])
+        if buffer.tell() >= _CHUNK_CHARS:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def json_chunks(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
+    """Yield a table as a JSON object with `items`, `total` and `next`, as if it were one large page."""
+    written, n_chars, total = ['{"items":['], 0, 0
+    for row in rows:
+        item = ("," if total else "") + to_json(row)
+        written.append(item)
+        n_chars += len(item)
+        total += 1
+        if n_chars >= _CHUNK_CHARS:
+            yield "".join(written)
+            written, n_chars = [], 0
+    yield "".join(written) + f'],"total":{total},"next":null}}'
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple, dict)):
+        value = to_json(value)
+    if not isinstance(value, str):
+        return value
+    cell = value.replace("\0", "\ufffd")  # no spreadsheet can read it, and Python 3.10 cannot write it
+    return f"'{cell}" if is_formula(value) else cell
+
+
+def is_formula(text: str) -> bool:
+    """Say whether a spreadsheet may take a cell for a formula; some do so also after blanks and invisible characters."""
+    if text[:1] in ("\t", "\r"):
+        return True
+    for letter in text:
+        if letter in _FORMULA_STARTS:
+            return True
+        if not letter.isspace() and unicodedata.category(letter) not in ("Cc", "Cf"):
+            return False
+    return False
+
+
+class Exports:
+    """Sends tables, only so many at a time."""
+
+    def __init__(self) -> None:
+        self._n_running = 0
+
+    def send(self, name: str, form: str, columns: Sequence[str], rows: Rows) -> GeneratedAnswer:
+        """Return the response that sends a table; `form` is csv or json."""
+        if self._n_running >= MOST_AT_ONCE:
+            raise ApiError(503, "busy", f"{MOST_AT_ONCE} tables are being sent already", "Try again when one is through.")
+        headers = {"Content-Disposition": f'attachment; filename="ibidem-{name}.{form}"'}
+        media_type = "text/csv; charset=utf-8; header=present" if form == "csv" else "application/json"
+        return GeneratedAnswer(self._counted(form, columns, rows), headers=headers, media_type=media_type)
+
+    def _counted(self, form: str, columns: Sequence[str], rows: Rows) -> Generator[str, None, None]:
+        self._n_running += 1
+        try:
+            yield from csv_chunks(rows(), columns) if form == "csv" else json_chunks(rows())
+        finally:
+            self._n_running -= 1
 
 
 def export_routes(served: Served) -> APIRouter:

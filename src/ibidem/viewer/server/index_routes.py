@@ -13,11 +13,11 @@ from ibidem.formats.html_text import decode_html, extract_text
 from ibidem.formats.times import parse_time
 from ibidem.index.index import Index
 from ibidem.model import Document
-from ibidem.viewer.server import shapes
+from ibidem.viewer.server import index_shapes
 from ibidem.viewer.server.answers import GeneratedAnswer, JsonAnswer
 from ibidem.viewer.server.api_errors import ApiError, invalid
+from ibidem.viewer.server.arrivals import Streams
 from ibidem.viewer.server.bodies import Body, accepted_codec, described, object_of, read_body, text_of
-from ibidem.viewer.server.event_stream import Streams
 from ibidem.viewer.server.parameters import ArrivalParameters, UploadParameters
 from ibidem.viewer.server.served import Served
 from ibidem.viewer.server.text_check import check_text
@@ -40,7 +40,7 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
             raise ApiError(503, "busy", f"{_MOST_WAITING} texts are waiting already", "Send it again in a while.")
         return await anyio.to_thread.run_sync(work, limiter=at_once[0])
 
-    @routes.get("/index", response_model=shapes.IndexInfo)
+    @routes.get("/index", response_model=index_shapes.IndexInfo)
     def info() -> JsonAnswer:
         """Say what the index is made of."""
         about = _index_of(served).info()
@@ -48,7 +48,9 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
         counts = {"n_documents": about.pop("documents"), "n_sentences": about.pop("sentences")}
         return JsonAnswer({**counts, "may_add": served.adder is not None, **about})
 
-    @routes.post("/check", response_model=shapes.Check, openapi_extra=described(shapes.CheckBody, "text/plain", "text/html"))
+    @routes.post(
+        "/check", response_model=index_shapes.Check, openapi_extra=described(index_shapes.CheckBody, "text/plain", "text/html")
+    )
     async def check(request: Request, parameters: Annotated[UploadParameters, Query()]) -> JsonAnswer:
         """Check a text against the index: what of it is known, and where it stands. Nothing is written.
 
@@ -65,13 +67,13 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
 
         return await run(work)
 
-    @routes.post("/arrivals", response_model=shapes.Arrival, openapi_extra=described(shapes.ArrivalBody))
+    @routes.post("/arrivals", response_model=index_shapes.Arrival, openapi_extra=described(index_shapes.ArrivalBody))
     async def add(request: Request) -> JsonAnswer:
         """Check a document and add it to the index. An id that is there already is a conflict (409)."""
         sent = await read_body(request)
 
         def work() -> JsonAnswer:
-            body = object_of(shapes.ArrivalBody, sent)
+            body = object_of(index_shapes.ArrivalBody, sent)
             _index_of(served)
             if served.adder is None:
                 raise ApiError(
@@ -85,7 +87,7 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
 
         return await run(work)
 
-    @routes.get("/arrivals", response_model=shapes.ArrivalPage)
+    @routes.get("/arrivals", response_model=index_shapes.ArrivalPage)
     def arrivals(parameters: Annotated[ArrivalParameters, Query()]) -> JsonAnswer:
         """List arrivals from older to newer: the last ones, or those after a number. `next` is the next `after`."""
         return JsonAnswer(served.log.page(parameters.after, parameters.limit))
@@ -114,10 +116,10 @@ def _index_of(served: Served) -> Index:
     return served.index
 
 
-def _check_of(body: Body, main_content: bool) -> shapes.CheckBody:
+def _check_of(body: Body, main_content: bool) -> index_shapes.CheckBody:
     """Return a body as a text to check."""
     if body.media_type == "application/json":
-        return object_of(shapes.CheckBody, body)
+        return object_of(index_shapes.CheckBody, body)
     if body.media_type == "text/html":
         text = extract_text(decode_html(body.data, accepted_codec(body.charset)), main_content)
     elif body.media_type == "text/plain":
@@ -126,10 +128,10 @@ def _check_of(body: Body, main_content: bool) -> shapes.CheckBody:
         raise ApiError(
             415, "invalid", "the body must be JSON, plain text or HTML", "Send it as application/json, text/plain or text/html."
         )
-    return shapes.CheckBody.model_construct(text=text, id=None, time=None, group=None)
+    return index_shapes.CheckBody.model_construct(text=text, id=None, time=None, group=None)
 
 
-def _check_fields(body: shapes.CheckBody) -> None:
+def _check_fields(body: index_shapes.CheckBody) -> None:
     """Raise for values that an index would silently do without."""
     if not body.text.strip():
         raise invalid("the text is empty")

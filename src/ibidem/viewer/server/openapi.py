@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from ibidem.viewer.server.app import make_app
-from ibidem.viewer.server.arrival_log import ArrivalLog
+from ibidem.viewer.server.arrivals import ArrivalLog
 from ibidem.viewer.server.security import Access
 from ibidem.viewer.server.served import Served
 from ibidem.viewer.store import ViewStore

@@ -1,26 +1,29 @@
-"""Running the app on a socket until it is told to stop."""
+"""The server: the app on a socket, and the threads that it works in, until a signal stops it."""
 
 from __future__ import annotations
 
 import logging
+import math
 import socket
+import threading
 from functools import partial
 from typing import Any, cast
 from urllib.parse import unquote
 
+import anyio
+import anyio.to_thread
 import uvicorn
+from anyio._backends import _asyncio
 from fastapi import FastAPI
 
 from ibidem.errors import ResourceError
 from ibidem.viewer.server.admission import Admission, limits_of_process
-from ibidem.viewer.server.app import THREADS, make_app
-from ibidem.viewer.server.event_stream import Streams
+from ibidem.viewer.server.app import THREADS, make_app, page_files
+from ibidem.viewer.server.arrivals import Streams
 from ibidem.viewer.server.index_routes import CHECKS_AT_ONCE
-from ibidem.viewer.server.page_routes import page_files
 from ibidem.viewer.server.protocol import LimitedProtocol
 from ibidem.viewer.server.security import Access
 from ibidem.viewer.server.served import Served
-from ibidem.viewer.server.threads import start_threads
 
 _LONGEST_FAREWELL_SECONDS = 3
 _MOST_WAITING = 2048  # connections that are not yet accepted
@@ -114,3 +117,26 @@ def address_of(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+async def start_threads(count: int) -> None:
+    """Start the threads that requests are worked on in, before the first request; none ends before the server.
+
+    A thread that starts when memory has run out may die before it has reported: Python then waits for it for ever. On the
+    event loop that would be the end of all answers.
+    """
+    _asyncio.WorkerThread.MAX_IDLE_TIME = math.inf  # type: ignore[assignment]
+    limiter, all_there = anyio.CapacityLimiter(count), threading.Barrier(count)
+
+    async def start() -> None:
+        try:
+            await anyio.to_thread.run_sync(all_there.wait, limiter=limiter)
+        except RuntimeError:  # of this thread, or of another, for which the rest would wait
+            all_there.abort()
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(count):
+            tasks.start_soon(start)
+    if all_there.broken:
+        message = f"the system does not let this server start {count} threads"
+        raise ResourceError(message, "Free memory, or raise the limit on processes (ulimit -u), and start it again.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ibidem.viewer.server.api_errors import LOG
-from ibidem.viewer.server.arrival_log import ArrivalLog, now
+from ibidem.viewer.server.arrivals import ArrivalLog, now
 
 _READ_BYTES = 1 << 20
 _MOST_LINE_BYTES = 64 << 20

@@ -42,7 +42,7 @@ def check_text(
     unknown = {"document": None, "title": None, "group": None, "time": None}
     sides = sides_of([source["id"] for source in sources[:MOST_SOURCES]])
     number_of = {source["id"]: number for number, source in enumerate(sources[:MOST_SOURCES])}
-    told = [passage for passage in passages if passage["b_id"] in number_of][:_MOST_PASSAGES]
+    listed = [passage for passage in passages if passage["b_id"] in number_of][:_MOST_PASSAGES]
     return {
         "verdict": {
             "id": doc_id or name or "",
@@ -65,7 +65,7 @@ def check_text(
         },
         "passages": [
             {"number": number, "source": number_of[passage["b_id"]], **_without_ids(passage)}
-            for number, passage in enumerate(told, 1)
+            for number, passage in enumerate(listed, 1)
         ],
         "n_passages": len(passages),
         "sources": [{**source, **sides.get(source["id"], unknown)} for source in sources[:MOST_SOURCES]],

@@ -1,15 +1,26 @@
-"""Arrow, set up for a process that runs one command."""
+"""The libraries of a verb: loaded once it is known that it will run, and set up for a process that runs one command."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from types import ModuleType
 
+from ibidem.cli.signals import loading
 
-def prepare_arrow() -> None:
-    """Have Arrow return freed memory to the system, and work without pandas. Call it before Arrow makes its first array."""
+
+@contextmanager
+def loading_libraries() -> Iterator[None]:
+    """Load what a verb needs in a block, where a signal ends the process at once; Arrow is set up before."""
+    with loading():
+        _prepare_arrow()
+        yield
+
+
+def _prepare_arrow() -> None:
+    """Have Arrow return freed memory to the system, and work without pandas, before it makes its first array."""
     import pyarrow as pa
 
     from ibidem.execution.memory import use_system_memory

@@ -1,17 +1,25 @@
-"""The log of arrivals: the last hundred thousand documents that came, numbered, kept in SQLite beside the index."""
+"""Documents that arrive: added to the index, kept in a log, and sent on as events."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from ibidem.errors import InputError
+from starlette.concurrency import run_in_threadpool
+
+from ibidem.errors import InputError, KnownIdError
+from ibidem.index.index import Index
+from ibidem.model import Document
+from ibidem.viewer.server.answers import to_json
+from ibidem.viewer.server.api_errors import ApiError, invalid
+from ibidem.viewer.server.text_check import covered_share, excerpt_of
 
 MOST_KEPT = 100_000
 _TRIM_AT = MOST_KEPT // 100  # rows over the limit; trimming each time would cost more than it gives
@@ -21,10 +29,18 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS arrivals (arrival INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tails (path TEXT PRIMARY KEY, file TEXT NOT NULL, offset INTEGER NOT NULL);
 """
+_MOST_WAIT_SECONDS = 10.0
+MOST_LISTENERS = 100
+HEARTBEAT_SECONDS = 15.0
+_RETRY_MILLISECONDS = 2000
+_EVENTS_AT_ONCE = 100
 
 
 class ArrivalLog:
-    """Arrivals by rising number. Any thread may use it; `listen` tells those who wait that something came."""
+    """The last hundred thousand arrivals by rising number, kept in SQLite beside the index.
+
+    Any thread may use it; `listen` wakes those who wait for news.
+    """
 
     def __init__(self, path: Path | None) -> None:
         """Open the log, or make it; without a path, or where nothing can be written, it lasts as long as the process."""
@@ -137,3 +153,103 @@ def _connect(path: Path | None) -> sqlite3.Connection:
 def now() -> str:
     """Return the time of arrival."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Adder:
+    """Adds documents to the index, one at a time: each is looked up among everything before it, added, and logged.
+
+    Others wait for a while; then the answer is that the index is locked.
+    """
+
+    def __init__(self, index: Index, log: ArrivalLog) -> None:
+        self._index, self._log = index, log
+        self._mutex = threading.Lock()
+
+    def add(self, document: Document) -> dict[str, Any]:
+        """Check and add a document; return the arrival. It is on disk for good when this returns."""
+        if not self._mutex.acquire(timeout=_MOST_WAIT_SECONDS):
+            raise ApiError(409, "locked", "other documents are being added", "Send it again in a while.")
+        try:
+            if document.id in self._index:
+                raise KnownIdError(f"a document of the id {document.id!r} is in the index already", "Send it under another id.")
+            (arrival,) = self._index.watch([document], html=False, main_content=False)
+            if arrival.verdict is None:
+                raise invalid(arrival.skipped.reason if arrival.skipped else "the document cannot be added")
+            verdict, passages = arrival.verdict, arrival.passages
+        finally:
+            self._mutex.release()
+        (stored,) = self._log.append(
+            [
+                {
+                    "id": document.id,
+                    "at": now(),
+                    "duplicated": verdict.duplicated,
+                    "n_sentences": verdict.n_sentences,
+                    "n_known": verdict.n_known,
+                    "n_passages": arrival.n_passages,
+                    "covered_share": covered_share(passages, len(document.text)),
+                    "sources": [source._asdict() for source in verdict.sources],
+                    "excerpt": excerpt_of(document.text),
+                }
+            ]
+        )
+        return stored
+
+
+class Streams:
+    """Arrivals as they come, as Server-Sent Events, for a limited number of listeners.
+
+    A listener that reads slowly reads the log later, and fills no memory.
+    """
+
+    def __init__(self, log: ArrivalLog) -> None:
+        self._log = log
+        self._wakers: set[Callable[[], None]] = set()
+        self._n_listeners = 0
+        self._is_stopped = False
+
+    def open(self, after: int | None) -> AsyncGenerator[str, None]:
+        """Return the events after that number, and all to come; without a number, those to come."""
+        if self._n_listeners >= MOST_LISTENERS:
+            raise ApiError(503, "busy", f"there are {MOST_LISTENERS} listeners already", "Close another page, and try again.")
+        return self._events(after)
+
+    def stop(self) -> None:
+        """End all streams, and those opened later at once; may be called from any thread."""
+        self._is_stopped = True
+        for wake in list(self._wakers):
+            wake()
+
+    async def _events(self, after: int | None) -> AsyncGenerator[str, None]:
+        loop, is_news = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(is_news.set)
+
+        # Counted here: a stream whose listener is gone before it begins never begins, and never ends.
+        self._n_listeners += 1
+        stop_listening = self._log.listen(wake)
+        self._wakers.add(wake)
+        try:
+            last = await run_in_threadpool(self._log.last_number) if after is None else after
+            yield f"retry: {_RETRY_MILLISECONDS}\n\n"
+            while not self._is_stopped:
+                is_news.clear()
+                arrivals = await run_in_threadpool(self._log.after, last, _EVENTS_AT_ONCE)
+                if arrivals:
+                    last = arrivals[-1]["arrival"]
+                    yield "".join(map(_event, arrivals))
+                    continue
+                try:
+                    await asyncio.wait_for(is_news.wait(), HEARTBEAT_SECONDS)
+                except asyncio.TimeoutError:
+                    yield ": still here\n\n"  # so that a connection that is gone is noticed
+        finally:
+            self._n_listeners -= 1
+            self._wakers.discard(wake)
+            stop_listening()
+
+
+def _event(arrival: dict[str, Any]) -> str:
+    return f"id: {arrival['arrival']}\ndata: {to_json(arrival)}\n\n"

@@ -1,0 +1,74 @@
+"""A run of a verb: the folder that it writes to, its progress, and the result that it leaves there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ibidem.cli.display import open_display
+from ibidem.config import Config
+from ibidem.execution.disk.work_folder import check_leftovers, occupied
+from ibidem.execution.progress import Progress
+from ibidem.execution.warmup import FIRST_RUN, later_stages_compiled_aside
+from ibidem.results.table_files import check_output
+
+
+@contextmanager
+def folder_occupied(output: Path, config: Config) -> Iterator[Config]:
+    """Keep a folder for a run, and yield the settings of a run into it.
+
+    Before any work is done, it is an error if another run is writing there, or if a killed run has left stages and no setting
+    says what to do with them.
+    """
+    with occupied(output) as place:
+        config = place.settings(config)
+        check_leftovers(place.work, config)
+        yield config
+
+
+@contextmanager
+def output_occupied(output: Path, config: Config) -> Iterator[Config]:
+    """Do the same for tables of results; it is an error, too, if the folder may not take them."""
+    with folder_occupied(output, config) as config:
+        check_output(output, config.output.overwrite)
+        yield config
+
+
+@contextmanager
+def kernels_compiled_aside(config: Config, quiet: bool, comparing: bool = False) -> Iterator[None]:
+    """Compile in a second process what later stages need, if it is the first run; that it takes longer is said."""
+    with later_stages_compiled_aside(config, comparing) as is_first_run:
+        if is_first_run and not quiet:
+            click.echo(f"ibidem: {FIRST_RUN}", err=True)
+        yield
+
+
+@contextmanager
+def open_result(
+    work: Callable[..., Any],
+    inputs: Sequence[Any],
+    references: Sequence[str],
+    config: Config,
+    progress: str,
+    quiet: bool,
+    output: Path | str | None = None,
+    **more: Any,
+) -> Iterator[tuple[Any, Progress]]:
+    """Yield what a verb of the API finds, written to `output` if one is given, and the progress that is shown."""
+    with (
+        open_display(progress, quiet) as display,
+        work(list(inputs), against=list(references) or None, config=config, progress=display, **more) as result,
+    ):
+        if output is not None:
+            with display.stage("writing"):
+                result.write(output)
+        yield result, display
+
+
+def look_at(folder: Path) -> str:
+    """Return how results are looked at."""
+    return f"look at them: ibidem report {folder}, or ibidem serve {folder}"

@@ -1,0 +1,187 @@
+"""All settings of a run in one object: made from keywords or a TOML file, and checked as a whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from ibidem.config.checks import problems_of
+from ibidem.config.settings import (
+    EXACT_METHODS,
+    AlignmentConfig,
+    CleaningConfig,
+    ClustersConfig,
+    DocumentsConfig,
+    EngineConfig,
+    IndexConfig,
+    MatchesConfig,
+    OutputConfig,
+    PassagesConfig,
+    ResemblanceConfig,
+    SentencesConfig,
+    SignaturesConfig,
+)
+from ibidem.errors import SettingsError
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings of a run. `Config.of(min_similarity=0.9)` takes any field of any stage by its name."""
+
+    documents: DocumentsConfig = field(default_factory=DocumentsConfig)
+    sentences: SentencesConfig = field(default_factory=SentencesConfig)
+    signatures: SignaturesConfig = field(default_factory=SignaturesConfig)
+    matches: MatchesConfig = field(default_factory=MatchesConfig)
+    passages: PassagesConfig = field(default_factory=PassagesConfig)
+    alignment: AlignmentConfig = field(default_factory=AlignmentConfig)
+    resemblance: ResemblanceConfig = field(default_factory=ResemblanceConfig)
+    clusters: ClustersConfig = field(default_factory=ClustersConfig)
+    cleaning: CleaningConfig = field(default_factory=CleaningConfig)
+    index: IndexConfig = field(default_factory=IndexConfig)
+    engine: EngineConfig = field(default_factory=EngineConfig)
+    output: OutputConfig = field(default_factory=OutputConfig)
+
+    @classmethod
+    def of(cls, base: Config | None = None, **settings: Any) -> Config:
+        """Return `base` (or the defaults) with the given settings; raise SettingsError naming everything that is wrong."""
+        config = base or cls()
+        problems: list[str] = []
+        changes: dict[str, dict[str, Any]] = {}
+        homes = {f.name: (stage, f) for stage, f in setting_fields()}
+        for name, value in settings.items():
+            if name not in homes:
+                problems.append(f"there is no setting '{name}'")
+                continue
+            stage, setting = homes[name]
+            try:
+                changes.setdefault(stage, {})[name] = _coerce(setting, value)
+            except (ValueError, TypeError, ZeroDivisionError):
+                problems.append(f"{name} = {value!r} is not a {_type_word(setting)}")
+        for stage, values in changes.items():
+            config = dataclasses.replace(config, **{stage: dataclasses.replace(getattr(config, stage), **values)})
+        problems.extend(problems_of(config))
+        if problems:
+            raise SettingsError(problems)
+        return config
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Config:
+        """Read settings from a TOML file whose sections are the stages; all that is wrong in it is named at once."""
+        return cls.of(**settings_from_toml(path))
+
+    def with_signature(self, usual: str) -> Config:
+        """Return the settings with the signature that is usual for a verb, if none was chosen."""
+        return Config.of(self, signature=usual) if self.signatures.signature == "auto" else self
+
+    def to_toml(self) -> str:
+        """Return the settings as TOML text that `from_toml` reads back."""
+        lines: list[str] = []
+        for stage, values in self.to_dict().items():
+            lines.append(f"[{stage}]")
+            lines.extend(f"{name} = {_toml_value(value)}" for name, value in values.items())
+            lines.append("")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return plain values by stage and setting, as they are stored in `run.json`."""
+        plain: dict[str, dict[str, Any]] = {}
+        for stage, setting in setting_fields():
+            value = getattr(getattr(self, stage), setting.name)
+            plain.setdefault(stage, {})[setting.name] = str(value) if isinstance(value, Fraction) else value
+        return plain
+
+
+def passage_limits(config: Config) -> PassagesConfig:
+    """Return the limits of passages; as printed, PDC-MR wants more than `min_sentences`, and nothing shorter or gapped."""
+    if not config.signatures.paper:
+        return config.passages
+    strict = config.passages.min_sentences + 1
+    return dataclasses.replace(config.passages, min_sentences=strict, min_words=1, min_quote_words=0, max_gap_sentences=0)
+
+
+def is_compared_in_full(config: Config) -> bool:
+    """Tell whether pairs of documents are compared in full, whatever `verify` says: the method itself does it."""
+    settings = config.resemblance
+    return settings.method in EXACT_METHODS and settings.sample_every == 1 and settings.measure == "resemblance"
+
+
+def setting_fields() -> Iterator[tuple[str, dataclasses.Field[Any]]]:
+    """Yield every setting as (stage, field), in the order of the flow."""
+    for stage in dataclasses.fields(Config):
+        for setting in dataclasses.fields(stage.default_factory):  # type: ignore[arg-type]
+            yield stage.name, setting
+
+
+def setting_type(setting: dataclasses.Field[Any]) -> type:
+    """Return the Python type of a setting."""
+    return type(setting.default)
+
+
+def settings_from_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the flat settings of a TOML file; a section or key that does not exist is a SettingsError."""
+    try:
+        import tomllib  # type: ignore[import-not-found,unused-ignore]
+    except ModuleNotFoundError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
+    try:
+        with open(path, "rb") as file:
+            sections: Mapping[str, Any] = tomllib.load(file)
+    except OSError as error:
+        raise SettingsError([f"cannot read the settings file {os.fspath(path)}: {error.strerror}"]) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError([f"{os.fspath(path)}: {error}"]) from error
+    stages = {setting.name: stage for stage, setting in setting_fields()}
+    problems, flat = [], {}
+    for section, values in sections.items():
+        for name, value in values.items() if isinstance(values, dict) else [(section, values)]:
+            if stages.get(name) == section:
+                flat[name] = value
+            elif name in stages:
+                problems.append(f"{os.fspath(path)}: '{name}' of [{section}] belongs into [{stages[name]}]")
+            else:
+                problems.append(f"{os.fspath(path)}: there is no setting '{name}' in a section [{section}]")
+    if problems:
+        try:
+            Config.of(**flat)
+        except SettingsError as error:
+            problems.extend(error.problems)
+        raise SettingsError(problems)
+    return flat
+
+
+def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
+    wanted = setting_type(setting)
+    if wanted is Fraction:
+        # repr, not the binary value: 0.8 means 4/5, and limits are compared as integers.
+        return Fraction(str(value)) if isinstance(value, (int, float, str)) else Fraction(value)
+    if wanted is bool or wanted is str:
+        if wanted is str and isinstance(value, (list, tuple)):
+            value = ",".join(map(str, value))
+        if wanted is str and setting.name == "antecedents" and isinstance(value, int):
+            value = str(value)
+        if not isinstance(value, wanted):
+            raise TypeError
+        return value
+    number = float(value)
+    if isinstance(value, bool) or not math.isfinite(number) or (wanted is int and number != int(number)):
+        raise TypeError
+    return int(value) if wanted is int else number
+
+
+def _type_word(setting: dataclasses.Field[Any]) -> str:
+    words = {Fraction: "number", int: "whole number", float: "number", bool: "truth value", str: "text"}
+    return words[setting_type(setting)]
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML's strings are JSON's, but for DEL

@@ -1,0 +1,110 @@
+"""The texts of documents in `view.sqlite`: whole, or as far as they are known, and what of them is in other documents."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from ibidem.viewer.database import Connections, unpack
+from ibidem.viewer.rows import DOCUMENTS, side_of
+from ibidem.viewer.shown_texts import shade
+
+_TEXTS_CACHED = 4  # a document in many pairs is asked for again and again
+_MOST_SPANS = 200_000  # of one document that are counted for its shades
+_MOST_VARIANT_CHARS = 3_000
+
+_GREY = """
+  SELECT p.start, p."end" FROM places p JOIN families f ON f.number = p.family
+  WHERE p.document = ? AND p.start >= ? AND p.start < ? AND f.is_repeat ORDER BY p.start
+"""
+
+
+class StoredTexts:
+    """The texts of documents by number; any thread may ask."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._rows, self._one = connections.rows, connections.one
+        self._cached = lru_cache(maxsize=_TEXTS_CACHED)(self._unpack)
+
+    def whole(self, number: int) -> str:
+        """Return the whole text of a document, empty if it is not at hand."""
+        return self._cached(number)
+
+    def known(self, number: int) -> str:
+        """Return the text of a document, or what is stored of it, with NUL for what is not: every place is where it was."""
+        text = self.whole(number)
+        if text:
+            return text
+        known, end = [], 0
+        for piece in self._pieces(number):
+            known += ["\0" * (piece["start"] - end), piece["text"]]
+            end = piece["start"] + len(piece["text"])
+        return "".join(known)
+
+    def excerpt(self, number: int, start: int, end: int) -> str:
+        """Return how a stretch of a document begins, as far as it is known."""
+        return self.known(number)[start : min(end, start + _MOST_VARIANT_CHARS)].strip("\0")
+
+    def shown(self, number: int, segments: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return a document's text as it is shown, in the given segments; if there are none, in what is stored of passages."""
+        row = self._one(f"{DOCUMENTS} WHERE d.number = ?", [number])
+        assert row is not None
+        if not segments:
+            segments = [dict(piece) for piece in self._pieces(number)]
+        grey = [
+            place
+            for segment in segments
+            for place in self._rows(_GREY, [number, segment["start"], segment["start"] + len(segment["text"])])
+        ]
+        is_complete = len(segments) == 1 and segments[0]["start"] == 0 and len(segments[0]["text"]) == row["n_chars"]
+        return {
+            **side_of(row["number"], row["id"], row["time"], row["group_name"], row["title"], row["n_chars"]),
+            "segments": segments,
+            "is_complete": is_complete,
+            "boilerplate": [list(place) for place in grey],
+        }
+
+    def spans(self, number: int) -> list[tuple[int, int, int]]:
+        """Return what of a document is elsewhere: start, end and the other document; repeat groups are in all of theirs."""
+        spans: list[tuple[int, int, int]] = []
+        for side, other in (("a", "b"), ("b", "a")):
+            spans += map(
+                tuple,
+                self._rows(
+                    f"SELECT q.{side}_start, q.{side}_end, p.{other} FROM pairs p JOIN passages q ON q.pair = p.number "
+                    f"WHERE p.{side} = ? AND p.a <> p.b LIMIT {_MOST_SPANS}",
+                    [number],
+                ),
+            )
+        spans += map(
+            tuple,
+            self._rows(
+                'SELECT mine.start, mine."end", theirs.document FROM places mine JOIN families f ON f.number = mine.family '
+                "JOIN places theirs ON theirs.family = mine.family AND theirs.document <> mine.document "
+                f"WHERE mine.document = ? AND f.is_repeat LIMIT {_MOST_SPANS}",
+                [number],
+            ),
+        )
+        return spans
+
+    def shades(self, number: int) -> list[dict[str, int]]:
+        """Return which sentences of a document are in others, and in how many."""
+        text = self.whole(number)
+        return shade(text, self.spans(number)) if text else []
+
+    def _unpack(self, number: int) -> str:
+        row = self._one("SELECT text FROM documents WHERE number = ?", [number])
+        return unpack(row["text"]) if row is not None and row["text"] else ""
+
+    def _pieces(self, number: int) -> list[dict[str, Any]]:
+        """Return the stored texts of passages, without overlap."""
+        pieces: list[dict[str, Any]] = []
+        end = 0
+        for row in self._rows("SELECT start, text FROM pieces WHERE document = ? ORDER BY start", [number]):
+            start, text = row
+            if pieces and start < end:
+                start, text = end, text[end - start :]
+            if text:
+                pieces.append({"start": start, "text": text})
+                end = start + len(text)
+        return pieces
