@@ -31,7 +31,6 @@ EXCEPTIONS = {
     ("columns.shingled", "resemblance"): MIXED,
     ("columns.shingled", "sentences"): MIXED,
     ("columns.shingled", "signatures"): MIXED,
-    ("formats.known_texts", "sentences"): "checks of texts, meant to be passed in with the decisions",
     ("sentences.exchange", "passages.exchange.grams"): SENT,
     ("sentences.exchange", "signatures.exchange.vocabulary"): SENT,
     ("matches.exchange.classes", "passages.exchange.grams"): SENT,

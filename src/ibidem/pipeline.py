@@ -26,7 +26,7 @@ from ibidem.execution.progress import Progress
 from ibidem.execution.run import Run
 from ibidem.execution.tasks import RunTasks
 from ibidem.formats import resolve_inputs
-from ibidem.formats.file_states import file_states
+from ibidem.formats.sources import file_states
 from ibidem.matches.core import classify, sentences_to_cut, spans_of
 from ibidem.model import Document
 from ibidem.passages import assemble_passages, find_diagonals, verify_places

@@ -168,7 +168,7 @@ def _read_one(name: str, config: Config, quiet: bool) -> Document:
     """Return the one text that a file, or standard input, holds."""
     from ibidem.errors import InputError, NoDocumentsError
     from ibidem.formats import read
-    from ibidem.formats.skipped_records import SkippedRecords
+    from ibidem.formats.jobs import SkippedRecords
 
     if not quiet and name == "-" and sys.stdin is not None and sys.stdin.isatty():
         click.echo("ibidem: waiting for a text on standard input; Ctrl-D ends", err=True)

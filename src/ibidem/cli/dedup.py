@@ -70,7 +70,7 @@ def dedup(
         from ibidem.cli.output_folder import folder_occupied
         from ibidem.execution.disk_limit import disk_budget
         from ibidem.execution.spill import temporary_folder
-        from ibidem.formats.stdin_file import spool_stdin
+        from ibidem.formats.copy_files import spool_stdin
         from ibidem.results.cleaned_copies import check_cleaning
         from ibidem.results.cleaning_summary import summarise_cleaning
 

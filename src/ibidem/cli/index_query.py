@@ -161,7 +161,7 @@ def _look_up(
     """Return the answers, the texts of the documents if they are wanted, and what was skipped."""
     from ibidem.errors import NoDocumentsError
     from ibidem.formats import input_size, read
-    from ibidem.formats.skipped_records import SkippedRecords
+    from ibidem.formats.jobs import SkippedRecords
 
     n_bytes = input_size(list(inputs))
     tell_of_compiling(quiet, searching=True)

@@ -15,8 +15,8 @@ from ibidem.config import Config, DocumentsConfig
 from ibidem.errors import InputError, NoDocumentsError, UsageError
 from ibidem.execution.unique_ids import find_repeated_id
 from ibidem.formats import resolve_inputs
-from ibidem.formats.inputs import FileSource
-from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.formats.jobs import SkippedRecords
+from ibidem.formats.sources import FileSource
 from ibidem.model import Skipped
 
 

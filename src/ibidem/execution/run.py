@@ -21,9 +21,9 @@ from ibidem.execution.progress import Progress
 from ibidem.execution.threads import Threads
 from ibidem.formats import describe_inputs, input_size, read_batches
 from ibidem.formats.byte_streams import STDIN
-from ibidem.formats.inputs import FileSource, resolve_inputs, unknown_kinds_notice, without_iterators
-from ibidem.formats.records import UnreadTimes
-from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.formats.inputs import resolve_inputs, unknown_kinds_notice, without_iterators
+from ibidem.formats.jobs import SkippedRecords, UnreadTimes
+from ibidem.formats.sources import FileSource
 from ibidem.sentences.equal_digests import settle_sentences
 
 AnyRun = TypeVar("AnyRun", bound="Run")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ibidem.errors import RepeatedIdError
-from ibidem.formats.inputs import CSV, JSONL, TSV, format_of
+from ibidem.formats.registry import has_lines
 
 
 def find_repeated_id(batches: Sequence[pa.RecordBatch]) -> None:
@@ -43,4 +43,4 @@ def repeated_id_error(documents: pa.Table) -> RepeatedIdError:
 def _place(source: str, position: int) -> str:
     if not position:
         return source
-    return f"{source}, {'line' if format_of(source) in (JSONL, CSV, TSV) else 'record'} {position}"
+    return f"{source}, {'line' if has_lines(source) else 'record'} {position}"

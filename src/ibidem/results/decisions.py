@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.columns.parted_tables import CHECK_NAMES
-from ibidem.formats.decisions import Decision, Decisions, SourceDecisions
-from ibidem.formats.known_texts import KnownTexts
+from ibidem.formats.decisions import Decision, Decisions, KnownTexts, SourceDecisions
 from ibidem.results.storage import DecidedTable, Table
 from ibidem.sentences import CheckKey
 
@@ -52,7 +51,6 @@ class TableDecisions(Decisions):
     """
 
     def __init__(self, removed: DecidedTable, members: DecidedTable | None, mark_only: bool, key: CheckKey) -> None:
-        super().__init__()
         self._key = key
         self._rows = members if mark_only and members is not None else removed
         self._make = _dropped_and_cut if not mark_only else _marked_cuts if members is None else _marked_members
@@ -117,7 +115,7 @@ def _groups(positions: Numbers) -> tuple[Numbers, Numbers]:
 def _known(batches: list[pa.RecordBatch], key: CheckKey) -> KnownTexts:
     """Return what the records of a source were."""
     checks = np.stack([_column(batches, name).astype(np.uint64) for name in CHECK_NAMES], axis=1)
-    return KnownTexts.of(key, _column(batches, "position"), checks)
+    return KnownTexts.of(key.of_texts, _column(batches, "position"), checks)
 
 
 def _dropped_and_cut(batches: list[pa.RecordBatch], known: KnownTexts) -> SourceDecisions:

@@ -15,12 +15,10 @@ from ibidem.columns.parted_tables import CHECK_NAMES, NAMED, in_order, table_of
 from ibidem.config import Config
 from ibidem.execution.flow import ASKER, Flow, Mapper, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
-from ibidem.formats.decisions import Decision, SourceDecisions
+from ibidem.formats.decisions import Decision, KnownTexts, Marks, SourceDecisions
 from ibidem.formats.edits import Edits
-from ibidem.formats.jsonl_copies import change_lines
-from ibidem.formats.known_texts import KnownTexts
-from ibidem.formats.mark_columns import Marks
-from ibidem.formats.parquet_copies import change_rows
+from ibidem.formats.jsonl_files import change_lines
+from ibidem.formats.parquet_files import change_rows
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, REMOVED
 from ibidem.sentences import CheckKey
 
@@ -181,4 +179,4 @@ def _marked(tables: Mapping[str, pa.Table], key: CheckKey) -> SourceDecisions:
 
 def known_texts(key: CheckKey, positions: NDArray[np.int64], rows: pa.Table) -> KnownTexts:
     """Return what records were, given rows with the checks of their texts."""
-    return KnownTexts.of(key, positions, np.stack([rows[name].to_numpy() for name in CHECK_NAMES], axis=1))
+    return KnownTexts.of(key.of_texts, positions, np.stack([rows[name].to_numpy() for name in CHECK_NAMES], axis=1))

@@ -13,8 +13,8 @@ from ibidem.execution.disk.run import DiskRun
 from ibidem.execution.programs.dedup import clusters_flow, removals_flow
 from ibidem.execution.programs.find import find_flow
 from ibidem.execution.progress import Progress
-from ibidem.formats.file_states import file_states
 from ibidem.formats.inputs import resolve_inputs, without_iterators
+from ibidem.formats.sources import file_states
 from ibidem.model import Document
 from ibidem.resemblance import SamplingPlan
 from ibidem.results.cleaned_copies import LocalCopies
