@@ -101,7 +101,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         click.echo(f"{many(n_documents, 'document')} added, {n_duplicated:,} duplicated{skipped}, {rate}", err=True)
     if unusable is not None:
         message = f"line {unusable.position}: {unusable.reason}"
-        raise SkippedRecordsError(message, "Mend the record, or run without --strict to skip it. What was answered is added.")
+        raise SkippedRecordsError(message, "Fix the record, or run without --strict to skip it. What was answered is added.")
     if interrupted.is_set():
         raise click.Abort
 

@@ -23,7 +23,7 @@ from ibidem.formats.sources import FileSource
 
 READ_BYTES = 1 << 20
 _PARSER = json.JSONDecoder(strict=False, parse_int=whole_number)
-_BETWEEN = re.compile(r"[\s,]*")
+_after_gap = re.compile(r"[\s,]*").match
 # The longest thing, in characters, that a piece of JSON may end in the middle of without an error before it.
 _LONGEST_SIGN = 16
 
@@ -31,8 +31,7 @@ _LONGEST_SIGN = 16
 def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     """Yield a job for each handful of records; their position is their number in the file."""
     values = _Values(stream, wanted.config.encoding)
-    found = ((value, number, end - start) for number, (value, _, start, end) in enumerate(values, 1))
-    yield from record_jobs(found, source.name, wanted, stream.take_count)
+    yield from record_jobs(values, source.name, wanted, stream.take_count)
     if values.broken is not None:
         reason = f"broken JSON after {values.n_seen} records: {values.broken}; the rest of the file is left out"
         yield functools.partial(skip_source, source.name, reason)
@@ -44,19 +43,19 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
     values = _Values(file, file.encoding, keeps_gaps=True)
     first_gap: str | None = None
     any_kept = any_dropped = False
-    for position, (value, before, start, end) in enumerate(values, 1):
-        gap, source = values.text[before:start], values.text[start:end]
+    for value, position, _ in values:
+        gap, source = values.gap, values.source
         first_gap = gap if first_gap is None else first_gap
         decision = edits.at(position)
         if decision is not None and not isinstance(value, dict):
             raise edits.changed()
-        if edits.marks is not None or (decision is not None and decision.drop):
-            if decision is not None:
-                edits.meet(position, value.get(edits.text_field))
-            if edits.marks is None:
-                any_dropped = True
-                continue
+        if decision is not None and (edits.marks is not None or decision.drop):
+            edits.meet(position, value.get(edits.text_field))
+        if edits.marks is not None:
             source = mark_value(source, decision, edits)
+        elif decision is not None and decision.drop:
+            any_dropped = True
+            continue
         elif decision is not None:
             source = cut_object(source, position, decision, edits)
         if not any_kept:
@@ -76,111 +75,121 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
 def field_names(file: InputFile) -> set[str]:
     """Return the names of the fields of the first value, as far as it is an object."""
     values = _Values(file, file.encoding)
-    return next((names_of(values.text[start:end]) for _, _, start, end in values), set())
+    return next((names_of(values.source) for _ in values), set())
 
 
 class _Values:
     """A walk over the values of the outermost array, or over all values if there is none. It ends where JSON breaks.
 
-    `text` is the part of the file that is looked at. What is between values is part of it only with `keeps_gaps`.
-    `broken` says why and where the walk broke off, `n_seen` how many values came before.
+    `n_seen` counts the values so far; `broken` says why and where the walk broke off. With `keeps_gaps`, what is between
+    values is at hand too.
     """
 
     def __init__(self, stream: ByteStream, encoding: str, keeps_gaps: bool = False) -> None:
-        self.text = ""
-        self._start = 0
         self.n_seen = 0
         self.broken: str | None = None
         self._keeps_gaps = keeps_gaps
+        self._text = ""  # the part of the file that is looked at
+        self._start = 0  # what is before it is done with
+        self._place_before = self._place = 0  # of the value that came last: its gap and itself, up to the start
         self._line = self._column = 1
         self._ended = False
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
         self._chunks = stream.chunks(READ_BYTES, encoding)
 
-    def __iter__(self) -> Iterator[tuple[Any, int, int, int]]:
-        """Yield the values in order, with three places in `text`: the end of the one before, start and end."""
+    @property
+    def source(self) -> str:
+        """The source text of the value that came last."""
+        return self._text[self._place : self._start]
+
+    @property
+    def gap(self) -> str:
+        """What is before the value that came last."""
+        return self._text[self._place_before : self._place]
+
+    def __iter__(self) -> Iterator[tuple[Any, int, int]]:
+        """Yield the values in order, each with its number and length."""
         in_array: bool | None = None
         place = n_wanted = 0
         while True:
             # A value may be much larger than a chunk: read twice as much each time, so that no text is scanned too often.
-            if not self._ended and len(self.text) - self._start <= n_wanted:
+            if not self._ended and len(self._text) - self._start <= n_wanted:
                 place -= self._start
                 self._read(n_wanted)
-            place = self._after_gap(place)
-            if place == len(self.text):
+            place = _after_gap(self._text, place).end()  # type: ignore[union-attr]
+            if not self._keeps_gaps:
+                self._start = place
+            if place == len(self._text):
                 if not self._ended:
-                    n_wanted = len(self.text) - self._start
+                    n_wanted = len(self._text) - self._start
                     continue
                 if in_array:
                     self._break("the array is not closed", place)
                 return
             if in_array is None:
-                in_array = self.text[place] == "["
+                in_array = self._text[place] == "["
                 place += in_array
                 continue
-            if in_array and self.text[place] == "]":
+            if in_array and self._text[place] == "]":
                 if not self._keeps_gaps:
                     self._check_end(place + 1)
                 return
             try:
-                value, end = _PARSER.raw_decode(self.text, place)
+                value, end = _PARSER.raw_decode(self._text, place)
             except RecursionError:
                 self._break("nested too deeply", place)
                 return
             except json.JSONDecodeError as error:
-                is_cut_off = not self._ended and self._is_cut_off(error)
-                if not is_cut_off or len(self.text) - place > MAX_RECORD_BYTES:
-                    self._break(*((too_long("value"), place) if is_cut_off else (error.msg, error.pos)))
+                if self._ended or not self._is_cut_off(error):
+                    self._break(error.msg, error.pos)
                     return
-                n_wanted = min(2 * (len(self.text) - self._start), MAX_RECORD_BYTES)
+                if len(self._text) - place > MAX_RECORD_BYTES:
+                    self._break(too_long("value"), place)
+                    return
+                n_wanted = min(2 * (len(self._text) - self._start), MAX_RECORD_BYTES)
                 continue
-            if end == len(self.text) and not self._ended:
-                n_wanted = len(self.text) - self._start
+            if end == len(self._text) and not self._ended:
+                n_wanted = len(self._text) - self._start
                 continue
+            self._place_before, self._place, self._start = self._start, place, end
             self.n_seen += 1
-            before, self._start = self._start, end
-            yield value, before, place, end
+            yield value, self.n_seen, end - place
             place, n_wanted = end, 0
 
     def rest(self) -> Iterator[str]:
         """Yield all that was not walked over."""
         while True:
-            yield self.text[self._start :]
+            yield self._text[self._start :]
             if self._ended:
                 return
-            self._start = len(self.text)
+            self._start = len(self._text)
             self._read(0)
-
-    def _after_gap(self, place: int) -> int:
-        place = _BETWEEN.match(self.text, place).end()  # type: ignore[union-attr]
-        if not self._keeps_gaps:
-            self._start = place
-        return place
 
     def _check_end(self, place: int) -> None:
         """Break if something follows the outermost array."""
         self._start = place
-        while (place := self._after_gap(self._start)) == len(self.text):
+        while (place := _after_gap(self._text, self._start).end()) == len(self._text):  # type: ignore[union-attr]
             if self._ended:
                 return
+            self._start = place
             self._read(0)
         self._break("the array has ended, and something follows", place)
 
     def _read(self, n_wanted: int) -> None:
         """Drop what is before the start, and take more until there are more characters than wanted, or no more."""
         self._line, self._column = self._place_of(self._start)
-        parts, self._start = [self.text[self._start :]], 0
+        parts, self._start = [self._text[self._start :]], 0
         n_chars = len(parts[0])
         while not self._ended and n_chars <= n_wanted:
             chunk = next(self._chunks, None)
             self._ended = chunk is None
             parts.append(self._decoder.decode(chunk or b"", final=self._ended))
             n_chars += len(parts[-1])
-        self.text = "".join(parts)
+        self._text = "".join(parts)
 
     def _is_cut_off(self, error: json.JSONDecodeError) -> bool:
         """Say whether more text could fix an error; if not, there is no need to read on."""
-        return error.msg.startswith("Unterminated string") or error.pos >= len(self.text) - _LONGEST_SIGN
+        return error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _LONGEST_SIGN
 
     def _break(self, message: str, place: int) -> None:
         line, column = self._place_of(place)
@@ -189,7 +198,7 @@ class _Values:
 
     def _place_of(self, place: int) -> tuple[int, int]:
         """Return the line and the column in the file of a place in the text."""
-        n_breaks = self.text.count("\n", 0, place)
+        n_breaks = self._text.count("\n", 0, place)
         if not n_breaks:
             return self._line, self._column + place
-        return self._line + n_breaks, place - self.text.rfind("\n", 0, place)
+        return self._line + n_breaks, place - self._text.rfind("\n", 0, place)
