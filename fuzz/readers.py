@@ -20,7 +20,7 @@ from fuzz.targets import Target
 from ibidem.config import Config
 from ibidem.errors import IbidemError
 from ibidem.formats import read, read_batches
-from ibidem.formats.records import UnreadTimes
+from ibidem.formats.jobs import UnreadTimes
 from ibidem.model import DOCUMENT_BATCH, Skipped
 
 EXTENSIONS = (

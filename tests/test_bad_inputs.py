@@ -18,7 +18,7 @@ import pytest
 from ibidem.cli.main import main
 from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError
-from ibidem.formats import byte_streams, file_access, jsonl_files, read_batches, text_files
+from ibidem.formats import byte_streams, file_access, line_streams, read_batches, text_files
 from ibidem.formats import csv_files as csv_reader
 from ibidem.formats.file_names import printable
 from ibidem.formats.html_text import extract_text
@@ -72,8 +72,8 @@ def test_the_page_has_no_other_rows() -> None:
 
 
 def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl_files, "MAX_RECORD_BYTES", 2000)
-    monkeypatch.setattr(jsonl_files, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(line_streams, "MAX_RECORD_BYTES", 2000)
+    monkeypatch.setattr(line_streams, "BLOCK_BYTES", 300)
     path = tmp_path / "a.jsonl"
     long = {"text": "word " * 2000}
     path.write_bytes(lines({"text": "one"}, long, {"text": "two"}, long, long, {"text": "three"}) + b'{"text": "' + b"x" * 9000)
@@ -137,7 +137,7 @@ def test_batches_stay_small_where_sizes_are_uneven(tmp_path: Path) -> None:
 
 
 def test_fields_that_nobody_asked_for_are_not_kept(tmp_path: Path) -> None:
-    from ibidem.formats.fields import RecordCollector
+    from ibidem.formats.python_records import RecordCollector
     from ibidem.formats.records import Wanted
 
     collector = RecordCollector("a", Wanted(DocumentsConfig()))

@@ -22,7 +22,7 @@ from ibidem.evaluation.truth_files import read_passages
 from ibidem.formats import read_batches
 from ibidem.formats.byte_streams import READ_ERRORS, ByteStream
 from ibidem.formats.html_text import extract_text
-from ibidem.formats.records import UnreadTimes
+from ibidem.formats.jobs import UnreadTimes
 from ibidem.formats.times import from_array
 from ibidem.index.index import Index
 from ibidem.viewer.material import material_of_folder

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
 from ibidem.config import DocumentsConfig
 from ibidem.formats import read, read_batches
 from ibidem.formats.copies import rewrite
-from ibidem.formats.decisions import Decision, Decisions
+from ibidem.formats.decisions import Decision, SourceDecisions
 from ibidem.formats.inputs import resolve_inputs
 from ibidem.model import Document, Skipped
 
@@ -49,11 +50,15 @@ def texts(inputs: Any, **settings: Any) -> dict[tuple[str, int], str]:
     return {(row["source"], row["position"]): row["text"] for batch in batches for row in batch.to_pylist()}
 
 
-def decisions_of(found: Mapping[tuple[str, int], Decision]) -> Decisions:
-    decisions = Decisions()
-    for (source, position), decision in found.items():
-        decisions.add(source, position, decision)
-    return decisions
+class ListedDecisions:
+    """Decisions by source name and position."""
+
+    def __init__(self, found: Mapping[tuple[str, int], Decision] | None = None) -> None:
+        self._found = found or {}
+
+    def of_source(self, source: str) -> SourceDecisions:
+        found = {position: decision for (name, position), decision in self._found.items() if name == source}
+        return SourceDecisions(np.empty(0, np.int64), found)
 
 
 def clean(
@@ -63,7 +68,7 @@ def clean(
     sources = resolve_inputs(inputs)
     seen: list[int] = []
     config = DocumentsConfig(**settings)
-    written = rewrite(sources, decisions_of(found), folder, config, marks, seen.append, damaged)
+    written = rewrite(sources, ListedDecisions(found), folder, config, marks, seen.append, damaged)
     assert sum(seen) == sum(source.n_bytes or 0 for source in sources)  # type: ignore[union-attr]
     assert not list(folder.rglob("*.part"))
     assert sorted(path for path in folder.rglob("*") if path.is_file()) == sorted(written)
@@ -131,9 +136,8 @@ def folders(block_bytes: int = 4 << 20) -> Iterator[tuple[Path, Path]]:
     """Give an input and an output folder; files are read in blocks of the given size."""
     with (
         tempfile.TemporaryDirectory() as name,
-        patch("ibidem.formats.jsonl_files.BLOCK_BYTES", block_bytes),
+        patch("ibidem.formats.line_streams.BLOCK_BYTES", block_bytes),
         patch("ibidem.formats.json_files.READ_BYTES", block_bytes),
-        patch("ibidem.formats.json_copies.READ_BYTES", block_bytes),
     ):
         inputs = Path(name) / "in"
         inputs.mkdir()

@@ -19,11 +19,11 @@ from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError, ResourceError, UsageError
 from ibidem.execution.disk_limit import DiskBudget
 from ibidem.formats.copies import rewrite
-from ibidem.formats.copy_names import output_paths
-from ibidem.formats.decisions import DROPPED, Decision, Decisions
+from ibidem.formats.copy_files import spool_stdin
+from ibidem.formats.decisions import DROPPED, Decision, SourceDecisions
+from ibidem.formats.file_names import output_paths
 from ibidem.formats.inputs import resolve_inputs
-from ibidem.formats.stdin_file import spool_stdin
-from tests.formats.copy_oracle import COMPRESSIONS, clean, texts
+from tests.formats.copy_oracle import COMPRESSIONS, ListedDecisions, clean, texts
 
 
 def write(folder: Path, *names: str) -> None:
@@ -73,7 +73,7 @@ def test_never_onto_an_input(tmp_path: Path) -> None:
             output_paths(resolve_inputs(tmp_path / inputs), tmp_path / out)
     (tmp_path / "link").symlink_to(tmp_path / "in")
     with pytest.raises(UsageError):
-        rewrite(resolve_inputs(tmp_path / "in"), Decisions(), tmp_path / "link", DocumentsConfig())
+        rewrite(resolve_inputs(tmp_path / "in"), ListedDecisions(), tmp_path / "link", DocumentsConfig())
     assert names(tmp_path / "in", tmp_path / "in/clean") == ["a.jsonl", "sub/b.jsonl"]
     write(tmp_path, "x.jsonl", "x.jsonl.part")
     with pytest.raises(InputError, match=r"\.part"):
@@ -120,7 +120,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: st
     with monkeypatch.context() as patch:
         patch.setattr("ibidem.formats.copy_files.open", lambda *_, **__: Full(), raising=False)
         kinds = {"": None, ".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-        patch.setattr("ibidem.formats.copy_files.compression_of", lambda _: kinds[suffix])
+        patch.setattr("ibidem.formats.copy_files._stored_compression", lambda _: kinds[suffix])
         with pytest.raises(ResourceError, match="No space left"):
             clean(path, found, tmp_path / "out")
     gc.collect()  # compressors that are collected must not fail again, on any version of Python
@@ -156,7 +156,7 @@ def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content
     assert (source.name, source.path) == ("-", str(tmp_path / name))
     assert resolve_inputs(source.path)[0].format == source.format  # type: ignore[union-attr]
     assert resolve_inputs([source]) == [source]
-    (copy,) = rewrite([source], Decisions(), tmp_path / "out", DocumentsConfig())
+    (copy,) = rewrite([source], ListedDecisions(), tmp_path / "out", DocumentsConfig())
     assert copy == tmp_path / "out" / name
     assert copy.read_bytes() == content
     assert [text.strip() for text in texts(source.path).values()] == ["one two"] * bool(content)
@@ -169,24 +169,19 @@ def test_standard_input_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_decisions() -> None:
-    decisions = Decisions()
     decision = Decision(cuts=((1, 2), (2, 5)))
-    decisions.add("a", 7, decision)
-    decisions.drop("a", np.array([9, 3]))
-    decisions.drop("a", [1])
-    assert decisions.of("a", 7) is decision
-    assert [decisions.of("a", n) for n in (0, 1, 3, 9, 10)] == [None, DROPPED, DROPPED, DROPPED, None]
-    assert decisions.of("b", 1) is None
-    found = decisions.of_source("a")
+    dropped = np.array([9, 3, 1])
+    found = SourceDecisions(dropped, {7: decision})
+    assert found.at(7) is decision
+    assert [found.at(n) for n in (0, 1, 3, 9, 10)] == [None, DROPPED, DROPPED, DROPPED, None]
     assert found.between(2, 9) == [(3, DROPPED), (7, decision)]
     assert (len(found), found.last, found.has_cuts) == (4, 9, True)
-    assert (len(decisions.of_source("b")), decisions.of_source("b").last) == (0, -1)
+    nothing = SourceDecisions(np.empty(0, np.int64), {})
+    assert (nothing.at(1), len(nothing), nothing.last) == (None, 0, -1)
     assert decision.remaining("abcdefg") == "afg"
-    decisions.drop("a", [7])
-    with pytest.raises(ValueError, match="two decisions"):
-        decisions.of("a", 7)
-    with pytest.raises(ValueError, match="two decisions"):
-        decisions.add("a", 7, DROPPED)
+    for twice, others in ((dropped, {9: decision}), (np.array([1, 1]), {})):
+        with pytest.raises(ValueError, match="two decisions"):
+            SourceDecisions(twice, others)
     for cuts in (((2, 1),), ((1, 3), (2, 4)), ((-1, 2),)):
         with pytest.raises(ValueError, match="rise"):
             Decision(cuts=cuts)

@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.config import Config
-from ibidem.formats import expansion_limit, parquet_copies, parquet_files, read_batches
-from ibidem.formats.byte_streams import ByteStream
-from ibidem.formats.expansion_limit import UnfoldedError
+from ibidem.formats import byte_streams, parquet_files, read_batches
+from ibidem.formats.byte_streams import ByteStream, UnfoldedError
 from ibidem.formats.http_bodies import BodyError, decode_body
 from ibidem.model import Skipped
 from tests.bombs import COMPRESSIONS, long_lines, write_repeating_parquet
@@ -35,8 +34,8 @@ LIMIT = 1_000_000
 @pytest.fixture(autouse=True)
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Notice bombs of megabytes, not of hundreds of them."""
-    monkeypatch.setattr(expansion_limit, "LEAST_LIMIT_BYTES", LIMIT)
-    monkeypatch.setattr(expansion_limit, "MOST_TIMES", 100)
+    monkeypatch.setattr(byte_streams, "LEAST_LIMIT_BYTES", LIMIT)
+    monkeypatch.setattr(byte_streams, "MOST_TIMES", 100)
 
 
 def read_all(path: Path) -> tuple[list[str], list[Skipped]]:
@@ -110,7 +109,7 @@ def test_few_rows_are_decoded_at_once_where_one_may_be_long(
 ) -> None:
     path = tmp_path / "bomb.parquet"
     write_repeating_parquet(path, 200, n_chars)
-    monkeypatch.setattr(expansion_limit, "LEAST_LIMIT_BYTES", 1 << 40)
+    monkeypatch.setattr(byte_streams, "LEAST_LIMIT_BYTES", 1 << 40)
     largest = 0
     iter_batches = pq.ParquetFile.iter_batches
 
@@ -133,11 +132,11 @@ def test_the_size_of_a_dictionary_is_read_from_its_page(tmp_path: Path) -> None:
         write_repeating_parquet(path, 8, n_chars)
         with pa.OSFile(str(path)) as stored, pq.ParquetFile(stored) as file:
             chunk = file.metadata.row_group(0).column(1)
-            n_bytes = parquet_files.dictionary_bytes(chunk, stored)
+            n_bytes = parquet_files._dictionary_bytes(chunk, stored)
             assert 4 * n_chars <= n_bytes <= 4 * (n_chars + 100)
     pq.write_table(pa.table({"text": ["one", "two"]}), path, use_dictionary=False)
     with pa.OSFile(str(path)) as stored, pq.ParquetFile(stored) as file:
-        assert parquet_files.dictionary_bytes(file.metadata.row_group(0).column(0), stored) == 0
+        assert parquet_files._dictionary_bytes(file.metadata.row_group(0).column(0), stored) == 0
 
 
 def test_pages_that_were_packed_twice(tmp_path: Path) -> None:
@@ -188,8 +187,8 @@ def test_long_values_are_stored_once_in_a_copy_too(run: Run, tmp_path: Path, is_
 
 def test_a_copy_that_would_fill_the_disk_is_refused(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_repeating_parquet(tmp_path / "notes.parquet", 400, 50_000, "notes", compression="none")
-    monkeypatch.setattr(expansion_limit, "MOST_TIMES", 2)
-    monkeypatch.setattr(parquet_copies, "MAX_GROUP_BYTES", 100_000)
+    monkeypatch.setattr(byte_streams, "MOST_TIMES", 2)
+    monkeypatch.setattr(parquet_files, "MAX_GROUP_BYTES", 100_000)
     said(run("dedup", "notes.parquet", "-o", "clean", "--mark-only"), 3, "the copy of notes.parquet would be more than")
     assert not (tmp_path / "clean").exists()
 
@@ -201,7 +200,7 @@ def test_strict_stops_at_it(run: Run, tmp_path: Path) -> None:
 
 def test_a_stream_is_measured_by_what_was_read_of_it(tmp_path: Path) -> None:
     program = (
-        "import sys; from ibidem.formats import expansion_limit; expansion_limit.LEAST_LIMIT_BYTES = 1_000_000\n"
+        "import sys; from ibidem.formats import byte_streams; byte_streams.LEAST_LIMIT_BYTES = 1_000_000\n"
         "from ibidem.cli.main import main; sys.argv[1:] = ['find', '-', '-o', 'out', '-q']; main()"
     )
     done = subprocess.run(

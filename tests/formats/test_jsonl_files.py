@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibidem.config import DocumentsConfig
-from ibidem.formats import jsonl_files, read_batches
+from ibidem.formats import jsonl_files, line_streams, read_batches
 from ibidem.formats.records import Wanted
 from ibidem.model import Skipped
 
@@ -93,7 +93,7 @@ def test_blocks_may_be_cut_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path.write_bytes(block)
     whole = collect(path)
     with monkeypatch.context() as patch:
-        patch.setattr(jsonl_files, "BLOCK_BYTES", block_bytes)
+        patch.setattr(line_streams, "BLOCK_BYTES", block_bytes)
         assert collect(path) == whole
 
 
@@ -162,7 +162,7 @@ def test_ids_are_kept_or_made(tmp_path: Path) -> None:
 
 
 def test_a_line_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl_files, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(line_streams, "BLOCK_BYTES", 1000)
     path = tmp_path / "docs.jsonl"
     records = [{"id": str(n), "text": "word " * (3000 if n == 2 else 3)} for n in range(5)]
     path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")

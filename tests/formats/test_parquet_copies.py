@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.errors import InputError
-from ibidem.formats import parquet_copies
+from ibidem.formats import parquet_files
 from ibidem.formats.decisions import Decision
 from tests.formats.copy_oracle import check_copy, clean, cut, decided, folders, texts
 
@@ -56,7 +56,7 @@ def table_of(found: list[str | None], kind: Any) -> pa.Table:
 @given(st.data())
 def test_any_table(data: Any) -> None:
     size = data.draw(st.sampled_from([64, 1 << 27]))
-    with folders() as (inputs, output), patch("ibidem.formats.parquet_copies.MAX_GROUP_BYTES", size):
+    with folders() as (inputs, output), patch("ibidem.formats.parquet_files.MAX_GROUP_BYTES", size):
         table = table_of(data.draw(st.lists(TEXTS, min_size=1, max_size=20)), data.draw(st.sampled_from(TEXT_TYPES)))
         path = inputs / "docs.parquet"
         pq.write_table(table, path, row_group_size=data.draw(st.integers(1, 20)))
@@ -172,4 +172,4 @@ def test_batches_that_arrow_cannot_measure_are_measured_by_their_buffers() -> No
             return 48
 
     batch = pa.record_batch({"n": pa.array([1, 2], pa.int64())})
-    assert (parquet_copies.n_bytes_of(batch), parquet_copies.n_bytes_of(Views())) == (16, 48)
+    assert (parquet_files.n_bytes_of(batch), parquet_files.n_bytes_of(Views())) == (16, 48)

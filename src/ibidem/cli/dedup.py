@@ -59,7 +59,7 @@ def dedup(
         from ibidem.api import dedup as dedup_in
         from ibidem.cli.runs import folder_occupied, open_result
         from ibidem.execution.spill import temporary_folder
-        from ibidem.formats.stdin_file import spool_stdin
+        from ibidem.formats.copy_files import spool_stdin
         from ibidem.results.cleaned_copies import check_cleaning
         from ibidem.results.cleaning_summary import summarise_cleaning
 

@@ -14,7 +14,7 @@ from ibidem.errors import NoDocumentsError
 from ibidem.execution.progress import Progress
 from ibidem.execution.warmup import FIRST_RUN, is_index_compiled
 from ibidem.formats import describe_inputs, input_size, read
-from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.formats.jobs import SkippedRecords
 from ibidem.index.answers import QueryResult
 from ibidem.index.index import Index
 from ibidem.model import Skipped

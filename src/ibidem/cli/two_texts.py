@@ -16,7 +16,7 @@ from ibidem.api import compare
 from ibidem.config import Config
 from ibidem.errors import InputError, NoDocumentsError, OutputExistsError
 from ibidem.formats import read
-from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.formats.jobs import SkippedRecords
 from ibidem.model import Document, Passage
 from ibidem.viewer.comparison_page import comparison_page
 from ibidem.viewer.page import write_page

@@ -57,7 +57,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     with loading_libraries():
         from ibidem.cli.index_access import open_index, tell_of_compiling
         from ibidem.cli.index_answers import arrival_line
-        from ibidem.formats.jsonl_stream import arriving_records
+        from ibidem.formats.jsonl_files import arriving_records
         from ibidem.model import Skipped
         from ibidem.results.summary import many
 

@@ -23,8 +23,8 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.execution.unique_ids import check_ids, check_unique_ids
 from ibidem.formats import resolve_inputs
-from ibidem.formats.inputs import FileSource
-from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.formats.jobs import SkippedRecords
+from ibidem.formats.sources import FileSource
 from ibidem.model import Skipped
 
 

@@ -20,10 +20,9 @@ from ibidem.execution.progress import Progress
 from ibidem.execution.threads import Threads
 from ibidem.formats import describe_inputs, input_size, read_batches
 from ibidem.formats.byte_streams import STDIN
-from ibidem.formats.file_states import FileState, file_states
-from ibidem.formats.inputs import FileSource, resolve_inputs, unknown_kinds_notice, without_iterators
-from ibidem.formats.records import UnreadTimes
-from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.formats.inputs import resolve_inputs, unknown_kinds_notice, without_iterators
+from ibidem.formats.jobs import SkippedRecords, UnreadTimes
+from ibidem.formats.sources import FileSource, FileState, file_states
 
 TableT_co = TypeVar("TableT_co", covariant=True)
 AnyRun = TypeVar("AnyRun", bound="Run[Any]")

@@ -11,7 +11,9 @@ from ibidem.config import METHODS_IN_PARTS, Config
 from ibidem.errors import UsageError, no_room
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
-from ibidem.formats.inputs import PARQUET, FileSource, Source, resolve_inputs, without_iterators
+from ibidem.formats.inputs import resolve_inputs, without_iterators
+from ibidem.formats.registry import PARQUET
+from ibidem.formats.sources import FileSource, Source
 
 # Memory that a run takes for each byte of its inputs, measured on the large collections of `benchmarks/speed.py`.
 _MEMORY_A_BYTE = {"find-exact": 5, "find": 6, "cluster": 5, "dedup-document": 5, "dedup": 5}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ibidem.errors import RepeatedIdError
 from ibidem.execution.flow import Flow, PartedTable, Sent
-from ibidem.formats.inputs import CSV, JSONL, TSV, format_of
+from ibidem.formats.registry import has_lines
 
 _MOST_NAMED = 1000  # documents of repeated ids that a partition reports
 
@@ -68,4 +68,4 @@ def _repeated_id_error(documents: pa.Table) -> RepeatedIdError:
 def _place(source: str, position: int) -> str:
     if not position:
         return source
-    return f"{source}, {'line' if format_of(source) in (JSONL, CSV, TSV) else 'record'} {position}"
+    return f"{source}, {'line' if has_lines(source) else 'record'} {position}"

@@ -1,7 +1,8 @@
 """Documents from files of any common format, from stdin and from Python objects."""
 
-from ibidem.formats.inputs import describe_inputs, input_size, is_changed, resolve_inputs, sources_described
+from ibidem.formats.inputs import describe_inputs, input_size, resolve_inputs
 from ibidem.formats.reader import read, read_batches
+from ibidem.formats.sources import is_changed, sources_described
 
 __all__ = [
     "describe_inputs",

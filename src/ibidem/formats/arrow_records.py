@@ -1,4 +1,4 @@
-"""Records that come as Arrow data already: Parquet files and Python objects."""
+"""Records that come as Arrow data already: out of Parquet files, tables, streams, data frames and datasets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ibidem.formats.records import Job, Records, UnfitTableError, Wanted, check, missing_column, weighed
+from ibidem.formats.jobs import Job, Outcome, weighed
+from ibidem.formats.records import Records, UnfitTableError, Wanted, check, missing_column
 
 MAX_JOB_BYTES = 8 << 20
 MAX_JOB_ROWS = 1 << 16
+N_DATASET_ROWS = 1000
+
+
+def arrow_batches(item: Any) -> Any:
+    """Return the batches of an object that has Arrow data, one after the other."""
+    if isinstance(item, pa.Table):  # its batches are here; as a stream, some string views crash pyarrow before 25
+        return item.to_batches()
+    if hasattr(item, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(item)
+    if hasattr(item, "__arrow_c_array__"):
+        return [pa.record_batch(item)]
+    if hasattr(item, "with_format"):
+        # A dataset's table is not enough: a filtered one keeps all rows and a list of those that count.
+        return item.with_format("arrow").iter(batch_size=N_DATASET_ROWS)
+    return pa.Table.from_pandas(item, preserve_index=False).to_batches()
 
 
 def arrow_jobs(batch: Any, first_position: int, source: str, wanted: Wanted, n_bytes: int = 0) -> Iterator[Job]:
@@ -51,7 +67,7 @@ def _lengths(column: Any) -> Any:
     return pc.binary_length(column)
 
 
-def _check_part(part: Any, first_position: int, source: str, wanted: Wanted, n_bytes: int) -> Any:
+def _check_part(part: Any, first_position: int, source: str, wanted: Wanted, n_bytes: int) -> Outcome:
     columns = [part.column(name) if name in part.schema.names else None for name in wanted.names]
     text, doc_id, time, group = (
         column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column for column in columns

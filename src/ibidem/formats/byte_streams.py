@@ -12,7 +12,6 @@ from typing import Any, BinaryIO, TextIO
 import pyarrow as pa
 
 from ibidem.errors import UsageError
-from ibidem.formats.expansion_limit import UnfoldedError, most_unfolded
 from ibidem.formats.file_access import open_file
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
@@ -29,6 +28,33 @@ _CAREFUL_STRETCH = 1 << 18
 CHANGED = "changed while it was read: what was read of it is used, and may be neither the old nor the new content"
 # What a damaged input may raise while it is read.
 READ_ERRORS = (OSError, EOFError, UnicodeError, pa.ArrowException)
+# Inputs that unfold to many times their size are read up to a limit that no text reaches, and not to their end. A file of
+# some hundred kilobytes can expand to more than any disk has room for. Text packs 3 to 20 times, logs a hundred times.
+MOST_TIMES = 1000
+LEAST_LIMIT_BYTES = 100_000_000  # for small files: so much does no harm
+_UNFOLDED = "it unfolds to more than"
+
+
+class UnfoldedError(OSError):
+    """An input unfolds to more than it may."""
+
+    def __init__(self) -> None:
+        super().__init__(f"{_UNFOLDED} {MOST_TIMES:,} times its size (to read all of it, give it unpacked, or as JSON lines)")
+
+
+def is_unfolded(reason: str) -> bool:
+    """Say whether an input was not read to its end because of what it unfolds to."""
+    return _UNFOLDED in reason
+
+
+def most_unfolded(n_stored_bytes: int) -> int:
+    """Return how many bytes an input of so many bytes may unfold to."""
+    return max(LEAST_LIMIT_BYTES, MOST_TIMES * n_stored_bytes)
+
+
+def compression_of(head: bytes) -> str | None:
+    """Return how a file is compressed that begins with these bytes; four of them are enough."""
+    return next((compression for magic, compression in MAGIC.items() if head.startswith(magic)), None)
 
 
 class _RawFile:
@@ -104,10 +130,8 @@ class ByteStream:
             raise
 
     def _unfold(self, raw: _RawFile, head: bytes) -> Any:
-        for magic, compression in MAGIC.items():
-            if head.startswith(magic):
-                return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
-        return raw
+        compression = compression_of(head)
+        return raw if compression is None else pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
 
     def _state(self) -> tuple[int, int] | None:
         """Return what changes when a file is written to."""
@@ -118,7 +142,7 @@ class ByteStream:
         return (state.st_size, state.st_mtime_ns) if state is not None else None
 
     def is_emptied(self) -> bool:
-        """Say whether nothing is there where the name tells of something compressed, which is never empty."""
+        """Say whether nothing is there where the name promises something compressed, which is never empty."""
         return os.path.splitext(self.path)[1].lower() in COMPRESSIONS and not self._raw.n_bytes and not self._raw.peek(1)
 
     @property

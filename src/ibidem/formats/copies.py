@@ -13,14 +13,12 @@ from ibidem.errors import InputError, ResourceError
 from ibidem.execution.durable_files import make_folder, sync_files
 from ibidem.formats.byte_streams import READ_ERRORS, is_utf8
 from ibidem.formats.copy_files import InputFile, OutputFile, format_of_source
-from ibidem.formats.copy_names import MARKS_FILE, output_paths
-from ibidem.formats.decisions import Decisions
+from ibidem.formats.decisions import Decisions, Marks, to_json
 from ibidem.formats.edits import Edits
-from ibidem.formats.inputs import CSV, HTML, JSON, JSONL, PARQUET, TEXT, TSV, WARC, FileSource, Source
-from ibidem.formats.mark_columns import Marks, to_json
+from ibidem.formats.file_names import MARKS_FILE, output_paths
 from ibidem.formats.reader import file_jobs
-
-_WITHOUT_COLUMNS = (TEXT, HTML, WARC)
+from ibidem.formats.registry import FORMATS, load_format
+from ibidem.formats.sources import FileSource, Source
 
 
 def rewrite(
@@ -35,8 +33,8 @@ def rewrite(
     """Write a copy of each source into a folder, changed as decided, and return the paths.
 
     Records that stay keep their bytes in all formats but Parquet, and in encodings that write a character in one way.
-    With `mark_columns` no record is dropped or cut; each gets these columns instead, and formats without columns are listed
-    in `marks.jsonl`. Bytes that were read are told to `on_bytes`.
+    With `mark_columns` no record is dropped or cut; each gets these columns instead, and formats without fields are listed
+    in `marks.jsonl`. Bytes that were read are reported to `on_bytes`.
 
     `damaged` names the sources that the reader could not read to their end: of them, what can be read is copied. Any other
     that cannot be read, or is not what was decided about, is an InputError. What can be checked is checked before a file
@@ -47,7 +45,7 @@ def rewrite(
     files = [source for source in sources if isinstance(source, FileSource)]
     run = _Run(decisions, config, None if mark_columns is None else Marks(mark_columns), on_bytes or _ignore, damaged)
     formats = [run.check(source) for source in files]
-    unlike = [source for source, kind in zip(files, formats, strict=True) if kind in _WITHOUT_COLUMNS]
+    unlike = [source for source, kind in zip(files, formats, strict=True) if kind is not None and not FORMATS[kind].has_fields]
     try:
         make_folder(folder)
         work = zip(files, formats, paths, strict=True)
@@ -69,20 +67,16 @@ def check_cuts_possible(sources: Sequence[Source], config: DocumentsConfig) -> N
             try:
                 kind = format_of_source(source)
             except READ_ERRORS:
-                continue  # the reader will tell
-            if kind in (HTML, WARC) or (config.html and kind != TEXT):
-                raise _uncuttable(source)
-
-
-def _uncuttable(source: FileSource) -> InputError:
-    return InputError(
-        f"{source.name}: parts of a text cannot be cut out of HTML",
-        "Use --mark-only, or --level document, or dedup the texts after taking them out of the HTML.",
-    )
+                continue  # the reader will report it
+            if FORMATS[kind].is_html or (config.html and FORMATS[kind].has_fields):
+                raise InputError(
+                    f"{source.name}: parts of a text cannot be cut out of HTML",
+                    "Use --mark-only, or --level document, or dedup the texts after taking them out of the HTML.",
+                )
 
 
 def _ignore(n_bytes: int) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 class _Run:
@@ -107,7 +101,7 @@ class _Run:
         try:
             kind = format_of_source(source)
             if self.marks is not None:
-                self.marks.check(self._names(source, kind), MARKS_FILE if kind in _WITHOUT_COLUMNS else source.name)
+                self.marks.check(self._names(source, kind), source.name if FORMATS[kind].has_fields else MARKS_FILE)
         except READ_ERRORS as error:
             self._allow(source, error)
             return None
@@ -119,19 +113,20 @@ class _Run:
         """Write the copy of a source; say whether there is one."""
         decisions = self._decisions.of_source(source.name)
         edits = Edits(source.name, self._config, decisions, self.marks, is_utf8(self._config.encoding))
-        if kind in _WITHOUT_COLUMNS and len(decisions):
+        lacks_fields = kind is not None and not FORMATS[kind].has_fields
+        if lacks_fields and len(decisions):
             # Their writers do not look at texts.
             for job in file_jobs([source], edits.wanted):
                 edits.meet_documents(job().batches)
             edits.check_all_met()
-        as_it_is = not len(decisions) if self.marks is None else kind in _WITHOUT_COLUMNS or self._is_unread(source)
-        if not as_it_is and kind in (TEXT, HTML) and (decision := decisions.at(0)):
+        as_it_is = not len(decisions) if self.marks is None else lacks_fields or self._is_unread(source)
+        if not as_it_is and kind is not None and FORMATS[kind].is_document and (decision := decisions.at(0)):
             if decision.drop:
                 self._on_bytes(source.n_bytes or 0)
                 return False
             as_it_is = not decision.cuts
         try:
-            file = InputFile(source, self._config.encoding, self._on_bytes)
+            file = InputFile(source, kind, self._config.encoding, self._on_bytes)
         except OSError as error:
             self._allow(source, error)
             return False
@@ -141,7 +136,7 @@ class _Run:
                 for data in file.stored_chunks():
                     output.write_stored(data)
             else:
-                _rewrite_file(kind, file, output, edits)
+                load_format(kind).rewrite(file, output, edits)
                 file.copy_rest(output)
             if file.damage is not None:
                 self._allow(source, file.damage)
@@ -150,7 +145,7 @@ class _Run:
         return True
 
     def list_marks(self, sources: Sequence[FileSource], path: Path) -> Path:
-        """Write the marks of records that have no columns."""
+        """Write the marks of records that have no fields."""
         assert self.marks is not None
         aside = path.with_name(path.name + ".part")
         try:
@@ -167,11 +162,11 @@ class _Run:
 
     def _names(self, source: FileSource, kind: str) -> Collection[str]:
         """Return the names of the fields that the records of a source have, as far as its beginning tells."""
-        if kind in _WITHOUT_COLUMNS:
+        if not FORMATS[kind].has_fields:
             return ("source", "position", "id")
-        file = InputFile(source, self._config.encoding, _ignore)
+        file = InputFile(source, kind, self._config.encoding, _ignore)
         with file:
-            return _names_in_file(kind, file)
+            return load_format(kind).field_names(file)
 
     def _is_unread(self, source: FileSource) -> bool:
         """Say whether the reader could make nothing of a source, so that there is nothing to mark either."""
@@ -183,49 +178,3 @@ class _Run:
             reason = getattr(error, "strerror", None) or error
             message = f"{source.name} cannot be read to its end: {reason}"
             raise InputError(message, "Repair the file or leave it out.") from error
-
-
-def _rewrite_file(kind: str, file: InputFile, output: OutputFile, edits: Edits) -> None:
-    # Each format is imported when it is met: most runs need one of them.
-    if kind == JSONL:
-        from ibidem.formats.jsonl_copies import rewrite_jsonl
-
-        rewrite_jsonl(file, output, edits)
-    elif kind == JSON:
-        from ibidem.formats.json_copies import rewrite_json
-
-        rewrite_json(file, output, edits)
-    elif kind in (CSV, TSV):
-        from ibidem.formats.csv_copies import rewrite_csv
-
-        rewrite_csv(file, output, edits, "\t" if kind == TSV else ",")
-    elif kind == PARQUET:
-        from ibidem.formats.parquet_copies import rewrite_parquet
-
-        rewrite_parquet(file, output, edits)
-    elif kind == WARC:
-        from ibidem.formats.warc_copies import rewrite_warc
-
-        rewrite_warc(file, output, edits)
-    else:
-        from ibidem.formats.text_copies import rewrite_text
-
-        rewrite_text(file, output, edits)
-
-
-def _names_in_file(kind: str, file: InputFile) -> Collection[str]:
-    if kind == JSONL:
-        from ibidem.formats import jsonl_copies
-
-        return jsonl_copies.first_names(file)
-    if kind == JSON:
-        from ibidem.formats import json_copies
-
-        return json_copies.first_names(file)
-    if kind == PARQUET:
-        from ibidem.formats import parquet_copies
-
-        return parquet_copies.column_names(file)
-    from ibidem.formats import csv_copies
-
-    return csv_copies.header_of(file, "\t" if kind == TSV else ",")

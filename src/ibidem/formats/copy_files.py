@@ -1,4 +1,4 @@
-"""Input files read a second time, and copies written as they were: compression, encoding and byte order mark."""
+"""Inputs read a second time, and copies written as the inputs are: compression, encoding and byte order mark."""
 
 from __future__ import annotations
 
@@ -15,10 +15,20 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from ibidem.errors import InputError
-from ibidem.formats.byte_streams import BOM, MAGIC, READ_ERRORS, ByteStream, is_utf8
-from ibidem.formats.inputs import FileSource
-from ibidem.formats.reader import sniff_format
+from ibidem.errors import InputError, ResourceError
+from ibidem.execution.disk_limit import DiskBudget
+from ibidem.formats.byte_streams import (
+    BOM,
+    COMPRESSIONS,
+    READ_ERRORS,
+    STDIN,
+    ByteStream,
+    compression_of,
+    is_utf8,
+    standard_input,
+)
+from ibidem.formats.registry import FORMATS, sniff_format
+from ibidem.formats.sources import FileSource
 
 COPY_BYTES = 4 << 20
 # As the program gzip does it; level 9, the default of Python and Arrow, takes several times as long for one per cent.
@@ -38,23 +48,47 @@ def format_of_source(source: FileSource) -> str:
         return sniff_format(stream)
 
 
-def compression_of(path: str | os.PathLike[str]) -> str | None:
+def _stored_compression(path: str | os.PathLike[str]) -> str | None:
     """Return how a file is compressed, by its first bytes as the reader does."""
     with open(path, "rb") as file:
-        head = file.read(4)
-    return next((compression for magic, compression in MAGIC.items() if head.startswith(magic)), None)
+        return compression_of(file.read(4))
+
+
+def spool_stdin(folder: Path, disk: DiskBudget) -> FileSource:
+    """Store standard input in a folder, as a file called `stdin` with the extensions of its format and compression.
+
+    More of it than `disk` allows is a ResourceError.
+
+    The source that is returned is read instead of `-` and keeps this name; its copy is called `stdin` as the file is.
+    """
+    path = folder / "stdin.part"
+    try:
+        with open(path, "wb") as file:
+            while data := standard_input().buffer.read(COPY_BYTES):
+                disk.take("standard input", len(data))
+                file.write(data)
+        kind = format_of_source(FileSource(str(path), STDIN, None))
+        suffixes = {compression: suffix for suffix, compression in COMPRESSIONS.items()}
+        stored = path.with_name("stdin" + FORMATS[kind].extensions[0] + suffixes.get(_stored_compression(path) or "", ""))
+        os.replace(path, stored)
+    except OSError as error:
+        raise ResourceError(
+            f"cannot store standard input in {folder}: {error.strerror or error}", "Is there room, and may you write there?"
+        ) from error
+    return FileSource(STDIN, STDIN, kind, str(stored))
 
 
 class InputFile(ByteStream):
-    """An input read again, which tells how it is written.
+    """An input read again, which knows its format and how it is written.
 
-    What cannot be read does not raise: `damage` holds the error, and the bytes end there.
+    What cannot be read does not raise: `damage` is the error, and the bytes end there.
     """
 
-    def __init__(self, source: FileSource, encoding: str, on_bytes: Callable[[int], None]) -> None:
+    def __init__(self, source: FileSource, kind: str | None, encoding: str, on_bytes: Callable[[int], None]) -> None:
         super().__init__(source.path)
         self.name = source.name
-        self.compression = compression_of(source.path)
+        self.format = kind
+        self.compression = _stored_compression(source.path)
         self.encoding = encoding
         self.damage: Exception | None = None
         self._on_bytes = on_bytes
@@ -105,7 +139,7 @@ class InputFile(ByteStream):
             yield data
 
     def copy_rest(self, output: OutputFile) -> None:
-        """Hand on what stands behind characters that could not be decoded, as it is."""
+        """Hand on what follows characters that could not be decoded, as it is."""
         if isinstance(self.damage, UnicodeError):
             broken, self.damage = self.damage, None
             output.write_raw(self._not_decoded)
@@ -124,7 +158,7 @@ class InputFile(ByteStream):
             self.damage = error
 
     def report(self) -> None:
-        """Tell how many bytes of the file were read."""
+        """Report how many bytes of the file were read since the last call."""
         if n_bytes := self.take_count():
             self._on_bytes(n_bytes)
 
@@ -169,6 +203,10 @@ class OutputFile:
     def write(self, data: bytes | memoryview) -> None:
         """Write UTF-8, in the encoding of the input."""
         self.write_raw(data if self._encoder is None else self._encode(str(data, "utf-8", "surrogateescape")))
+
+    def write_text(self, text: str) -> None:
+        """Write text in the encoding of the input; bytes that it could not decode come as surrogates, and stay as they were."""
+        self.write_raw(text.encode("utf-8", "surrogateescape") if self._encoder is None else self._encode(text))
 
     def write_raw(self, data: bytes | memoryview) -> None:
         """Write bytes as they are, compressed as the input."""
@@ -222,7 +260,7 @@ class _Outlet:
             self._file.flush()
 
     def discard(self) -> None:
-        """Take whatever is still written for written."""
+        """Ignore whatever is still written."""
         self._is_open = False
 
     def close(self) -> None:

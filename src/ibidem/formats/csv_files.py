@@ -1,22 +1,31 @@
 """CSV and TSV with a header row.
 
-Python's own parser, not Arrow's: it knows the line of every record even where quoted fields hold line breaks, goes on
-after a broken row, and has no limit on the length of a row.
+Python's own parser, not Arrow's: it knows the line of every record even where quoted fields contain line breaks, goes on
+after a broken row, and has no limit on the length of a row. Rewritten, records that stay are copied as they are written; of
+a record that changes, one cell is written again.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from itertools import chain
-from typing import NamedTuple
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
-from ibidem.formats.byte_streams import READ_ERRORS, ByteStream
-from ibidem.formats.fields import MAX_JOB_CHARS, RecordCollector
-from ibidem.formats.jsonl_files import LongLine, line_blocks
-from ibidem.formats.records import Job, Wanted, missing_column, too_long
+from ibidem.errors import InputError
+from ibidem.formats.byte_streams import ByteStream
+from ibidem.formats.copy_files import InputFile, OutputFile
+from ibidem.formats.edits import Edits
+from ibidem.formats.jobs import Job
+from ibidem.formats.line_streams import LongLine, line_blocks
+from ibidem.formats.python_records import Unusable, record_jobs
+from ibidem.formats.records import Wanted, missing_column, too_long
+from ibidem.formats.registry import CSV, TSV
+from ibidem.formats.sources import FileSource
 
+_DELIMITERS = {CSV: ",", TSV: "\t"}
 MAX_FIELD_CHARS = 2**31 - 1
 # A row of thousands of lines that is longer has a quotation that is not closed.
 MAX_ROW_CHARS = 128 << 20
@@ -24,10 +33,99 @@ MAX_ROW_CHARS = 128 << 20
 MAX_UNCLOSED = 100
 UNCLOSED = "a quotation that is not closed"
 _LINES_BETWEEN_LOOKS = 1 << 12
+_WRITE_CHARS = 1 << 20
+_COPY_LINES = 10_000
 
 
-class Row(NamedTuple):
-    """A record as it stands in the file: the line it begins in, its lines, and its cells or why there are none."""
+def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
+    """Yield a job for each handful of rows; the position of a record is the line it starts in."""
+    table = _Table(stream, wanted.config.encoding, source.format)
+    yield from record_jobs(_records(table, source.name, wanted), source.name, wanted, stream.take_count)
+
+
+def _records(table: _Table, source: str, wanted: Wanted) -> Iterator[tuple[Any, int, int | None]]:
+    header: list[str] | None = None
+    for row in table:
+        if row.problem is not None:
+            yield Unusable(row.problem), row.line, None
+        elif not row.cells:
+            continue
+        elif header is None:
+            header = row.cells
+            if wanted.config.text_field not in header:
+                raise missing_column(source, header, wanted)
+        elif len(row.cells) != len(header):
+            yield Unusable(f"{len(row.cells)} columns where the header has {len(header)}"), row.line, None
+        else:
+            record: dict[str, str | None] = dict(zip(header, row.cells, strict=True))
+            # An empty cell is all that CSV has for "no group".
+            if not record.get(wanted.config.group_field):
+                record[wanted.config.group_field] = None
+            yield record, row.line, sum(map(len, row.cells)) if wanted.other_fields else None
+    if header is None:
+        yield Unusable("an empty file, without names of columns"), 0, None
+
+
+def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
+    """Copy all records but those that are removed; blank lines and rows that the reader cannot use stay.
+
+    Marks are added to every row, also to those of a wrong length: they would have the right one otherwise; but not to lines
+    with a quotation that is not closed, which is closed: marks of other rows may contain quotation marks.
+    """
+    table = _Table(file, file.encoding, file.format)
+    style = _Style(table.delimiter, file.codec, edits.source)
+    pieces: list[str] = []
+    n_chars = 0
+    column: int | None = None
+    output.write_mark()
+    n_columns = 0
+    for position, written, row, problem in table:
+        source = "".join(written)
+        if problem == UNCLOSED and edits.marks is not None:
+            source = style.closed(source, n_columns + len(edits.marks.names))
+        elif column is None and row:
+            column, n_columns = _last_index(row, edits.text_field, edits), len(row)
+            if edits.marks is not None:
+                source = style.extend(source, edits.marks.names)
+        elif row:
+            decision = edits.at(position)
+            if decision is not None and column is not None:
+                if len(row) <= column:
+                    raise edits.changed(position)
+                edits.meet(position, row[column])
+            if edits.marks is not None:
+                source = style.extend(source, edits.marks.as_cells(decision))
+            elif decision is not None and decision.drop:
+                source = ""
+            elif decision is not None and column is not None:
+                source = style.replace(source, row, column, edits.remaining(row[column], decision))
+        pieces.append(source)
+        n_chars += len(source)
+        if n_chars >= _WRITE_CHARS:
+            output.write_text("".join(pieces))
+            pieces, n_chars = [], 0
+        if edits.past_last(position + 1):
+            break
+    output.write_text("".join(pieces))
+    rest = table.rest()
+    while lines := list(islice(rest, _COPY_LINES)):
+        output.write_text("".join(lines))
+
+
+def field_names(file: InputFile) -> list[str]:
+    """Return the names of the columns, none if there is no row."""
+    return next((row.cells for row in _Table(file, file.encoding, file.format) if row.cells), [])
+
+
+def _last_index(header: Sequence[str], name: str, edits: Edits) -> int:
+    """Return the column of the text: the last one of that name, as for the reader."""
+    if name not in header:
+        raise edits.changed()
+    return len(header) - 1 - header[::-1].index(name)
+
+
+class _Row(NamedTuple):
+    """A record as it is written: the line it begins in, its lines, and its cells or why there are none."""
 
     line: int
     written: list[str]
@@ -43,22 +141,22 @@ class _RowTooLongError(Exception):
     """A row goes on and on."""
 
 
-class Table:
+class _Table:
     """Walks over all records of a file. Where a quotation is not closed, only the line that it begins in is given up."""
 
-    def __init__(self, stream: ByteStream, encoding: str, delimiter: str) -> None:
+    def __init__(self, stream: ByteStream, encoding: str, kind: str | None) -> None:
         # The limit belongs to the whole process; it is only ever raised.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_FIELD_CHARS))
         lines = _lines(stream, encoding)
         first_line = next(lines, "")
         self._lines: Iterator[str] = chain([first_line], lines)
-        if delimiter == "," and "," not in first_line and ";" in first_line:
-            delimiter = ";"  # what spreadsheets write where the comma is the decimal sign
-        self.delimiter = delimiter
+        self.delimiter = _DELIMITERS[kind or CSV]
+        if self.delimiter == "," and "," not in first_line and ";" in first_line:
+            self.delimiter = ";"  # what spreadsheets write where the comma is the decimal sign
         self._taken: list[str] = []
         self._ended = False
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[_Row]:
         """Yield the records in order; those that cannot be used have no cells, and most of them a problem."""
         line, n_unclosed, is_within_long = 1, 0, False
         rows: Iterator[list[str]] | None = None
@@ -85,7 +183,7 @@ class Table:
                     self._lines = chain(self._taken[1:], self._lines)
                     del self._taken[1:]
                     self._ended, rows = False, None
-            yield Row(line, list(self._taken), cells, problem)
+            yield _Row(line, list(self._taken), cells, problem)
             line += len(self._taken) - is_within_long
             self._taken.clear()
 
@@ -117,34 +215,64 @@ def _lines(stream: ByteStream, encoding: str) -> Iterator[str]:
             yield from io.StringIO(text, newline="")
 
 
-def read_csv(stream: ByteStream, source: str, delimiter: str, wanted: Wanted) -> Iterator[Job]:
-    """Yield a job for each handful of rows; the position of a record is the line it starts in."""
-    collector = RecordCollector(source, wanted)
-    header: list[str] | None = None
-    try:
-        for row in Table(stream, wanted.config.encoding, delimiter):
-            if row.problem is not None:
-                collector.skip(row.line, row.problem)
-            elif not row.cells:
-                continue
-            elif header is None:
-                header = row.cells
-                if wanted.config.text_field not in header:
-                    raise missing_column(source, header, wanted)
-            elif len(row.cells) != len(header):
-                collector.skip(row.line, f"{len(row.cells)} columns where the header has {len(header)}")
-            else:
-                record: dict[str, str | None] = dict(zip(header, row.cells, strict=True))
-                # An empty cell is all that CSV has for "no group".
-                if not record.get(wanted.config.group_field):
-                    record[wanted.config.group_field] = None
-                collector.add(record, row.line, sum(map(len, row.cells)) if wanted.other_fields else None)
-            if collector.n_chars >= MAX_JOB_CHARS:
-                yield collector.job(stream.take_count())
-                collector = RecordCollector(source, wanted)
-    except READ_ERRORS:
-        yield collector.job(stream.take_count())
-        raise
-    if header is None:
-        collector.skip(0, "an empty file, without names of columns")
-    yield collector.job(stream.take_count())
+class _Style:
+    """How cells are written."""
+
+    def __init__(self, delimiter: str, codec: str, source: str) -> None:
+        self._delimiter = delimiter
+        self._codec = codec
+        self._source = source
+        sign = re.escape(delimiter)
+        # In quotation marks, doubled ones count as one; what follows the closing one belongs to the cell too.
+        self._cell = re.compile(rf'"[^"]*(?:""[^"]*)*"[^{sign}\r\n]*|[^{sign}\r\n]*')
+        self._special = re.compile(rf'[{sign}"\r\n]')
+
+    def replace(self, source: str, row: Sequence[str], column: int, value: str) -> str:
+        """Return a record with another value in one cell."""
+        spans: list[tuple[int, int]] = []
+        place = 0
+        while len(spans) < len(row) and (found := self._cell.match(source, place)):
+            spans.append(found.span())
+            place = found.end() + 1
+        end = spans[-1][1]
+        if len(spans) < len(row) or source[end:].strip("\r\n"):
+            # Not closed at the end of the file, for instance: then the whole record is written again.
+            return self._join([*row[:column], value, *row[column + 1 :]]) + _line_end(source)
+        start, end = spans[column]
+        # Not more quotation marks than needed: they could close a quotation of an earlier line that is not closed.
+        quoted = source[start : start + 1] == '"' or (len(row) == 1 and not value)
+        return source[:start] + self._write_cell(value, quoted) + source[end:]
+
+    def extend(self, source: str, values: Sequence[str]) -> str:
+        """Return a record with more cells at its end."""
+        for value in values:
+            self._check(value)
+        end = _line_end(source)
+        begin = source[: len(source) - len(end)]
+        return self._delimiter.join([begin, *(self._write_cell(value, False) for value in values)]) + end
+
+    def closed(self, source: str, n_columns: int) -> str:
+        """Return a record with its last quotation closed, which still is none of a table of so many columns."""
+        cells = next(csv.reader(io.StringIO(source, newline=""), delimiter=self._delimiter))
+        cells[-1] = cells[-1].rstrip("\r\n")
+        return self._join([*cells, ""] if len(cells) == n_columns else cells) + _line_end(source)
+
+    def _join(self, row: Sequence[str]) -> str:
+        return self._delimiter.join(self._write_cell(value, len(row) == 1) for value in row)
+
+    def _write_cell(self, value: str, quoted: bool) -> str:
+        return '"' + value.replace('"', '""') + '"' if quoted or self._special.search(value) else value
+
+    def _check(self, value: str) -> None:
+        if self._codec == "utf-8":
+            return
+        try:
+            value.encode(self._codec)
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"{self._source}: the mark '{value}' cannot be written in {self._codec}", "Give the file in UTF-8."
+            ) from error
+
+
+def _line_end(source: str) -> str:
+    return source[len(source.rstrip("\r\n")) :]

@@ -1,23 +1,29 @@
-"""What happens to records, by the place where each stands."""
+"""What happens to records, by the position of each in its source: dropped, cut or marked; and what their texts were."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import date, time
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.formats.known_texts import KnownTexts
+from ibidem.errors import InputError
+
+Positions = NDArray[np.int64]
+Checks = NDArray[np.uint64]  # two numbers per text
 
 
 @dataclass(frozen=True)
 class Decision:
     """What happens to one record. Where there is no decision, the record stays as it is.
 
-    `drop`: the whole record goes. `cuts`: half-open spans of characters of the text as it was read that go; they rise and
-    do not overlap. `marks`: values of the columns that are added when records are only marked.
+    `drop`: the whole record is removed. `cuts`: half-open spans of characters of the text as it was read that are removed;
+    they rise and do not overlap. `marks`: values of the columns that are added when records are only marked.
     """
 
     drop: bool = False
@@ -48,10 +54,31 @@ def without_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join(pieces) + text[copied:]
 
 
+@dataclass(frozen=True)
+class KnownTexts:
+    """The checks that the texts of records had when they were decided about, by position; `check` computes checks."""
+
+    check: Callable[[pa.LargeStringArray], Checks]
+    positions: Positions
+    checks: Checks
+
+    @classmethod
+    def of(cls, check: Callable[[pa.LargeStringArray], Checks], positions: Positions, checks: Checks) -> KnownTexts:
+        """Return them in order; a position may come more than once."""
+        different, rows = np.unique(positions, return_index=True)
+        return cls(check, different, checks[rows])
+
+    def first_unlike(self, positions: Positions, texts: pa.LargeStringArray) -> int | None:
+        """Return the position of the first text that is not what it was, or None; all positions are known."""
+        places = np.searchsorted(self.positions, positions)
+        unlike = (self.checks[places] != self.check(texts)).any(axis=1)
+        return int(positions[np.argmax(unlike)]) if unlike.any() else None
+
+
 class SourceDecisions:
     """The decisions about the records of one source, by position, and what those records were, if that is `known`."""
 
-    def __init__(self, dropped: NDArray[np.int64], others: Mapping[int, Decision], known: KnownTexts | None = None) -> None:
+    def __init__(self, dropped: Positions, others: Mapping[int, Decision], known: KnownTexts | None = None) -> None:
         self.known = known
         self._dropped = np.sort(dropped)
         self._others = others
@@ -92,35 +119,66 @@ class SourceDecisions:
         return [(position, self._others.get(position, DROPPED)) for position in found]
 
 
-class Decisions:
-    """Decisions by source name and position: only those records that change. Mere drops take eight bytes each."""
-
-    def __init__(self) -> None:
-        self._dropped: dict[str, list[NDArray[np.int64]]] = {}
-        self._others: dict[str, dict[int, Decision]] = {}
-        self._ready: dict[str, SourceDecisions] = {}
-
-    def add(self, source: str, position: int, decision: Decision) -> None:
-        """Decide about one record; a second decision about it is a ValueError, at once or at the next look."""
-        self._ready.pop(source, None)
-        others = self._others.setdefault(source, {})
-        if position in others:
-            raise ValueError(f"two decisions about {source}, {position}")
-        others[position] = decision
-
-    def drop(self, source: str, positions: Iterable[int] | NDArray[np.int64]) -> None:
-        """Drop many records at once."""
-        self._ready.pop(source, None)
-        several = positions if isinstance(positions, np.ndarray) else list(positions)
-        self._dropped.setdefault(source, []).append(np.array(several, np.int64))
-
-    def of(self, source: str, position: int) -> Decision | None:
-        """Return the decision about a record, or None if it stays as it is."""
-        return self.of_source(source).at(position)
+class Decisions(Protocol):
+    """Decisions about the records of many sources: only about those that change."""
 
     def of_source(self, source: str) -> SourceDecisions:
         """Return all decisions about the records of one source."""
-        if source not in self._ready:
-            dropped = np.concatenate((*self._dropped.get(source, ()), np.empty(0, np.int64)))
-            self._ready[source] = SourceDecisions(dropped, self._others.get(source, {}))
-        return self._ready[source]
+        ...
+
+
+class Marks:
+    """The columns that are added where records are only marked, in the notation of each format.
+
+    Where nothing was decided, or a value is missing, they are null.
+    """
+
+    def __init__(self, columns: pa.Schema) -> None:
+        self.fields = [field.with_nullable(True) for field in columns]
+        self.names: list[str] = [field.name for field in self.fields]
+        self._no_json = {ascii_only: self._json(None, ascii_only) for ascii_only in (True, False)}
+
+    def check(self, names: Collection[str], source: str) -> None:
+        """Raise InputError if a record has one of the columns already."""
+        taken = [name for name in self.names if name in names]
+        if taken:
+            raise InputError(
+                f"{source} has a column '{taken[0]}' already", "Rename the column; marks of that name are to be added."
+            )
+
+    def as_json(self, decision: Decision | None, ascii_only: bool) -> str:
+        """Return the fields as they are written inside a JSON object."""
+        return self._no_json[ascii_only] if decision is None else self._json(decision, ascii_only)
+
+    def as_cells(self, decision: Decision | None) -> list[str]:
+        """Return the cells of CSV."""
+        return [""] * len(self.names) if decision is None else [_cell(value) for value in self.values(decision)]
+
+    def as_arrays(self, decisions: Sequence[Decision | None]) -> list[Any]:
+        """Return typed Arrow columns."""
+        marks = [{} if decision is None else decision.marks for decision in decisions]
+        return [pa.array([values.get(field.name) for values in marks], field.type) for field in self.fields]
+
+    def values(self, decision: Decision | None) -> list[Any]:
+        """Return Python values of the types that the columns have."""
+        marks = {} if decision is None else decision.marks
+        return [pa.scalar(marks.get(field.name), field.type).as_py() for field in self.fields]
+
+    def _json(self, decision: Decision | None, ascii_only: bool) -> str:
+        values = zip(self.names, self.values(decision), strict=True)
+        return ", ".join(f"{to_json(name, ascii_only)}: {to_json(value, ascii_only)}" for name, value in values)
+
+
+def to_json(value: Any, ascii_only: bool = False) -> str:
+    """Return a value as JSON; times as ISO 8601 says."""
+    return json.dumps(value, ensure_ascii=ascii_only, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, (date, time)) else str(value)
+
+
+def _cell(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return to_json(value) if isinstance(value, (bool, list, dict)) else str(_plain(value))

@@ -1,22 +1,23 @@
-"""The changes of one file: decisions on the one side, records as they stand in the file on the other."""
+"""The changes of one file: decisions on the one side, its records as they come again on the other."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError
-from ibidem.formats.decisions import Decision, SourceDecisions
-from ibidem.formats.json_fields import add_fields, cut_field, names_of
-from ibidem.formats.known_texts import MetRecords
-from ibidem.formats.mark_columns import Marks
+from ibidem.formats.decisions import Decision, KnownTexts, Marks, Positions, SourceDecisions
+from ibidem.formats.jobs import Outcome
+from ibidem.formats.python_records import documents_of
 from ibidem.formats.records import Wanted
 
-# As the reader parses, but numbers are only passed over: Python refuses very long ones.
-_PARSER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
+# Reads records of one source again, as they were given to `meet`: the positions of documents are places in that list.
+Reading = Callable[[list[Any], str, Wanted], Outcome]
+_MOST_WAITING = 1 << 20  # characters, or bytes
 
 
 def changed(what_happened: str) -> InputError:
@@ -29,8 +30,9 @@ def changed_input(source: str, position: int | None = None) -> InputError:
     return changed(f"{source} changed after it was read{f' (record {position})' if position else ''}")
 
 
-def _ignore(text: str) -> None:
-    """Leave a text alone."""
+def values_again(values: list[Any], source: str, wanted: Wanted) -> Outcome:
+    """Return the documents of records, given the value of the text field of each."""
+    return documents_of([{wanted.config.text_field: value} for value in values], list(range(len(values))), [], source, wanted)
 
 
 class Edits:
@@ -46,21 +48,21 @@ class Edits:
         self.text_field = config.text_field
         self.decisions = decisions
         self.marks = marks
+        self.is_utf8 = is_utf8
         self.wanted = Wanted(config)
-        self._is_utf8 = is_utf8
-        self._n_met = 0
-        self._met = None if decisions.known is None else MetRecords(decisions.known, source, self.wanted)
+        self._n_asked = 0
+        self._met = None if decisions.known is None else _MetRecords(decisions.known, source, self.wanted)
 
-    def meet(self, position: int, text: Any) -> None:
-        """Take the value of the text field of a record that was decided about."""
+    def meet(self, position: int, record: Any, reading: Reading = values_again) -> None:
+        """Take a record that was decided about: the value of its text field, or what `reading` makes documents of."""
         if self._met is not None:
-            self._met.add(position, text)
+            self._met.add(position, record, reading)
             self._check_met()
 
-    def meet_line(self, position: int, line: bytes) -> None:
-        """Take a record that was decided about, as a JSON line."""
+    def meet_text(self, position: int, text: str) -> None:
+        """Take the text of a record that was decided about, as a reader would hand it out."""
         if self._met is not None:
-            self._met.add_line(position, line)
+            self._met.add(position, text, None)
             self._check_met()
 
     def meet_documents(self, batches: Iterable[Any]) -> None:
@@ -88,19 +90,19 @@ class Edits:
     def between(self, first: int, end: int) -> list[tuple[int, Decision]]:
         """Return the decisions about positions from `first` up to before `end`; each may be asked for once."""
         found = self.decisions.between(first, end)
-        self._n_met += len(found)
+        self._n_asked += len(found)
         return found
 
     def at(self, position: int) -> Decision | None:
         """Return the decision about a position; it may be asked for once."""
         decision = self.decisions.at(position)
-        self._n_met += decision is not None
+        self._n_asked += decision is not None
         return decision
 
     def finish(self) -> None:
         """Raise InputError if records that were decided about did not come, or are not what they were."""
         self.check_all_met()
-        if self._n_met != len(self.decisions):
+        if self._n_asked != len(self.decisions):
             raise self.changed()
 
     def changed(self, position: int | None = None) -> InputError:
@@ -114,29 +116,58 @@ class Edits:
         except ValueError as error:
             raise self.changed() from error
 
-    def cut_met_object(self, position: int, source: str, decision: Decision) -> str:
-        """Do as `cut_object` does, and take the text for that of the record: it is read already."""
-        on_text = partial(self._met.add_text, position) if self._met is not None else _ignore
-        cut = self.cut_object(source, decision, on_text)
-        self._check_met()
-        return cut
 
-    def cut_object(self, source: str, decision: Decision, on_text: Callable[[str], None] = _ignore) -> str:
-        """Return a JSON object, given as its source text, with what stays of its text."""
-        try:
-            return cut_field(source, self.text_field, decision.cuts, on_text)
-        except ValueError as error:
-            raise self.changed() from error
+class _MetRecords:
+    """Records of one source that come again, read in the way of the readers; `unlike` says which one is not what it was.
 
-    def mark_value(self, source: str, decision: Decision | None) -> str:
-        """Return a JSON value with the marks if it is an object; anything else stays as it is."""
-        assert self.marks is not None
-        try:
-            value = _PARSER.decode(source)
-        except (ValueError, RecursionError):
-            # Arrow's parser reads what is nested too deeply for Python's; anything else is broken.
-            value = None if decision is None else dict.fromkeys(names_of(source))
-        if not isinstance(value, dict):
-            return source
-        self.marks.check(value, self.source)
-        return add_fields(source, self.marks.as_json(decision, not self._is_utf8 or source.isascii()))
+    Only records that were decided about may be given, each once. They are compared a few at a time.
+    """
+
+    def __init__(self, known: KnownTexts, source: str, wanted: Wanted) -> None:
+        self.unlike: int | None = None
+        self._known = known
+        self._source = source
+        self._wanted = wanted
+        self._waiting: dict[Reading | None, tuple[list[int], list[Any]]] = {}
+        self._size = 0
+        self._n_met = 0
+
+    def add(self, position: int, record: Any, reading: Reading | None) -> None:
+        """Take a record as `reading` expects it, or its text if that is None."""
+        positions, records = self._waiting.setdefault(reading, ([], []))
+        positions.append(position)
+        records.append(record)
+        self._size += len(record) if isinstance(record, (str, bytes)) else 1
+        if self._size > _MOST_WAITING:
+            self._compare_waiting()
+
+    def add_documents(self, batch: pa.RecordBatch) -> None:
+        """Take documents as a reader hands them out, among them others, which are passed over."""
+        rows = np.flatnonzero(np.isin(batch.column("position").to_numpy(), self._known.positions))
+        met = batch.take(pa.array(rows))
+        self._compare(met.column("position").to_numpy(), met.column("text"))
+
+    def finish(self) -> None:
+        """Compare what is left; then all records have come that were decided about."""
+        self._compare_waiting()
+        if self.unlike is None and self._n_met != len(self._known.positions):
+            self.unlike = 0  # nobody knows which one
+
+    def _compare_waiting(self) -> None:
+        for reading, (positions, records) in self._waiting.items():
+            places = np.array(positions, np.int64)
+            if reading is None:
+                self._compare(places, records)
+            else:
+                for batch in reading(records, self._source, self._wanted).batches:
+                    self._compare(places[batch.column("position").to_numpy()], batch.column("text"))
+        self._waiting.clear()
+        self._size = 0
+
+    def _compare(self, positions: Positions, texts: pa.LargeStringArray | list[str]) -> None:
+        self._n_met += len(positions)
+        if self.unlike is None:
+            try:
+                self.unlike = self._known.first_unlike(positions, pa.array(texts, pa.large_string()))
+            except UnicodeError:  # no document has such a text
+                self.unlike = int(positions[0])

@@ -1,9 +1,22 @@
-"""Names of files as they can be shown, stored and sent: in Unicode, on one line, without control characters."""
+"""Names of files: as they can be shown, stored and sent; and of their copies, which never take the place of an input."""
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 
+from ibidem.errors import InputError, UsageError
+from ibidem.formats.byte_streams import STDIN
+from ibidem.formats.sources import FileSource, ObjectSource, Source
+
+# What ibidem writes beside the copies.
+MARKS_FILE = "marks.jsonl"
+UNFINISHED_FILE = "unfinished.json"  # lists what lies in a folder while results are replaced there
+STAGED_FOLDER = ".cleaned"  # where copies are written before they take their places
+OUR_FILES = ("removed.jsonl", "skipped.jsonl", "run.json", MARKS_FILE, UNFINISHED_FILE)
 _UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -23,3 +36,67 @@ def _escaped(found: re.Match[str]) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, as Python hands it on
         code -= 0xDC00
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
+    """Return the path of the copy of each source, in their order; nothing is written.
+
+    If the sources are the files of one folder (their ids are paths relative to it), the copies keep these paths. Otherwise
+    they keep their file names; if two have the same, all get their paths relative to the folder that holds all of them.
+    An InputError says that a source cannot be copied, a UsageError that a copy would replace an input.
+    """
+    files = [_checked(source) for source in sources]
+    paths = [folder / name for name in _names(files)]
+    for file, path in zip(files, paths, strict=True):
+        if path.parent == folder and path.name.casefold().removesuffix(".part") in OUR_FILES:
+            raise InputError(f"{file.name}: ibidem itself writes a file {path.name} there", "Rename the input.")
+    inputs = {os.path.realpath(file.path) for file in files}
+    outputs: set[str] = set()
+    for path in paths:
+        real = os.path.realpath(path)
+        if {real, real + ".part"} & inputs:
+            raise UsageError(f"{path} would be written over an input", "Give another folder with -o.")
+        outputs.add(real)
+    for path in paths:
+        if os.path.realpath(path) + ".part" in outputs:
+            raise InputError(f"{path}.part is needed while {path.name} is written", "Rename the input that ends in .part.")
+    return paths
+
+
+def _checked(source: Source) -> FileSource:
+    if isinstance(source, ObjectSource):
+        raise InputError(f"{source.name}: Python objects are no files and cannot be copied", "Give paths of files.")
+    if source.path == STDIN:
+        raise InputError("standard input can be read once only", "Store it with spool_stdin and give its path.")
+    if os.path.exists(source.path) and not stat.S_ISREG(os.stat(source.path).st_mode):
+        raise InputError(f"{source.name} is no file and can be read once only", "Store its content in a file first.")
+    return source
+
+
+def _names(files: Sequence[FileSource]) -> list[str]:
+    folders = {_folder_above_id(file) for file in files}
+    if None not in folders and len(folders) == 1:
+        return [file.doc_id for file in files]
+    names = [PurePath(_printable_path(file)).name for file in files]
+    if len(set(names)) == len(names):
+        return names
+    absolute = [os.path.abspath(_printable_path(file)) for file in files]
+    if len(set(absolute)) < len(absolute):
+        twice = next(path for path in absolute if absolute.count(path) > 1)
+        raise InputError(f"{twice} is given twice", "Give each file once.")
+    try:
+        parent = os.path.commonpath([os.path.dirname(path) for path in absolute])
+    except ValueError:  # drives of Windows have no folder in common
+        raise InputError("files of the same name on several drives", "Give the files of each drive by themselves.") from None
+    return [os.path.relpath(path, parent) for path in absolute]
+
+
+def _printable_path(file: FileSource) -> str:
+    """Return a path whose last part is the name of the copy; run.json, which lists the copies, holds printable names only."""
+    return file.path if file.name == STDIN else file.name
+
+
+def _folder_above_id(file: FileSource) -> str | None:
+    """Return the folder that the id of a file is relative to, or None if the id is the whole path."""
+    name, doc_id = file.name.replace(os.sep, "/"), file.doc_id
+    return name[: -len(doc_id)] if name != doc_id and name.endswith("/" + doc_id) else None

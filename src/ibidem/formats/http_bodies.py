@@ -1,7 +1,7 @@
 """Bodies of web pages as they were sent: in chunks, compressed, or neither, whatever their headers say.
 
-Archives hold pages whose headers tell of chunks or compression that the crawler has undone already; these are taken as they
-are. What cannot be decoded is an error of that page alone.
+Archives contain pages whose headers announce chunks or compression that the crawler has undone already; these are taken as
+they are. What cannot be decoded is an error of that page alone.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import zlib
 import pyarrow as pa
 
 from ibidem.config.quantities import size_of
-from ibidem.formats.byte_streams import MAX_RECORD_BYTES
-from ibidem.formats.expansion_limit import most_unfolded
+from ibidem.formats.byte_streams import MAX_RECORD_BYTES, most_unfolded
 
 _CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _GZIP_OR_ZLIB, _DEFLATE = 32 + zlib.MAX_WBITS, -zlib.MAX_WBITS

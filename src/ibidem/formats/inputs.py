@@ -4,84 +4,27 @@ from __future__ import annotations
 
 import glob
 import os
-import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any
 
 from ibidem.errors import InputError
-from ibidem.formats.byte_streams import COMPRESSIONS, STDIN
+from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.file_names import printable
 from ibidem.formats.folders import files_below
-from ibidem.formats.folders import read_written as read_written
+from ibidem.formats.registry import format_of
+from ibidem.formats.sources import FileSource, ObjectSource, Source, describe_source, has_arrow
 from ibidem.model import Document, Skipped
 
-TEXT, HTML, JSONL, JSON, CSV, TSV, PARQUET, WARC = "text", "html", "jsonl", "json", "csv", "tsv", "parquet", "warc"
-EXTENSIONS = {
-    ".txt": TEXT,
-    ".md": TEXT,
-    ".text": TEXT,
-    ".html": HTML,
-    ".htm": HTML,
-    ".xhtml": HTML,
-    ".jsonl": JSONL,
-    ".ndjson": JSONL,
-    ".json": JSON,
-    ".csv": CSV,
-    ".tsv": TSV,
-    ".parquet": PARQUET,
-    ".warc": WARC,
-}
 _MAX_KINDS_NAMED = 8
-ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__", "with_format")
-
-
-@dataclass(frozen=True)
-class FileSource:
-    """A file, or stdin. `name` is the path as given; `doc_id` is the id if the file is one document as a whole.
-
-    Both are printable. `stored` is where it is read from, if that is not its name: a stream was put there, to be read more
-    than once, or the path cannot be printed as it is.
-    """
-
-    name: str
-    doc_id: str
-    format: str | None
-    stored: str | None = None
-
-    @property
-    def path(self) -> str:
-        """Where it is read from."""
-        return self.stored or self.name
-
-    @property
-    def n_bytes(self) -> int | None:
-        """Size of the file, or None for a stream."""
-        try:
-            state = os.stat(self.path) if self.path != STDIN else None
-        except OSError:
-            return None
-        return state.st_size if state is not None and stat.S_ISREG(state.st_mode) else None
-
-
-@dataclass(frozen=True)
-class ObjectSource:
-    """A Python object that holds records: an Arrow stream, a data frame, or an iterable of dicts and documents."""
-
-    name: str
-    records: Any
-
-
-Source = FileSource | ObjectSource
 
 
 @dataclass
 class Resolved:
-    """What inputs stand for: sources in reading order, and what is left out of them: with a reason, or of unknown kinds."""
+    """What inputs mean: sources in reading order, and what is left out of them: with a reason, or of unknown kinds."""
 
     sources: list[Source] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -110,14 +53,6 @@ class Resolved:
                 first[place] = source
             sources.append(source)
         return Resolved(sources, skipped, self.unknown_kinds)
-
-
-def format_of(path: str) -> str | None:
-    """Return the format that a file name stands for, or None if it says nothing."""
-    name = PurePath(path)
-    if name.suffix.lower() in COMPRESSIONS:
-        name = name.with_suffix("")
-    return EXTENSIONS.get(name.suffix.lower())
 
 
 def resolve_inputs(inputs: Any) -> list[Source]:
@@ -149,7 +84,7 @@ def resolve(inputs: Any, is_read: bool = False) -> Resolved:
 
 
 def unknown_kinds_notice(inputs: Any) -> str | None:
-    """Return what is to be told of files in folders that are of no known kind, if there are any."""
+    """Return the notice about files in folders that are of no known kind, if there are any."""
     kinds = resolve(without_iterators(inputs), is_read=True).unknown_kinds
     if not kinds:
         return None
@@ -171,54 +106,9 @@ def input_size(inputs: Any) -> int | None:
 
 
 def describe_inputs(inputs: Any, is_reference: bool = False) -> list[dict[str, Any]]:
-    """Return what `run.json` says of the inputs: path, bytes and time of change of each file, and on which side it is.
-
-    A file that is one document as a whole has its id told too, where that is not its path.
-    """
-    described: list[dict[str, Any]] = []
-    for source in resolve(without_iterators(inputs), is_read=True).sources:
-        if isinstance(source, ObjectSource):
-            described.append({"kind": "python object"})
-        elif source.name == STDIN or (size := source.n_bytes) is None:
-            described.append({"kind": "stream", "path": source.name})
-        else:
-            told = {"path": source.name, "bytes": size, "modified": _time_of_change(source.path)}
-            described.append(told if source.doc_id == PurePath(source.name).as_posix() else told | {"id": source.doc_id})
-    return [told | {"reference": True} for told in described] if is_reference else described
-
-
-def is_changed(path: str, told: Mapping[str, Any]) -> bool:
-    """Say whether a file that is there is not as `describe_inputs` told of it."""
-    return os.path.isfile(path) and (os.path.getsize(path), _time_of_change(path)) != (told.get("bytes"), told.get("modified"))
-
-
-def _time_of_change(path: str) -> str | None:
-    try:
-        return datetime.fromtimestamp(os.path.getmtime(path), timezone.utc).isoformat(timespec="seconds")
-    except (OSError, ValueError, OverflowError):  # taken away at this moment, or a time beyond the year 9999
-        return None
-
-
-def sources_described(described: Iterable[Mapping[str, Any]], folder: str) -> tuple[list[FileSource], list[str]]:
-    """Return the files that `run.json` tells of, as they were read from that folder, and what of it is not there any more."""
-    sources, missing = [], []
-    for told in described:
-        name = str(told.get("path", ""))
-        path = os.path.join(folder, name)
-        if told.get("kind") or not os.path.isfile(path):
-            missing.append(name or str(told.get("kind", "an input")))
-        else:
-            sources.append(FileSource(name, str(told.get("id", PurePath(name).as_posix())), format_of(name), path))
-    return sources, missing
-
-
-def has_arrow(item: Any) -> bool:
-    """Say whether an object hands out Arrow data, by itself or after `with_format("arrow")`."""
-    return _is_frame(item) or any(hasattr(item, name) for name in ARROW_METHODS)
-
-
-def _is_frame(item: Any) -> bool:
-    return hasattr(item, "columns") and hasattr(item, "itertuples")
+    """Return what `run.json` says of the inputs: path, bytes and time of change of each file, and on which side it is."""
+    side = {"reference": True} if is_reference else {}
+    return [describe_source(source) | side for source in resolve(without_iterators(inputs), is_read=True).sources]
 
 
 def _is_path(item: Any) -> bool:

@@ -1,23 +1,75 @@
-"""Jobs run side by side, outcomes come in order: reading and parsing overlap with the caller's own work."""
+"""What reading consists of: jobs that run side by side, their outcomes in order, and the records that are left out.
+
+A reader yields *jobs*: calls that need no more input and return an `Outcome`. Reading stays in order, jobs run side by
+side, and nothing that a job finds is reported to the caller before its turn.
+"""
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
 
-from ibidem.formats.records import HeavyJob, Job, Outcome
+from ibidem.errors import SkippedRecordsError
+from ibidem.formats.registry import FORMATS
+from ibidem.model import Skipped
 
+MIN_HEAVY_BYTES = 64 << 20
 N_WORKERS = 2
 MAX_JOBS_AHEAD = 4
 MAX_WAIT_SECONDS = 2
 
 
+@dataclass(frozen=True)
+class UnreadTimes:
+    """Times in no known form: the documents are used without. `first` says what one of them is, and where."""
+
+    count: int
+    first: str
+
+
+@dataclass
+class Outcome:
+    """What a job found: batches in reading order, the records left out, and the raw bytes that went into it."""
+
+    batches: list[Any] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    n_bytes: int = 0
+    others: list[dict[str, Any]] | None = None
+    unread_times: UnreadTimes | None = None
+
+
+Job = Callable[[], Outcome]
+
+
+@dataclass(frozen=True)
+class HeavyJob:
+    """A job that takes so much memory that nothing should be read beside it."""
+
+    job: Job
+
+    def __call__(self) -> Outcome:
+        """Do the job."""
+        return self.job()
+
+
+def weighed(job: Job, n_bytes: int) -> Job:
+    """Return a job that takes this many bytes, as a heavy one if they are many."""
+    return HeavyJob(job) if n_bytes >= MIN_HEAVY_BYTES else job
+
+
+def skip_source(source: str, reason: str, n_bytes: int = 0) -> Outcome:
+    """Return the outcome of a source that cannot be read, or not to its end."""
+    return Outcome(skipped=[Skipped(source, 0, reason)], n_bytes=n_bytes)
+
+
 def run_jobs(jobs: Iterator[Job]) -> Iterator[Outcome]:
     """Yield the outcomes of jobs in their order; `jobs` is drawn in a thread of its own, a few ahead and no more.
 
-    After a heavy job (see `records.py`) nothing is drawn until its outcome was taken.
+    After a heavy job nothing is drawn until its outcome was taken.
 
     What `jobs` or a job raises is raised here, in its turn. Closing this generator ends the threads.
     """
@@ -62,3 +114,32 @@ def run_jobs(jobs: Iterator[Job]) -> Iterator[Outcome]:
             heavy_taken.set()
             # Not for ever: it may wait for input that never comes.
             feeder.join(MAX_WAIT_SECONDS)
+
+
+class SkippedRecords:
+    """Collects the records that were left out, for the user to see; in strict mode the first one is an error."""
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+        self.records: list[Skipped] = []
+
+    def add(self, record: Skipped) -> None:
+        """Keep a record."""
+        if self.strict:
+            raise SkippedRecordsError(
+                f"{_place(record)}: {record.reason}", "Fix the record, or run without --strict to skip it."
+            )
+        self.records.append(record)
+
+    def explain(self) -> str:
+        """Say why there is nothing to work on, and what to do."""
+        if not self.records:
+            known = ", ".join(extension[1:] for kind in FORMATS.values() for extension in kind.extensions)
+            return f"Known formats: {known}, each also .gz or .zst."
+        first = self.records[0]
+        text = f"{len(self.records):,} skipped; the first, {_place(first)}: {first.reason}."
+        return text + (" If the text is in another field, name it with --text-field." if "no field" in first.reason else "")
+
+
+def _place(record: Skipped) -> str:
+    return f"{record.source}:{record.position}" if record.position else record.source

@@ -1,6 +1,6 @@
-"""Changes inside the source text of a JSON object, that leave every other character of it as it is.
+"""Changes inside the source text of a JSON object, in JSON lines and JSON files, that leave every other character as it is.
 
-Nothing is parsed and written anew: numbers, escapes, spaces, repeated and nested fields stay as their author wrote them.
+Nothing is parsed and written again: numbers, escapes, spaces, repeated and nested fields stay as their author wrote them.
 The objects are known to be valid; what is not is a ValueError.
 """
 
@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from ibidem.formats.decisions import without_spans
+from ibidem.formats.decisions import Decision, without_spans
+from ibidem.formats.edits import Edits
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
@@ -23,6 +25,30 @@ _NAME = re.compile(rf"[ \t\n\r]*({_STRING.pattern})[ \t\n\r]*:[ \t\n\r]*", re.DO
 _AFTER_VALUE = re.compile(r"[ \t\n\r]*([,}])")
 _DECODER = json.JSONDecoder(strict=False)
 _ENCODERS = (json.JSONEncoder(ensure_ascii=False), json.JSONEncoder())
+# As the reader parses, but numbers are only passed over: Python refuses very long ones.
+_PARSER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
+
+
+def cut_object(source: str, position: int, decision: Decision, edits: Edits) -> str:
+    """Return the source text of an object with what stays of its text, which must be the one that was decided about."""
+    try:
+        return cut_field(source, edits.text_field, decision.cuts, partial(edits.meet_text, position))
+    except ValueError as error:
+        raise edits.changed() from error
+
+
+def mark_value(source: str, decision: Decision | None, edits: Edits) -> str:
+    """Return the source text of a value with the marks if it is an object; anything else stays as it is."""
+    assert edits.marks is not None
+    try:
+        value = _PARSER.decode(source)
+    except (ValueError, RecursionError):
+        # Arrow's parser reads what is nested too deeply for Python's; anything else is broken.
+        value = None if decision is None else dict.fromkeys(names_of(source))
+    if not isinstance(value, dict):
+        return source
+    edits.marks.check(value, edits.source)
+    return add_fields(source, edits.marks.as_json(decision, not edits.is_utf8 or source.isascii()))
 
 
 def cut_field(
@@ -52,7 +78,7 @@ def cut_field(
 
 
 def cut_string(token: str, text: str, cuts: Sequence[tuple[int, int]]) -> str:
-    """Return a JSON string, given with its quotation marks, without some spans of the text that it stands for."""
+    """Return a JSON string, given with its quotation marks, without some spans of the text that it means."""
     if not cuts:
         return token
     for encoder in _ENCODERS:
@@ -89,7 +115,7 @@ def add_fields(source: str, members: str) -> str:
 
 
 def fields(source: str, end_of_value: Callable[[str, int], int] | None = None) -> Iterator[tuple[str, int, int]]:
-    """Yield name, start and end of value for the fields of an object that stands alone in `source`.
+    """Yield name, start and end of value for the fields of an object that is alone in `source`.
 
     `end_of_value` finds the end by name and start; None: `_end_of_value`.
     """

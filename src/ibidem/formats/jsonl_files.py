@@ -1,12 +1,15 @@
-"""JSON lines. Whole blocks go through Arrow's parser; a block that it refuses is read line by line instead.
+"""JSON lines.
 
-Both ways give the same documents (tested): Arrow is asked only where its answer is known to be that of `json.loads`.
+Read: whole blocks go through Arrow's parser; a block that it refuses is read line by line instead. Both ways give the same
+documents (tested): Arrow is asked only where its answer is known to be that of `json.loads`. Rewritten: runs of lines that
+stay are copied as one piece; a line that changes is changed only where its text is.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,16 +17,60 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pj
 
-from ibidem.formats.byte_streams import MAX_RECORD_BYTES, ByteStream
-from ibidem.formats.fields import check_found, kind_of, whole_number
-from ibidem.formats.records import Job, Outcome, Records, Wanted, check, too_long, weighed
+from ibidem.formats.byte_streams import ByteStream
+from ibidem.formats.copy_files import InputFile, OutputFile
+from ibidem.formats.edits import Edits
+from ibidem.formats.jobs import Job, Outcome, weighed
+from ibidem.formats.json_fields import cut_object, mark_value, names_of
+from ibidem.formats.line_streams import LongLine, arriving_lines, line_blocks
+from ibidem.formats.python_records import documents_of, kind_of, whole_number
+from ibidem.formats.records import Records, Wanted, check, too_long
+from ibidem.formats.sources import FileSource
 from ibidem.model import Skipped
 
-# Small enough to stay near the cache: blocks of 16 MB parse at two thirds of the speed.
-BLOCK_BYTES = 4 << 20
 # Arrow's parser counts in 32 bits.
 MAX_FAST_BYTES = 1 << 30
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
+
+
+def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
+    """Yield a job for each block of lines."""
+    types = FieldTypes(wanted)
+    line = 1
+    is_begun = False  # a line that is too long
+    for block in line_blocks(stream, wanted.config.encoding):
+        if isinstance(block, LongLine):
+            if not is_begun:
+                skipped = [Skipped(source.name, line, too_long("line"))]
+                yield functools.partial(Outcome, skipped=skipped, n_bytes=stream.take_count())
+            is_begun = not block.endswith(b"\n")
+            line += not is_begun
+            continue
+        if line == 1:
+            types.learn_first(block)
+        job = functools.partial(_parse_block, block, line, source.name, wanted, types, stream.take_count())
+        yield weighed(job, len(block))
+        line += block.count(b"\n")
+
+
+def parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted) -> Outcome:
+    """Return the documents of a block of whole lines, the first being number `first_line` of its source."""
+    types = FieldTypes(wanted)
+    types.learn_first(block)
+    return _parse_block(block, first_line, source, wanted, types, len(block))
+
+
+def arriving_records(
+    descriptor: int, stopped: threading.Event, source: str = "stdin"
+) -> Iterator[tuple[int, dict[str, Any] | Skipped]]:
+    """Yield the number of each line that is not empty, as soon as it has arrived, and its record or why there is none.
+
+    Ends with the stream, or soon after `stopped` is set; a line that was not whole by then is left out.
+    """
+    for number, line in enumerate(arriving_lines(descriptor, stopped), 1):
+        if line.strip():
+            record = parse_line(line)
+            yield number, Skipped(source, number, record) if isinstance(record, str) else record
 
 
 class FieldTypes:
@@ -46,72 +93,15 @@ class FieldTypes:
             elif isinstance(value, (int, float)):
                 self._types[name] = pa.float64() if name == time and name not in (doc_id, group) else pa.int64()
 
+    def learn_first(self, block: bytes) -> None:
+        """Take the types of the first line of a block, if it is a record."""
+        first = parse_line(block[: block.find(b"\n") + 1 or len(block)])
+        if isinstance(first, dict):
+            self.learn(first)
+
     def schema(self) -> Any:
         """Return the schema to parse with."""
         return pa.schema(list(self._types.items()))
-
-
-class LongLine(bytes):
-    """A part of a line that is too long to be a record; only its last part ends with a line break."""
-
-
-def read_jsonl(stream: ByteStream, source: str, wanted: Wanted) -> Iterator[Job]:
-    """Yield a job for each block of lines."""
-    types = FieldTypes(wanted)
-    line = 1
-    is_begun = False  # a line that is too long
-    for block in line_blocks(stream, wanted.config.encoding):
-        if isinstance(block, LongLine):
-            if not is_begun:
-                skipped = [Skipped(source, line, too_long("line"))]
-                yield functools.partial(Outcome, skipped=skipped, n_bytes=stream.take_count())
-            is_begun = not block.endswith(b"\n")
-            line += not is_begun
-            continue
-        if line == 1:
-            first = parse_line(block[: block.find(b"\n") + 1 or len(block)])
-            if isinstance(first, dict):
-                types.learn(first)
-        job = functools.partial(_parse_block, block, line, source, wanted, types, stream.take_count())
-        yield weighed(job, len(block))
-        line += block.count(b"\n")
-
-
-def line_blocks(stream: ByteStream, encoding: str) -> Iterator[bytes]:
-    """Yield what the stream holds in blocks of whole lines; a line longer than a block is a block of its own.
-
-    Lines that are longer than a record may be come in parts, as LongLine.
-    """
-    parts: list[Any] = []
-    n_bytes = 0
-    is_long = False
-    for chunk in stream.chunks(BLOCK_BYTES, encoding):
-        if is_long:
-            end = chunk.find(b"\n") + 1
-            yield LongLine(chunk[:end] if end else chunk)
-            is_long = not end
-            chunk = chunk[end:] if end else b""
-        cut = chunk.rfind(b"\n") + 1
-        if cut:
-            parts.append(memoryview(chunk)[:cut])
-            yield b"".join(parts)
-            parts, n_bytes = [], 0
-        parts.append(chunk[cut:])
-        n_bytes += len(chunk) - cut
-        if n_bytes > MAX_RECORD_BYTES:
-            yield from map(LongLine, parts)
-            parts, n_bytes, is_long = [], 0, True
-    if rest := b"".join(parts):
-        yield rest
-
-
-def parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted) -> Outcome:
-    """Return the documents of a block of whole lines, the first being number `first_line` of its source."""
-    types = FieldTypes(wanted)
-    first = parse_line(block[: block.find(b"\n") + 1 or len(block)])
-    if isinstance(first, dict):
-        types.learn(first)
-    return _parse_block(block, first_line, source, wanted, types, len(block))
 
 
 def _parse_block(block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int) -> Outcome:
@@ -174,7 +164,7 @@ def _parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted, typ
         found.append(record)
         positions.append(position)
         types.learn(record)
-    return check_found(found, positions, skipped, source, wanted, n_bytes, invalid_bytes)
+    return documents_of(found, positions, skipped, source, wanted, n_bytes, invalid_bytes)
 
 
 def parse_line(line: bytes) -> dict[str, Any] | str:
@@ -189,3 +179,75 @@ def parse_line(line: bytes) -> dict[str, Any] | str:
     except ValueError as error:
         return f"broken JSON: {error}"
     return record if isinstance(record, dict) else f"no JSON object but {kind_of(record)}"
+
+
+def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
+    """Copy all lines but those that are removed. A line that stays as it is keeps every byte."""
+    line = 1
+    output.write_mark()
+    for block in line_blocks(file, file.encoding):
+        if isinstance(block, LongLine) or edits.past_last(line):
+            output.write(block)
+        else:
+            for piece in _remaining(block, line, edits):
+                output.write(piece)
+        line += block.count(b"\n")
+
+
+def field_names(file: InputFile) -> set[str]:
+    """Return the names of the fields of the first line, as far as it is an object."""
+    first = next(line_blocks(file, file.encoding), b"").split(b"\n", 1)[0]
+    return names_of(first.decode("utf-8", "surrogateescape"))
+
+
+def change_lines(lines: pa.ChunkedArray, first_line: int, edits: Edits) -> pa.LargeBinaryArray:
+    """Return what stays of a column of lines, without their line breaks, the first being number `first_line`."""
+    block = b"".join((b"" if line is None else line) + b"\n" for line in lines.to_pylist())
+    return pa.array(b"".join(_remaining(block, first_line, edits)).split(b"\n")[:-1], pa.large_binary())
+
+
+def _remaining(block: bytes, first_line: int, edits: Edits) -> Iterator[bytes | memoryview]:
+    """Yield what stays of a block of lines, in pieces."""
+    return _unremoved(block, first_line, edits) if edits.marks is None else _marked(block, first_line, edits)
+
+
+def _unremoved(block: bytes, first_line: int, edits: Edits) -> Iterator[bytes | memoryview]:
+    breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)
+    found = edits.between(first_line, first_line + len(breaks) + (not block.endswith(b"\n")))
+    ends = np.append(breaks + 1, len(block)).tolist() if found else []
+    view = memoryview(block)
+    copied = 0
+    for position, decision in found:
+        row = position - first_line
+        start, end = ends[row - 1] if row else 0, ends[row]
+        yield view[copied:start]
+        if decision.drop:
+            _meet(edits, position, block[start:end])
+        else:
+            source = block[start:end].decode("utf-8", "surrogateescape")
+            yield cut_object(source, position, decision, edits).encode("utf-8", "surrogateescape")
+        copied = end
+    yield view[copied:]
+
+
+def _marked(block: bytes, first_line: int, edits: Edits) -> Iterator[bytes]:
+    lines = block.split(b"\n")
+    decided = [position - first_line for position, _ in edits.decisions.between(first_line, first_line + len(lines))]
+    for row in decided:
+        if lines[row].strip():
+            _meet(edits, first_line + row, lines[row])
+    for row, line in enumerate(lines):
+        # The piece behind the last break is the first line of the next block, unless there is something in it.
+        if line.strip():
+            source = line.decode("utf-8", "surrogateescape")
+            marked = mark_value(source, edits.at(first_line + row), edits)
+            lines[row] = marked.encode("utf-8", "surrogateescape")
+    yield b"\n".join(lines)
+
+
+def _meet(edits: Edits, position: int, line: bytes) -> None:
+    edits.meet(position, line.rstrip(b"\r\n"), _lines_again)
+
+
+def _lines_again(lines: list[bytes], source: str, wanted: Wanted) -> Outcome:
+    return parse_lines(b"\n".join(lines), 0, source, wanted)

@@ -13,12 +13,14 @@ import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
 from ibidem.errors import InputError
-from ibidem.formats.binary_content import HEAD_BYTES, foreign_reason, is_binary
-from ibidem.formats.byte_streams import BOM, CHANGED, READ_ERRORS, ByteStream
-from ibidem.formats.inputs import CSV, HTML, JSON, JSONL, PARQUET, TEXT, TSV, WARC, FileSource, ObjectSource, Resolved, resolve
-from ibidem.formats.jobs import run_jobs
-from ibidem.formats.records import Job, Outcome, UnfitTableError, UnreadTimes, Wanted, skip_source
-from ibidem.formats.text_files import read_text_files, read_text_stream
+from ibidem.formats.byte_streams import CHANGED, READ_ERRORS, ByteStream
+from ibidem.formats.inputs import Resolved, resolve
+from ibidem.formats.jobs import Job, Outcome, UnreadTimes, run_jobs, skip_source
+from ibidem.formats.python_records import read_object
+from ibidem.formats.records import UnfitTableError, Wanted
+from ibidem.formats.registry import FORMATS, HEAD_BYTES, load_format, sniff_format, unfit_reason
+from ibidem.formats.sources import FileSource, ObjectSource
+from ibidem.formats.text_files import read_files
 from ibidem.model import Document, Skipped
 
 MIN_BATCH_BYTES = 1 << 20
@@ -33,8 +35,8 @@ def read_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of all inputs, in the order of the inputs, as batches of the schema DOCUMENT_BATCH.
 
-    A batch holds at most 16 MB of text unless it is one document. Records that cannot be used go to `on_skip`,
-    raw bytes read are told to `on_bytes`, times that are in no known form to `on_unread_times`; all are called in the
+    A batch has at most 16 MB of text unless it is one document. Records that cannot be used go to `on_skip`,
+    raw bytes read are reported to `on_bytes`, times in no known form to `on_unread_times`; all are called in the
     caller's thread. A path without files is an InputError at once.
     """
     outcomes = _read_outcomes(resolve(inputs), Wanted(config))
@@ -53,7 +55,7 @@ def read(inputs: Any, *, on_skip: Callable[[Skipped], None] | None = None, **set
 
 
 def _merge_small(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Put neighbouring small batches together: each costs its user something, however little it holds."""
+    """Put neighbouring small batches together: each costs its user something, however small it is."""
     waiting: list[pa.RecordBatch] = []
     n_waiting_bytes = 0
     for batch in batches:
@@ -132,18 +134,20 @@ def _read_sources(sources: Iterable[FileSource | ObjectSource], wanted: Wanted) 
         if is_file:
             yield from run_jobs(file_jobs(group, wanted))  # type: ignore[arg-type]
         else:
-            from ibidem.formats.python_objects import read_object
-
             for source in group:
                 for job in read_object(source, wanted):  # type: ignore[arg-type]
                     yield job()
 
 
+def _is_document(source: FileSource) -> bool:
+    return source.format is not None and FORMATS[source.format].is_document
+
+
 def file_jobs(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
     """Yield the jobs of files, one after the other."""
-    for whole, group in groupby(sources, lambda source: source.format in (TEXT, HTML)):
+    for whole, group in groupby(sources, _is_document):
         if whole:
-            yield from read_text_files(group, wanted)
+            yield from read_files(group, wanted)
         else:
             for source in group:
                 yield from _read_file(source, wanted)
@@ -172,48 +176,8 @@ def _read_file(source: FileSource, wanted: Wanted) -> Iterator[Job]:
 
 def _read_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     kind = source.format or sniff_format(stream)
-    encoding = wanted.config.encoding
-    if kind not in (PARQUET, WARC):
-        head = stream.peek(HEAD_BYTES)
-        reason = foreign_reason(head, "" if kind == HTML else encoding)
-        if reason is None and source.format is None and is_binary(head, encoding):
-            reason = "not text but binary data of no known kind"
-        if reason is not None:
-            yield functools.partial(skip_source, source.name, reason)
-            return
-    # Each format is imported when it is met: most runs need one of them.
-    if kind == JSONL:
-        from ibidem.formats.jsonl_files import read_jsonl
-
-        yield from read_jsonl(stream, source.name, wanted)
-    elif kind == JSON:
-        from ibidem.formats.json_files import read_json
-
-        yield from read_json(stream, source.name, wanted)
-    elif kind in (CSV, TSV):
-        from ibidem.formats.csv_files import read_csv
-
-        yield from read_csv(stream, source.name, "\t" if kind == TSV else ",", wanted)
-    elif kind == PARQUET:
-        from ibidem.formats.parquet_files import read_parquet
-
-        yield from read_parquet(stream, source.name, wanted)
-    elif kind == WARC:
-        from ibidem.formats.warc_files import read_warc
-
-        yield from read_warc(stream, source.name, wanted)
+    head = stream.peek(HEAD_BYTES) if not FORMATS[kind].is_binary else b""
+    if reason := unfit_reason(head, kind, source.format is None, wanted.config.encoding):
+        yield functools.partial(skip_source, source.name, reason)
     else:
-        yield from read_text_stream(stream, dataclasses.replace(source, format=kind), wanted)
-
-
-def sniff_format(stream: ByteStream) -> str:
-    """Return the format of a stream whose name says nothing, by its beginning."""
-    head = stream.peek(4096).removeprefix(BOM)
-    if head.startswith(b"PAR1"):
-        return PARQUET
-    if head.startswith(b"WARC/"):
-        return WARC
-    head = head.lstrip()
-    if head[:14].lower().startswith((b"<!doctype html", b"<html")):
-        return HTML
-    return JSONL if head.startswith(b"{") else JSON if head.startswith(b"[") else TEXT
+        yield from load_format(kind).read(stream, dataclasses.replace(source, format=kind), wanted)

@@ -1,14 +1,10 @@
-"""What every reader hands on, and the one place where records are checked and become documents.
-
-A reader yields *jobs*: calls that need no more input and return an `Outcome`. Reading stays in order, jobs run side by
-side (`jobs.py`), and nothing that a job finds out is told to the caller before its turn.
-"""
+"""Records as columns, which every reader makes, and the one place where they are checked and become documents."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +16,10 @@ from ibidem.config import DocumentsConfig
 from ibidem.errors import InputError, SettingsError
 from ibidem.formats import times
 from ibidem.formats.byte_streams import MAX_RECORD_BYTES
+from ibidem.formats.jobs import Outcome, UnreadTimes
 from ibidem.model import DOCUMENT_BATCH, Skipped
 
 MAX_BATCH_BYTES = 16 << 20
-MIN_HEAVY_BYTES = 64 << 20
 _CHARACTERS_A_CONTROL = 20  # at least, in text
 _CONTROL = re.compile("[\0-\x08\x0e-\x1a\x7f-\x84\x86-\x9f]")
 _MOST_NAMES, _MOST_NAME_CHARS = 40, 80  # of columns, where they are shown
@@ -86,54 +82,11 @@ class Records:
     cleaned: Any = None
     problems: dict[int, str] = field(default_factory=dict)
     others: list[dict[str, Any]] | None = None
-    unread_times: list[tuple[int, Any]] = field(default_factory=list)  # rows and what stands there
+    unread_times: list[tuple[int, Any]] = field(default_factory=list)  # rows, and what is there instead
 
     def source_of(self, row: int) -> str:
         """Return the name of the source that a row comes from."""
         return self.source if isinstance(self.source, str) else self.source[row]
-
-
-@dataclass
-class Outcome:
-    """What a job found: batches in reading order, the records left out, and the raw bytes that went into it."""
-
-    batches: list[Any] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    n_bytes: int = 0
-    others: list[dict[str, Any]] | None = None
-    unread_times: UnreadTimes | None = None
-
-
-@dataclass(frozen=True)
-class UnreadTimes:
-    """Times in no form that is known: the documents are used without. `first` says where one of them stands, and what."""
-
-    count: int
-    first: str
-
-
-Job = Callable[[], Outcome]
-
-
-@dataclass(frozen=True)
-class HeavyJob:
-    """A job that holds so much that nothing should be read beside it."""
-
-    job: Job
-
-    def __call__(self) -> Outcome:
-        """Do the job."""
-        return self.job()
-
-
-def weighed(job: Job, n_bytes: int) -> Job:
-    """Return a job that takes this many bytes, as a heavy one if they are many."""
-    return HeavyJob(job) if n_bytes >= MIN_HEAVY_BYTES else job
-
-
-def skip_source(source: str, reason: str, n_bytes: int = 0) -> Outcome:
-    """Return the outcome of a source that cannot be read, or not to its end."""
-    return Outcome(skipped=[Skipped(source, 0, reason)], n_bytes=n_bytes)
 
 
 def too_long(what: str) -> str:
@@ -147,7 +100,7 @@ def missing_text(wanted: Wanted) -> str:
 
 
 class UnfitTableError(InputError):
-    """A table without texts. Other inputs may still be used; if there are none, this is what is told."""
+    """A table without texts. Other inputs may still be used; if there are none, this error is raised."""
 
     def __init__(self, source: str, message: str, next_step: str) -> None:
         super().__init__(message, next_step)
@@ -211,12 +164,12 @@ def _unread_times(records: Records, moments: Any) -> UnreadTimes | None:
         return None
     if records.unread_times:
         count, (row, value) = len(records.unread_times), records.unread_times[0]
-        told = repr(value)
+        shown = repr(value)
     else:
         rows = np.flatnonzero(pc.and_(moments.is_null(), pc.is_valid(records.time)).to_numpy(zero_copy_only=False))
         count, row = len(rows), int(rows[0])
-        told = times.shown(records.time[row])
-    return UnreadTimes(count, f"{told:.60} in {records.source_of(row)}:{pa.array(records.position)[row].as_py()}")
+        shown = times.shown(records.time[row])
+    return UnreadTimes(count, f"{shown:.60} in {records.source_of(row)}:{pa.array(records.position)[row].as_py()}")
 
 
 def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -> Any:

@@ -1,18 +1,20 @@
-"""Plain text and HTML files: a file is a document."""
+"""Plain text and HTML files: a file is a document. Texts can be cut; HTML is only copied or removed as a whole."""
 
 from __future__ import annotations
 
-import codecs
 import functools
 import os
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from ibidem.formats.binary_content import HEAD_BYTES, foreign_reason
-from ibidem.formats.byte_streams import CHANGED, COMPRESSIONS, MAX_RECORD_BYTES, READ_ERRORS, ByteStream, is_utf8
-from ibidem.formats.inputs import HTML, FileSource
-from ibidem.formats.records import Job, Outcome, Records, Wanted, check, nul_reason, too_long, weighed
+from ibidem.formats.byte_streams import BOM, CHANGED, COMPRESSIONS, MAX_RECORD_BYTES, READ_ERRORS, ByteStream, is_utf8
+from ibidem.formats.copy_files import InputFile, OutputFile
+from ibidem.formats.edits import Edits
+from ibidem.formats.jobs import Job, Outcome, weighed
+from ibidem.formats.records import Records, Wanted, check, nul_reason, too_long
+from ibidem.formats.registry import HEAD_BYTES, HTML, TEXT, unfit_reason
+from ibidem.formats.sources import FileSource
 from ibidem.model import Skipped
 
 MAX_JOB_BYTES = 8 << 20
@@ -20,8 +22,8 @@ MAX_JOB_FILES = 512
 _READ_BYTES = 1 << 20
 
 
-def read_text_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
-    """Yield a job for each handful of neighbouring files; all of them hold HTML, or none does."""
+def read_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
+    """Yield a job for each handful of neighbouring files; all of them are HTML, or none is."""
     handful: list[FileSource] = []
     n_bytes = 0
     for source in sources:
@@ -36,13 +38,13 @@ def read_text_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[J
         yield weighed(functools.partial(_read_files, handful, wanted), n_bytes)
 
 
-def read_text_stream(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
+def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
     """Yield the job for one open stream that is a document as a whole."""
-    data = read_whole(stream)
+    data = _read_whole(stream)
     yield weighed(functools.partial(_to_documents, [source], [(source, data)], [], wanted, stream.take_count()), len(data))
 
 
-def read_whole(stream: ByteStream) -> bytes:
+def _read_whole(stream: ByteStream) -> bytes:
     """Return all that is left; OSError if that is more than a document may have."""
     pieces: list[bytes] = []
     n_bytes = 0
@@ -55,7 +57,7 @@ def read_whole(stream: ByteStream) -> bytes:
 
 
 def documents_of_files(contents: list[tuple[FileSource, bytes]], wanted: Wanted) -> Outcome:
-    """Return the documents that files are, given what they hold."""
+    """Return the documents that files are, given what they contain."""
     return _to_documents([source for source, _ in contents], contents, [], wanted, sum(len(data) for _, data in contents))
 
 
@@ -67,7 +69,7 @@ def _read_files(sources: list[FileSource], wanted: Wanted) -> Outcome:
         try:
             with ByteStream(source.path) as stream:
                 try:
-                    contents.append((source, read_whole(stream)))
+                    contents.append((source, _read_whole(stream)))
                 except READ_ERRORS as error:
                     skipped.append(Skipped(source.name, 0, f"cannot be read: {stream.explain(error)}"))
                 n_bytes += stream.take_count()
@@ -89,7 +91,7 @@ def _to_documents(
     texts: list[str | None] = []
     problems: dict[int, str] = {}
     for row, (_, data) in enumerate(contents):
-        if reason := foreign_reason(data[:HEAD_BYTES], "" if html else wanted.config.encoding):
+        if reason := unfit_reason(data[:HEAD_BYTES], HTML if html else TEXT, False, wanted.config.encoding):
             texts.append(None)
             problems[row] = reason
             continue
@@ -119,10 +121,24 @@ def _to_documents(
 
 
 def _decode(data: bytes, encoding: str) -> str:
-    return data.removeprefix(codecs.BOM_UTF8).decode("utf-8") if is_utf8(encoding) else data.decode(encoding)
+    return data.removeprefix(BOM).decode("utf-8") if is_utf8(encoding) else data.decode(encoding)
 
 
 def _decode_html(data: bytes) -> str:
     from ibidem.formats.html_text import decode_html
 
     return decode_html(data)
+
+
+def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
+    """Write what stays of a text, in its encoding and with its byte order mark."""
+    decision = edits.at(0)
+    data = b"".join(file.raw_chunks())
+    if file.damage is not None or decision is None:
+        raise edits.changed() from file.damage
+    try:
+        text = _decode(data, file.encoding)
+    except UnicodeDecodeError as error:
+        raise edits.changed() from error
+    output.write_mark()
+    output.write_text(edits.remaining(text, decision))

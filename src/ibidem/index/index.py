@@ -22,7 +22,7 @@ from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.execution.threads import Threads
 from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import read_batches
-from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.formats.jobs import SkippedRecords
 from ibidem.index.answers import QueryResult, answer
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog

@@ -17,8 +17,8 @@ from ibidem.columns.collection import Collection
 from ibidem.config import Config
 from ibidem.config.quantities import commit_rhythm
 from ibidem.execution.tasks import RunTasks
+from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.records import surrogate_in
-from ibidem.formats.skipped_records import SkippedRecords
 from ibidem.index.answers import QueryResult, Verdict, answer
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.search import TooManyMatchesError

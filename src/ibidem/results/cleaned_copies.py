@@ -19,13 +19,13 @@ from ibidem.config import Config
 from ibidem.errors import InputError, OutputExistsError, ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_folder
 from ibidem.formats import read, resolve_inputs
+from ibidem.formats.byte_streams import is_unfolded
 from ibidem.formats.copies import check_cuts_possible, rewrite
-from ibidem.formats.copy_names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE, output_paths
 from ibidem.formats.decisions import without_spans
 from ibidem.formats.edits import changed, changed_input
-from ibidem.formats.expansion_limit import is_unfolded
-from ibidem.formats.file_states import FileState, file_states, first_change
-from ibidem.formats.inputs import FileSource, Source, read_written
+from ibidem.formats.file_names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE, output_paths
+from ibidem.formats.folders import read_written
+from ibidem.formats.sources import FileSource, FileState, Source, file_states, first_change
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, Document, Skipped
 from ibidem.results.decisions import TableDecisions, changes_of
 from ibidem.results.storage import DecidedTable, as_stream

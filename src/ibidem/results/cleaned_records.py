@@ -13,10 +13,10 @@ from ibidem.config import Config
 from ibidem.execution.flow import Flow, Mapper, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.spark.readers import LINES, NUMBER
+from ibidem.formats.decisions import Marks
 from ibidem.formats.edits import Edits
-from ibidem.formats.jsonl_copies import change_lines
-from ibidem.formats.mark_columns import Marks
-from ibidem.formats.parquet_copies import change_rows
+from ibidem.formats.jsonl_files import change_lines
+from ibidem.formats.parquet_files import change_rows
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS
 from ibidem.results.decisions import decisions_of
 

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.columns.parted_tables import CHECK_NAMES
-from ibidem.formats.decisions import Decision, Decisions, SourceDecisions
-from ibidem.formats.known_texts import KnownTexts
+from ibidem.formats.decisions import Decision, Decisions, KnownTexts, SourceDecisions
 from ibidem.results.storage import DecidedTable, Table
 from ibidem.sentences import CheckKey
 
@@ -120,7 +119,7 @@ def decisions_of(batches: list[pa.RecordBatch], mark_only: bool, key: CheckKey, 
     The column `by` says which record a row is about.
     """
     checks = np.stack([_column(batches, name).astype(np.uint64) for name in CHECK_NAMES], axis=1)
-    known = KnownTexts.of(key, _column(batches, by), checks)
+    known = KnownTexts.of(key.of_texts, _column(batches, by), checks)
     if not mark_only:
         return _dropped_and_cut(batches, known, by)
     of_members = bool(batches) and "cluster" in batches[0].schema.names

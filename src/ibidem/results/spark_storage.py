@@ -17,7 +17,7 @@ from ibidem.execution.flow import PartedTable
 from ibidem.execution.spark.files import check_spark_output, clear_spark_output, uri_of, write_file, write_frame
 from ibidem.execution.spark.run import SparkRun
 from ibidem.execution.spark.session import SessionSettings, escaped, rename_parts, spark_errors
-from ibidem.formats.inputs import JSONL
+from ibidem.formats.registry import JSONL
 from ibidem.model import PASSAGES, Skipped
 from ibidem.results.cleaned_records import clean_records, send_records
 from ibidem.results.local_storage import with_texts

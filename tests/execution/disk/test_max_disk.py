@@ -17,7 +17,7 @@ from ibidem.errors import ResourceError
 from ibidem.execution import disk_limit as disks
 from ibidem.execution.disk_limit import DiskBudget, disk_budget
 from ibidem.execution.spill import SpillingColumn
-from ibidem.formats import expansion_limit
+from ibidem.formats import byte_streams
 from tests.bombs import write_repeating_parquet
 from tests.cli.test_find import Run, said, write_jsonl
 from tests.execution.disk.sameness import files_of
@@ -121,8 +121,8 @@ def test_standard_input_that_is_stored_counts(run: Run, news: str, tmp_path: Pat
 def test_a_small_file_that_stands_for_very_much_fills_no_disk(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expansion_limit, "LEAST_LIMIT_BYTES", 1_000_000)
-    monkeypatch.setattr(expansion_limit, "MOST_TIMES", 100)
+    monkeypatch.setattr(byte_streams, "LEAST_LIMIT_BYTES", 1_000_000)
+    monkeypatch.setattr(byte_streams, "MOST_TIMES", 100)
     n_stored = write_repeating_parquet(tmp_path / "bomb.parquet", 20_000, 50_000)  # a gigabyte
     said(run("find", "bomb.parquet", "-o", "out", "--memory", "200MB", "--partitions", "2"), 0, "unfolds to more than")
     told = json.loads((tmp_path / "out" / "run.json").read_text())

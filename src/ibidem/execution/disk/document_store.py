@@ -17,8 +17,7 @@ from ibidem.columns.parted_tables import NUMBERED
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
 from ibidem.execution.flow import PartedTable, Sent, Stream
 from ibidem.execution.layout import Layout
-from ibidem.formats.records import UnreadTimes
-from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.formats.jobs import SkippedRecords, UnreadTimes
 from ibidem.model import Skipped
 
 # Names of sources as they are: chunks are put together, and each has other names.

@@ -26,9 +26,9 @@ from ibidem.execution.spark.readers import (
     through,
 )
 from ibidem.execution.spark.scans import FRAME, Counted, Part, count_records, parts_of, quoted
-from ibidem.formats.inputs import HTML, JSONL, PARQUET, TEXT
+from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.records import Wanted, missing_column
-from ibidem.formats.skipped_records import SkippedRecords
+from ibidem.formats.registry import HTML, JSONL, PARQUET, TEXT
 from ibidem.model import Skipped
 
 _READERS: Mapping[str, Callable[[Mapping[str, NumberedFile], DocumentsConfig], Reader]] = {

@@ -18,9 +18,10 @@ from ibidem.config import DocumentsConfig
 from ibidem.execution.flow import Mapper, Sent
 from ibidem.formats.arrow_records import arrow_jobs
 from ibidem.formats.byte_streams import BOM, is_utf8
-from ibidem.formats.inputs import FileSource
+from ibidem.formats.jobs import Outcome
 from ibidem.formats.jsonl_files import parse_lines
-from ibidem.formats.records import Outcome, Wanted
+from ibidem.formats.records import Wanted
+from ibidem.formats.sources import FileSource
 from ibidem.formats.text_files import documents_of_files
 
 NUMBER = "ibidem:document"  # of records that are copied; no column of a user has this name

@@ -15,8 +15,9 @@ from ibidem.execution.spark.readers import plain_path, without_scheme
 from ibidem.execution.spark.session import escaped, list_sizes
 from ibidem.formats import resolve_inputs
 from ibidem.formats.byte_streams import COMPRESSIONS
-from ibidem.formats.inputs import HTML, JSONL, PARQUET, TEXT, FileSource, ObjectSource, format_of, has_arrow
 from ibidem.formats.records import Wanted, missing_column
+from ibidem.formats.registry import HTML, JSONL, PARQUET, TEXT, format_of
+from ibidem.formats.sources import FileSource, ObjectSource, has_arrow
 from ibidem.model import Document
 
 FRAME = "data frame"

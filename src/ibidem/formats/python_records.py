@@ -1,21 +1,70 @@
-"""Records as Python objects: which field means what, and which values will do."""
+"""Records as Python objects, out of files and from the caller: which field means what, and which values will do."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from ibidem.formats import times
-from ibidem.formats.records import Job, Outcome, Records, Wanted, check, strings, surrogate_in, weighed
-from ibidem.model import Skipped
+from ibidem.formats.arrow_records import arrow_batches, arrow_jobs
+from ibidem.formats.byte_streams import READ_ERRORS
+from ibidem.formats.jobs import Job, Outcome, weighed
+from ibidem.formats.records import Records, Wanted, check, strings, surrogate_in
+from ibidem.formats.sources import ObjectSource, has_arrow
+from ibidem.model import Document, Skipped
 
 MAX_JOB_CHARS = 4 << 20
 # What a record weighs besides its text, so that many tiny ones make a job too.
 _RECORD_CHARS = 1000
+
+
+def read_object(source: ObjectSource, wanted: Wanted) -> Iterator[Job]:
+    """Yield jobs for all records of a Python object; their position is their number, from 1."""
+    if has_arrow(source.records):
+        position = 1
+        for batch in arrow_batches(source.records):
+            yield from arrow_jobs(batch, position, source.name, wanted)
+            position += batch.num_rows
+        return
+    items = enumerate(source.records, 1)
+    found = ((_as_mapping(item, wanted) if isinstance(item, Document) else item, position, None) for position, item in items)
+    yield from record_jobs(found, source.name, wanted, lambda: 0)
+
+
+def _as_mapping(document: Document, wanted: Wanted) -> dict[str, Any]:
+    text_name, id_name, time_name, group_name = wanted.names
+    named = {group_name: document.group, time_name: document.time, id_name: document.id, text_name: document.text}
+    # A field of the user's that is to be taken for the group is not hidden by a group that is none.
+    return {**document.fields, **{name: value for name, value in named.items() if value is not None}}
+
+
+class Unusable(str):
+    """The reason why there is no record at a position."""
+
+
+def record_jobs(
+    found: Iterable[tuple[Any, int, int | None]], source: str, wanted: Wanted, take_count: Callable[[], int]
+) -> Iterator[Job]:
+    """Yield a job for each handful of records. What came before damage is handed out before the damage is raised.
+
+    Each comes with its position, and with the characters that it was written in if they are known. What is no mapping is
+    skipped, for its own reason if it is `Unusable`. `take_count` returns how many bytes were read since the last call.
+    """
+    collector = RecordCollector(source, wanted)
+    try:
+        for value, position, n_chars in found:
+            collector.add(value, position, n_chars)
+            if collector.n_chars >= MAX_JOB_CHARS:
+                yield collector.job(take_count())
+                collector = RecordCollector(source, wanted)
+    except READ_ERRORS:
+        yield collector.job(take_count())
+        raise
+    yield collector.job(take_count())
 
 
 class RecordCollector:
@@ -39,32 +88,29 @@ class RecordCollector:
                 n_chars = len(text) if isinstance(text, str) else 0
             self.n_chars += _RECORD_CHARS + n_chars
         else:
-            self.skip(position, f"no record but {kind_of(value)}")
-
-    def skip(self, position: int, reason: str) -> None:
-        """Note a record that cannot be used."""
-        self._skipped.append(Skipped(self._source, position, reason))
+            reason = str(value) if isinstance(value, Unusable) else f"no record but {kind_of(value)}"
+            self._skipped.append(Skipped(self._source, position, reason))
 
     def job(self, n_bytes: int) -> Job:
         """Return the job that makes documents of what was gathered."""
-        job = functools.partial(check_found, self._found, self._positions, self._skipped, self._source, self._wanted, n_bytes)
+        job = functools.partial(documents_of, self._found, self._positions, self._skipped, self._source, self._wanted, n_bytes)
         return weighed(job, self.n_chars)
 
 
-def check_found(
+def documents_of(
     found: list[Mapping[str, Any]],
     positions: list[int],
     skipped: list[Skipped],
     source: str,
     wanted: Wanted,
-    n_bytes: int,
+    n_bytes: int = 0,
     invalid_bytes: Mapping[int, int] | None = None,
 ) -> Outcome:
     """Make documents of Python objects.
 
     `skipped` is what was left out before; `invalid_bytes` says of some rows where their line is no UTF-8.
     """
-    records = records_of(found, positions, source, wanted)
+    records = _records_of(found, positions, source, wanted)
     for row, byte in (invalid_bytes or {}).items():
         if row in records.problems:
             records.problems[row] = f"invalid UTF-8 at byte {byte} of the line"
@@ -73,7 +119,7 @@ def check_found(
     return outcome
 
 
-def records_of(found: list[Mapping[str, Any]], positions: list[int], source: str, wanted: Wanted) -> Records:
+def _records_of(found: list[Mapping[str, Any]], positions: list[int], source: str, wanted: Wanted) -> Records:
     """Return Python objects with the meaning that settings give their fields as records."""
     text_name, id_name, time_name, group_name = wanted.names
     problems: dict[int, str] = {}

@@ -1,0 +1,159 @@
+"""The formats: how a file of each is recognised, and which module reads and rewrites it.
+
+To add a format, put a module beside this one that provides what `FileFormat` lists, and enter the format in `FORMATS`.
+Content that is in no format of ours, though its name says so, is recognised here too.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Protocol, cast
+
+from ibidem.formats.byte_streams import BOM, COMPRESSIONS, MAGIC, ByteStream, is_utf8
+
+if TYPE_CHECKING:
+    from ibidem.formats.copy_files import InputFile, OutputFile
+    from ibidem.formats.edits import Edits
+    from ibidem.formats.jobs import Job
+    from ibidem.formats.records import Wanted
+    from ibidem.formats.sources import FileSource
+
+TEXT, HTML, JSONL, JSON, CSV, TSV, PARQUET, WARC = "text", "html", "jsonl", "json", "csv", "tsv", "parquet", "warc"
+HEAD_BYTES = 4096
+_FOREIGN = {
+    b"%PDF-": "PDF",
+    b"{\\rtf": "RTF",
+    b"%!PS": "PostScript",
+    b"PK\x03\x04": "zip (Word, Excel, OpenDocument, EPUB, …)",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office document",
+    b"\x89PNG\r\n": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"II*\0": "a TIFF picture",
+    b"MM\0*": "a TIFF picture",
+    b"\x7fELF": "a program",
+    b"SQLite format 3\0": "an SQLite database",
+    b"PAR1": "Parquet",
+    b"ARROW1\0\0": "an Arrow file",
+    b"ORC": "ORC",
+    b"Obj\x01": "Avro",
+    b"Rar!\x1a\x07": "RAR",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+    b"\xfd7zXZ\0": "xz",
+    b"\x04\x22\x4d\x18": "LZ4",
+    **{magic: f"{name}, compressed twice" for magic, name in MAGIC.items()},
+}
+_TAR_PLACE, _TAR = 257, b"ustar"
+_WIDE_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+@dataclass(frozen=True)
+class Format:
+    """What is known of a format before its module is loaded.
+
+    `other_extensions` are recognised too, and not listed for users. `first_bytes` tell a file of the format whose name says
+    nothing; those of text may follow spaces, and are in lower case here.
+    """
+
+    module: str
+    extensions: tuple[str, ...]
+    other_extensions: tuple[str, ...] = ()
+    first_bytes: tuple[bytes, ...] = ()
+    is_binary: bool = False  # a file of it is not text in the encoding that the settings name
+    is_html: bool = False  # texts are taken out of HTML, which also says its encoding
+    is_document: bool = False  # a file is one document
+    has_fields: bool = False  # records have named fields
+    has_lines: bool = False  # the position of a record is its line
+
+
+FORMATS = {
+    TEXT: Format("text_files", (".txt", ".md"), (".text",), is_document=True),
+    HTML: Format("text_files", (".html",), (".htm", ".xhtml"), (b"<!doctype html", b"<html"), is_html=True, is_document=True),
+    JSONL: Format("jsonl_files", (".jsonl",), (".ndjson",), (b"{",), has_fields=True, has_lines=True),
+    JSON: Format("json_files", (".json",), first_bytes=(b"[",), has_fields=True),
+    CSV: Format("csv_files", (".csv",), has_fields=True, has_lines=True),
+    TSV: Format("csv_files", (".tsv",), has_fields=True, has_lines=True),
+    PARQUET: Format("parquet_files", (".parquet",), first_bytes=(b"PAR1",), is_binary=True, has_fields=True),
+    WARC: Format("warc_files", (".warc",), first_bytes=(b"WARC/",), is_binary=True, is_html=True),
+}
+_BY_EXTENSION = {extension: name for name, kind in FORMATS.items() for extension in (*kind.extensions, *kind.other_extensions)}
+
+
+class FileFormat(Protocol):
+    """What the module of a format provides, as functions of these names."""
+
+    def read(self, stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job]:
+        """Yield jobs that make documents of an open file."""
+        ...
+
+    def rewrite(self, file: InputFile, output: OutputFile, edits: Edits) -> None:
+        """Copy all records but those that are removed; records that stay as they are keep their bytes where possible."""
+        ...
+
+    def field_names(self, file: InputFile) -> Collection[str]:
+        """Return the names of fields, as far as the beginning of a file tells. Not needed where records have no fields."""
+        ...
+
+
+def load_format(name: str) -> FileFormat:
+    """Return the module of a format. It is imported when it is asked for: most runs need one of them."""
+    return cast(FileFormat, import_module(f"ibidem.formats.{FORMATS[name].module}"))
+
+
+def format_of(path: str) -> str | None:
+    """Return the format that a file name stands for, or None if it says nothing."""
+    name = PurePath(path)
+    if name.suffix.lower() in COMPRESSIONS:
+        name = name.with_suffix("")
+    return _BY_EXTENSION.get(name.suffix.lower())
+
+
+def has_lines(path: str) -> bool:
+    """Say whether positions of records are lines, by the name of their file."""
+    name = format_of(path)
+    return name is not None and FORMATS[name].has_lines
+
+
+def sniff_format(stream: ByteStream) -> str:
+    """Return the format of a stream whose name says nothing, by its beginning."""
+    head = stream.peek(HEAD_BYTES).removeprefix(BOM)
+    text = head.lstrip().lower()
+    for name, kind in FORMATS.items():
+        if (head if kind.is_binary else text).startswith(kind.first_bytes):
+            return name
+    return TEXT
+
+
+def unfit_reason(head: bytes, name: str, is_guessed: bool, encoding: str) -> str | None:
+    """Return why a file that begins like this is not read as the format of that name, if that can be told.
+
+    `encoding` is the one that texts are to be read in; `is_guessed` says that the name of the file tells no format.
+    """
+    kind = FORMATS[name]
+    if kind.is_binary:
+        return None
+    for magic, what in _FOREIGN.items():
+        if head.startswith(magic):
+            return f"not text but {what}; take the text out of it first"
+    if head[_TAR_PLACE:].startswith(_TAR):
+        return "not text but tar; unpack it first"
+    if not kind.is_html and is_utf8(encoding) and (wide := _wide_encoding(head)):
+        return f"{wide.upper()}, with NUL characters in it; --encoding {wide} reads it"
+    if is_guessed and b"\0" in head and not codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
+        return "not text but binary data of no known kind"
+    return None
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    """Return the encoding of text whose characters take two or four bytes, if its beginning shows that."""
+    for mark, encoding in _WIDE_MARKS.items():
+        if head.startswith(mark):
+            return encoding
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if max(even, odd) * 4 > len(head) and min(even, odd) * 10 < max(even, odd):
+        return "utf-16-le" if odd > even else "utf-16-be"
+    return None
