@@ -16,9 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from fuzz.targets import Target
+from ibidem.columns.texts import hash_strings
 from ibidem.config import SentencesConfig
 from ibidem.model import SENTENCE_BATCH
-from ibidem.sentences import digest_tokens, hash_strings, split_texts, stem_words, tokenise_spans, tokenise_texts
+from ibidem.sentences import digest_tokens, split_texts, stem_words, tokenise_spans, tokenise_texts
 from ibidem.sentences.code_points import FIRST_TOKEN_KIND
 from ibidem.sentences.make_code_points import TABLE_PATH, kind_of
 from tests.alignment.written import is_plain, words_of_text

@@ -16,6 +16,7 @@ from ibidem.execution.tasks import in_turn
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.segment import SegmentSettings
 from ibidem.index.vocabulary import WordCounts
+from ibidem.signatures import type_tokens
 
 MOST_PLACES = 300
 MIN_HITS = 3
@@ -81,7 +82,7 @@ def document_hashes(counts: WordCounts, low: float, high: float) -> HashesOf:
     n = max(1, counts.n_documents)
 
     def hashes_of(collection: Collection) -> tuple[Keys, NDArray[np.int64], NDArray[Any]]:
-        tokens = collection.type_tokens(every_sentence(collection), in_turn)
+        tokens = type_tokens(collection, every_sentence(collection), in_turn)
         document = np.repeat(collection.document, np.diff(tokens.first)).astype(np.int64)
         share = counts.counts_of(tokens.tokens) / n
         kept = (share > low) & (share <= high)

@@ -44,6 +44,7 @@ from numpy.typing import NDArray
 import ibidem
 from ibidem.config import Config
 from ibidem.execution.tasks import in_turn
+from ibidem.signatures import type_tokens
 
 HITS = range(1, 7)
 N_REQUESTS = 300
@@ -193,7 +194,7 @@ def show_lengths(study: Study, known: dict[str, dict[str, NDArray[np.bool_]]], e
 
 def show_cutoffs(study: Study, sources: Sources, every_targets: Sequence[Targets]) -> dict[str, float]:
     """Figures 5 and 6: by document share above which words are dropped. Returns the best share for each targets."""
-    tokens = sources.collection.type_tokens(every_sentence(sources.collection), in_turn).tokens
+    tokens = type_tokens(sources.collection, every_sentence(sources.collection), in_turn).tokens
     n_sentences = len(sources.collection.digest)
     left = [np.count_nonzero(~np.isin(tokens, sources.counts.common_hashes(share))) / n_sentences for share in SHARES]
     entries = [len(table.known) for table in sources.by_share.values()]

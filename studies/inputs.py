@@ -9,10 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from ibidem.columns.collection import Collection, gather
+from ibidem.columns.collection import Collection
 from ibidem.config import Config
 from ibidem.execution.tasks import in_turn
 from ibidem.formats import read_batches
+from ibidem.sentences.core import gather
 
 # The large ones: technical pages, templated reference pages, mail, forum posts, web pages; two snapshots of one site.
 SPACED_SOURCES = (

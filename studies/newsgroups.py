@@ -16,7 +16,7 @@ from inputs import Record, read_documents
 from ibidem.columns.collection import Collection
 from ibidem.execution.tasks import in_turn
 from ibidem.index.vocabulary import WordCounts
-from ibidem.signatures import SentenceTypes
+from ibidem.signatures import SentenceTypes, type_tokens
 from ibidem.signatures.sentence_types import number_hashes
 
 POSTS = "newsgroups20/docs.jsonl.zst"
@@ -47,7 +47,7 @@ def every_sentence(collection: Collection) -> SentenceTypes:
 
 def count_words(collection: Collection) -> WordCounts:
     """Return in how many documents each word stands."""
-    tokens = collection.type_tokens(every_sentence(collection), in_turn)
+    tokens = type_tokens(collection, every_sentence(collection), in_turn)
     words = number_hashes(tokens.tokens)
     document = np.repeat(collection.document, np.diff(tokens.first)).astype(np.int64)
     pairs = np.unique(document * len(words.hashes) + words.ids)

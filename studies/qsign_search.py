@@ -15,14 +15,14 @@ from newsgroups import best_seconds, every_sentence
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
-from ibidem.execution.tasks import RunTasks, in_turn
+from ibidem.execution.tasks import in_turn
 from ibidem.index import bits
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.columns import frozen
 from ibidem.index.search import Matches, Request, _accumulated, _Comparison, _within_radius, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.vocabulary import WordCounts
-from ibidem.signatures import SentenceTypes
+from ibidem.signatures import SentenceTypes, type_tokens
 from ibidem.signatures.sentence_types import TypeTokens
 
 LEVELS = (0.9, 0.8, 0.7, 0.6, 0.5)
@@ -44,11 +44,22 @@ class Filtered(Collection):
 
     dropped: NDArray[np.uint64] = field(default_factory=lambda: NO_HASHES)
 
-    def type_tokens(self, types: SentenceTypes, run_tasks: RunTasks) -> TypeTokens:
+    def tokens_left(self, types: SentenceTypes) -> TypeTokens:
         """Return the tokens of every type that are left."""
-        tokens = super().type_tokens(types, run_tasks)
+        tokens = type_tokens(self, types, in_turn)
         kept = ~np.isin(tokens.tokens, self.dropped)
         return TypeTokens(tokens.tokens[kept], np.concatenate([[0], np.cumsum(kept)])[tokens.first])
+
+
+class FilteredArrivals(Arrivals):
+    """Arrivals that are known by the words that are left."""
+
+    collection: Filtered
+
+    @cached_property
+    def tokens(self) -> TypeTokens:
+        """The tokens of the types that are left."""
+        return self.collection.tokens_left(self.types)
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,7 @@ def filtered(collection: Collection, dropped: NDArray[np.uint64], least_words: i
     """Return a collection without these words, and without the sentences that are left with too few."""
     columns = {column.name: getattr(collection, column.name) for column in fields(collection)}
     whole = Filtered(**columns, dropped=dropped)
-    rows = np.diff(whole.type_tokens(every_sentence(collection), in_turn).first) >= least_words
+    rows = np.diff(whole.tokens_left(every_sentence(collection)).first) >= least_words
     sentence_columns = ("document", "start_byte", "end_byte", "start_char", "end_char", "n_words", "digest")
     return replace(whole, **{name: columns[name][rows] for name in sentence_columns})
 
@@ -104,12 +115,12 @@ def data_sets(records: list[Record], n_sentences: NDArray[np.int64], counts: Wor
     n_first = int(np.searchsorted(np.cumsum(n_sentences), share * SIZES["30 K"]))
     drawn = [row for row in range(n_first) if QUERY_SENTENCES[0] <= n_sentences[row] <= QUERY_SENTENCES[1]]
     chosen = set(random.Random(1).sample(drawn, round(share * N_QUERY_DOCUMENTS)))
-    queries = Arrivals(filtered(gathered([records[row] for row in sorted(chosen)]), dropped, LEAST_QUERY_WORDS))
+    queries = FilteredArrivals(filtered(gathered([records[row] for row in sorted(chosen)]), dropped, LEAST_QUERY_WORDS))
     others = [record for row, record in enumerate(records) if row not in chosen]
     first = filtered(gathered(others), dropped).document_first
     for name, n_wanted in SIZES.items():
         n_documents = int(np.searchsorted(first, share * n_wanted))
-        yield DataSet(name, Arrivals(filtered(gathered(others[:n_documents]), dropped)), queries, counts)
+        yield DataSet(name, FilteredArrivals(filtered(gathered(others[:n_documents]), dropped)), queries, counts)
 
 
 def some_queries(queries: QueryTypes, rows: NDArray[np.int64]) -> QueryTypes:

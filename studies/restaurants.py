@@ -24,12 +24,12 @@ import numpy as np
 from evidence import Study, require, study_options
 from inputs import read_documents
 
+from ibidem.columns.sets import HashSets
 from ibidem.execution.compiler import outer_kernel
 from ibidem.matches.kernels.join import overlap_of
 from ibidem.resemblance.order import OrderScores, order_overlaps
 from ibidem.resemblance.sketches import agreement, band_pairs, minhash, near_codes, simhash
 from ibidem.sentences import tokenise_spans
-from ibidem.signatures import HashSets
 from ibidem.signatures.kernels import hash_shingles
 
 SHINGLES = (("words", 1), ("words", 2), ("words", 3), ("characters", 2), ("characters", 3))

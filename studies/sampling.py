@@ -20,14 +20,15 @@ import numpy as np
 from evidence import Study, require, study_options
 from inputs import SOURCES
 
-from ibidem.columns.shingled import ShingledDocuments, gather_shingles
+from ibidem.columns.sets import HashSets
+from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
 from ibidem.execution.threads import Threads
 from ibidem.formats import read_batches
 from ibidem.resemblance import Corpus, SamplingPlan, representatives, tune_sampling
 from ibidem.resemblance.candidates import find_candidates
 from ibidem.resemblance.sampling_trials import GROUPS, RATIOS
-from ibidem.signatures import HashSets
+from ibidem.resemblance.shingles import gather_shingles
 
 PAPER_GROUPS = (0, 500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000)
 PAPER_DOCUMENTS = (651983, 153741, 78590, 28917, 14669, 8808, 5636, 3833, 2790, 1983, 7775)

@@ -22,7 +22,7 @@ import ibidem
 from ibidem.config import Config
 from ibidem.evaluation import CountScores, evaluate_sentence_pairs
 from ibidem.execution.tasks import in_turn
-from ibidem.signatures import KeySignature, SetSignature, collapse_sentences, count_vocabulary, load_signature
+from ibidem.signatures import KeySignature, SetSignature, collapse_sentences, count_vocabulary, load_signature, type_tokens
 
 LIMITS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 RANGES = ((0.0, 1.0), (0.1, 1.0), (0.2, 1.0), (0.3, 1.0), (0.4, 1.0), (0.5, 1.0), (0.0, 0.9), (0.0, 0.8), (0.1, 0.9))
@@ -68,7 +68,7 @@ class SentenceKeys:
     def __init__(self, oracle: Oracle) -> None:
         self.collection = gathered(oracle.records)
         self.types = collapse_sentences(self.collection.digest)
-        self.tokens = self.collection.type_tokens(self.types, in_turn)
+        self.tokens = type_tokens(self.collection, self.types, in_turn)
         self.vocabulary = count_vocabulary(
             self.tokens, self.types.of_sentence, self.collection.document, self.collection.n_documents, in_turn
         )

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.collection import gather
 from ibidem.config import Config
 from ibidem.execution.tasks import in_turn
 from ibidem.formats import read_batches
@@ -28,6 +27,7 @@ from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.settings import segment_settings
 from ibidem.index.vocabulary import WEIGHT_UNIT, WordCounts
 from ibidem.sentences import tokenise_texts
+from ibidem.sentences.core import gather
 from tests.texts import render, word
 
 Sentence = tuple[str, ...]

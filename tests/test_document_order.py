@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.columns.hashes import FACTOR, SEED
-from ibidem.sentences import hash_strings
+from ibidem.columns.texts import hash_strings
 from tests.texts import render, word, words
 
 Sentence = tuple[str, ...]

@@ -23,16 +23,10 @@ GROUND = {
 }  # fmt: skip
 PROGRAMS = {"execution.warmup"}
 # Imports that point the wrong way, each with the reason. The list may only become shorter.
-MIXED = "the column types still make themselves out of texts"
 SENT = "what later stages want sent is still decided where documents are split and classed"
 EXCEPTIONS = {
     ("model", "alignment.differences"): "`Passage.differences`, inside of the function",
     ("results.result", "viewer.report"): "`to_html`, inside of the function: Altair is slow to load",
-    ("columns.collection", "sentences"): MIXED,
-    ("columns.collection", "signatures"): MIXED,
-    ("columns.shingled", "resemblance"): MIXED,
-    ("columns.shingled", "sentences"): MIXED,
-    ("columns.shingled", "signatures"): MIXED,
     ("resemblance.exchange.shingles", "clusters.keep_rules"): SENT,
     ("matches.core", "clusters"): "the classes that cuts need, meant to move to clusters",
     ("passages.families", "viewer.pairs"): "columns of places that the viewer made first",

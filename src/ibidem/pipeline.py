@@ -38,7 +38,7 @@ from ibidem.execution.tasks import RunTasks
 from ibidem.matches.stage import classify
 from ibidem.passages.exchange.grams import GramSender
 from ibidem.passages.stage import find_passages, find_repeats, passage_table, repeat_table
-from ibidem.resemblance import SamplingPlan, representatives, tune_sampling
+from ibidem.resemblance import SamplingPlan, corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
 from ibidem.results.cleaning_result import CleaningResult
@@ -178,7 +178,7 @@ def tune(run: MemoryRun, min_precision: float, max_documents: int, groups: Seque
     with run.progress.stage("trials"):
         documents = shingled.look()
         representative = representatives(documents.digests, documents.side, np.arange(documents.n_documents))
-        corpus, _ = documents.corpus(representative, config, None, run_tasks)
+        corpus, _ = corpus_of(documents, representative, config, None, run_tasks)
         limit, most = config.matches.min_similarity, config.resemblance.max_shingle_documents
         found = tune_sampling(corpus.sets, corpus.wanted, limit, min_precision, most, groups, run_tasks=run_tasks)
     made_for = {

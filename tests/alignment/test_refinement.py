@@ -15,11 +15,12 @@ from ibidem.alignment import Aligned
 from ibidem.alignment.kernels.pairs import OUTCOME
 from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered
 from ibidem.alignment.places import locate, words_of
-from ibidem.columns.collection import Collection, gather
+from ibidem.columns.collection import Collection
 from ibidem.config import SentencesConfig
 from ibidem.execution.tasks import in_turn
 from ibidem.model import DOCUMENT_BATCH
 from ibidem.sentences import split_sentences, stem_words
+from ibidem.sentences.core import gather
 from tests.alignment.written import TEXTS, is_plain, words_of_text
 
 Span4 = tuple[int, int, int, int]

@@ -16,9 +16,9 @@ from ibidem.clusters.removals import cut_spans
 from ibidem.columns.collection import Collection
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.rows import Rows
+from ibidem.columns.sets import HashSets
 from ibidem.execution.threads import Threads
 from ibidem.matches import Cells, join_types, sort_sets
-from ibidem.signatures import HashSets
 from tests.clusters.cut_twins import Place, expected_cuts, expected_near_cuts
 from tests.oracles import components, jaccard
 

@@ -24,7 +24,7 @@ from ibidem.execution.flow import PartedTable
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.matches import join_types, sort_sets
-from ibidem.signatures import SetSignature, collapse_sentences, count_vocabulary, load_signature
+from ibidem.signatures import SetSignature, collapse_sentences, count_vocabulary, load_signature, type_tokens
 from tests.memory_flow import MemoryFlow
 from tests.texts import documents, render, text, word, words
 
@@ -40,7 +40,7 @@ def classed(collection: Collection, config: Config) -> tuple[np.ndarray, dict[in
         return collection.digest, {}
     kind = load_signature(signature)
     types = collapse_sentences(collection.digest)
-    tokens = collection.type_tokens(types, in_turn)
+    tokens = type_tokens(collection, types, in_turn)
     counted = types.of_sentence, collection.document, collection.n_documents
     vocabulary = count_vocabulary(tokens, *counted) if kind.needs_vocabulary else None
     if not isinstance(kind, SetSignature):

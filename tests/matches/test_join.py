@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.sets import HashSets
 from ibidem.execution.threads import Threads
 from ibidem.matches import join, join_types, long_lists, sort_sets
-from ibidem.signatures import HashSets
 from tests.oracles import components
 
 LIMITS = [Fraction(n, 20) for n in range(6, 21)] + [Fraction(1, 3), Fraction(2, 3), Fraction(5, 7), Fraction(55, 100)]

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import in_turn
 from ibidem.execution.threads import Threads
 from ibidem.resemblance.comparison import as_resemblance, set_overlaps
 from ibidem.resemblance.join import join_documents
 from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
 from ibidem.resemblance.prune import prune, sample
-from ibidem.signatures import HashSets
 
 NO_SIDE = np.empty(0, np.int8)
 Pairs = dict[tuple[int, int], int]

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.sets import HashSets
 from ibidem.execution.threads import Threads
 from ibidem.resemblance.kernels.sketches import EMPTY, pair_bands
 from ibidem.resemblance.sketches import _draw_permutations, agreement, band_pairs, minhash
-from ibidem.signatures.base import HashSets
 
 MANY = 10**9
 

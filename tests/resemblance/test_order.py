@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.sets import HashSets
 from ibidem.execution.threads import Threads
 from ibidem.resemblance import order
 from ibidem.resemblance.order import occurrence_hashes, order_overlaps, order_similarity
-from ibidem.signatures.base import HashSets
 
 LIMITS = [Fraction(n, 10) for n in range(1, 11)] + [Fraction(1, 3), Fraction(2, 3), Fraction(5, 7), Fraction(55, 100)]
 WIDTHS = (64, 128, 256)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibidem.columns.sets import HashSets
 from ibidem.execution.threads import Threads
 from ibidem.resemblance import sketches as module
 from ibidem.resemblance.sketches import near_codes, simhash
-from ibidem.signatures.base import HashSets
 
 MANY = 10**9
 choose_tables = module._choose_tables

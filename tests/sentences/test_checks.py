@@ -7,8 +7,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibidem.columns.checks import CheckKey, settle_digests
 from ibidem.columns.hashes import draw_seed, is_secret
-from ibidem.sentences import CheckKey, settle_digests
+from ibidem.sentences.equal_digests import checks_of_words
 
 FIELD = (1 << 61) - 1
 TEXTS = st.lists(st.text(max_size=40), max_size=6)
@@ -56,7 +57,7 @@ def test_numbers_at_the_edges_of_the_field() -> None:
 def test_words_are_folded_before_they_are_checked() -> None:
     key = CheckKey.drawn()
     data = np.frombuffer(b"The Ferry, left! the ferry left the ferries left", np.uint8)
-    checks = key.of_words(data, np.array([0, 17, 32]), np.array([16, 31, 48]))
+    checks = checks_of_words(key, data, np.array([0, 17, 32]), np.array([16, 31, 48]))
     assert checks[0].tolist() == checks[1].tolist()
     assert (checks[0] != checks[2]).all()
 

@@ -9,8 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from ibidem.columns.sets import HashSets
 from ibidem.sentences import tokenise_spans
-from ibidem.signatures import HashSets, TypeTokens, Vocabulary, count_vocabulary
+from ibidem.signatures import TypeTokens, Vocabulary, count_vocabulary
 
 Words = tuple[str, ...]
 

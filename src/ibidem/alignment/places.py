@@ -10,7 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.alignment import Aligned, Words
-from ibidem.columns.collection import NO_TIME, Collection, text_buffers
+from ibidem.columns.collection import NO_TIME, Collection
+from ibidem.columns.texts import text_buffers
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks
 from ibidem.model import DIRECTIONS, KINDS

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.columns.checks import CheckKey, Checks, text_key
 from ibidem.columns.ragged import starts_of
-from ibidem.config import SentencesConfig
-from ibidem.errors import ResourceError
-from ibidem.execution.memory import release_unused
-from ibidem.execution.tasks import RunTasks
-from ibidem.model import DOCUMENT_BATCH, SENTENCE_BATCH
-from ibidem.sentences import CheckKey, Checks, hash_strings, split_and_check, tokenise_spans
-from ibidem.signatures import SentenceTypes, TypeTokens
+from ibidem.columns.texts import hash_strings, text_buffers
+from ibidem.model import DOCUMENT_BATCH
 
 NO_TIME = np.iinfo(np.int64).min
 MOST_SENTENCES = np.iinfo(np.int32).max - 1
@@ -132,95 +127,6 @@ class Collection(Documents):
             data, offsets = text_buffers(self.batches[number].column("text"))
             checks[here] = key.of_bytes(data, offsets[rows], offsets[rows + 1])
         return key, checks
-
-    def type_tokens(self, types: SentenceTypes, run_tasks: RunTasks) -> TypeTokens:
-        """Return the tokens of every type, read again from its first sentence: cheaper than keeping all tokens."""
-        sentences = types.first_sentence
-        bounds = np.searchsorted(self.document[sentences], self.batch_first)
-
-        def tokenise(number: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-            chosen = sentences[bounds[number] : bounds[number + 1]]
-            data, offsets = text_buffers(self.batches[number].column("text"))
-            begins = offsets[self.document[chosen] - self.batch_first[number]]
-            return tokenise_spans(data, begins + self.start_byte[chosen], begins + self.end_byte[chosen], self.hash_seed)
-
-        first = starts_of(self.n_words[sentences])
-        tokens = np.empty(int(first[-1]), np.uint64)
-        for number, (part, _) in enumerate(run_tasks(tokenise, range(len(self.batches)))):
-            tokens[first[bounds[number]] : first[bounds[number + 1]]] = part
-        return TypeTokens(tokens, first, self.hash_seed)
-
-
-def text_key(hash_seed: int) -> CheckKey:
-    """Return what texts are checked with that are read again, later in the run or by a run that goes on."""
-    return CheckKey(max(hash_seed, 0))
-
-
-def texts_of(batch: pa.RecordBatch) -> pa.LargeStringArray:
-    """Return the texts of a batch; one of 4 GB or more is a ResourceError."""
-    texts = batch.column("text")
-    if texts.nbytes >= MOST_TEXT_BYTES:  # only a single document makes a batch that large; offsets have 32 bits
-        raise ResourceError(f"the document {batch.column('id')[0]} has 4 GB of text or more", "Split it.")
-    return texts
-
-
-def gather(
-    batches: Iterable[pa.RecordBatch],
-    reference_batches: Iterable[pa.RecordBatch],
-    config: SentencesConfig,
-    run_tasks: RunTasks,
-    on_batch: Callable[[int, int], None],
-    key: CheckKey | None = None,
-) -> Collection:
-    """Split the texts of all batches into sentences as they arrive; `on_batch` is told of new documents and sentences.
-
-    With a key, sentences also get checks; these are made of the hashes of words, so the seed of the settings must be secret.
-    """
-    places = np.empty(0, np.uint64) if key is None else key.places
-
-    def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch, Checks, NDArray[np.int64]]:
-        texts = texts_of(batch)
-        return batch, *split_and_check(texts, config, places), pc.utf8_length(texts).to_numpy(zero_copy_only=False)
-
-    kept: list[pa.RecordBatch] = []
-    lengths: list[NDArray[np.int64]] = []
-    checks: list[Checks] = [np.empty((0, 2), np.uint64)]
-    # Arrow's names for numbers are numpy's, too; to_pandas_dtype needs pandas in older versions of Arrow.
-    columns = {field.name: np.empty(1 << 16, str(field.type)) for field in SENTENCE_BATCH}
-    n_documents = n_sentences = n_input = 0
-    for stream in (batches, reference_batches):
-        for batch, sentences, checked, n_chars in run_tasks(split, stream):
-            kept.append(batch)
-            lengths.append(n_chars)
-            checks.append(checked)
-            end = n_sentences + sentences.num_rows
-            if max(end, n_documents + batch.num_rows) >= MOST_SENTENCES:
-                raise ResourceError(
-                    f"more than {MOST_SENTENCES:,} sentences", "Split the collection, and compare its parts with --against."
-                )
-            for name, column in columns.items():
-                if end > len(column):
-                    # One block that grows, instead of many parts to be joined at the end: nothing is ever there twice.
-                    column.resize(max(end, len(column) * 3 // 2), refcheck=False)
-                column[n_sentences:end] = sentences.column(name).to_numpy()
-            columns["document"][n_sentences:end] += n_documents
-            n_documents += batch.num_rows
-            n_sentences = end
-            on_batch(batch.num_rows, sentences.num_rows)
-        if stream is batches:
-            n_input = n_documents
-    release_unused()
-    whole = {name: column[:n_sentences] for name, column in columns.items()}
-    np.maximum(whole["digest"], np.uint64(1), out=whole["digest"])
-    n_chars = np.concatenate([np.empty(0, np.int64), *lengths], dtype=np.int64)
-    return Collection(kept, n_chars, n_input, **whole, hash_seed=config.hash_seed, checks=np.concatenate(checks))
-
-
-def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the UTF-8 bytes of a column of texts and the offsets of its rows, without copying."""
-    _, offsets, data = texts.buffers()
-    rows = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    return np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8), rows
 
 
 def times_of(column: pa.ChunkedArray | pa.Array) -> NDArray[np.int64]:

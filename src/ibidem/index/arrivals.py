@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import ranges, starts_of
+from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.bits import word_masks
 from ibidem.index.columns import frozen
@@ -19,7 +20,7 @@ from ibidem.index.merge import document_columns
 from ibidem.index.segment import Segment, SegmentSettings, SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
 from ibidem.matches import join_types, sort_sets
-from ibidem.signatures import HashSets, SentenceTypes, collapse_sentences
+from ibidem.signatures import SentenceTypes, TypeTokens, collapse_sentences, type_tokens
 from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
 
@@ -77,9 +78,13 @@ class Arrivals:
         return collapse_sentences(self.collection.digest)
 
     @cached_property
+    def tokens(self) -> TypeTokens:
+        """The tokens of the types."""
+        return type_tokens(self.collection, self.types, self._map_parts)
+
+    @cached_property
     def _words(self) -> tuple[NumberedHashes, NDArray[np.int64]]:
-        tokens = self.collection.type_tokens(self.types, self._map_parts)
-        return number_hashes(tokens.tokens, self._map_parts), tokens.first
+        return number_hashes(self.tokens.tokens, self._map_parts), self.tokens.first
 
     @cached_property
     def digests(self) -> NDArray[np.uint64]:

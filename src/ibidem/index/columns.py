@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.collection import text_buffers
+from ibidem.columns.texts import text_buffers
 
 
 def frozen(column: NDArray[Any]) -> NDArray[Any]:

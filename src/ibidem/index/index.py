@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ibidem.columns.collection import Collection, gather
+from ibidem.columns.collection import Collection
 from ibidem.config import Config
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.execution.memory import allowed_memory
@@ -43,6 +43,7 @@ from ibidem.index.watcher import Arrival, Watcher
 from ibidem.index.writer import Writer
 from ibidem.index.writer_lock import WriterLock
 from ibidem.model import Document
+from ibidem.sentences.core import gather
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
 _CHUNKS_IN_MEMORY = 60  # some are built at a time, and each takes several times its text

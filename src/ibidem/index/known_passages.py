@@ -18,6 +18,7 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.kernels.union_find import flatten, unite_pairs
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.rows import Pairing, Rows, rows_of
+from ibidem.columns.sets import HashSets
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
@@ -31,7 +32,6 @@ from ibidem.model import DOCUMENT_BATCH, PASSAGES
 from ibidem.passages import assemble_passages, find_diagonals, split_diagonals
 from ibidem.passages.diagonals import hot_flags
 from ibidem.passages.tables import passages_table
-from ibidem.signatures import HashSets
 
 Numbers = NDArray[np.int64]
 _UNMATCHED = np.uint64(1 << 62)

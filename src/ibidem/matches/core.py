@@ -14,7 +14,7 @@ from ibidem.config import Config, passage_limits
 from ibidem.execution.progress import Progress
 from ibidem.execution.tasks import RunTasks
 from ibidem.matches import Cells, join_types, sort_sets
-from ibidem.signatures import SetSignature, collapse_sentences, count_vocabulary, load_signature
+from ibidem.signatures import SetSignature, collapse_sentences, count_vocabulary, load_signature, type_tokens
 from ibidem.signatures.words import SIGNATURE as WORDS
 
 
@@ -32,7 +32,7 @@ def classify_collection(collection: Collection, config: Config, run_tasks: RunTa
         return Classed(rows_of(collection, collection.digest, max_gap), None)
     signature = load_signature(config.signatures.signature)
     types = collapse_sentences(collection.digest)
-    tokens = collection.type_tokens(types, run_tasks)
+    tokens = type_tokens(collection, types, run_tasks)
     vocabulary = None
     if signature.needs_vocabulary:
         vocabulary = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, run_tasks)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.matches.kernels import join as kernels
-from ibidem.signatures import HashSets
 from ibidem.signatures.sentence_types import number_hashes
 
 _N_TASKS = 16

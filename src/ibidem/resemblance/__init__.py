@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibidem.resemblance.candidates import Corpus, Found
 from ibidem.resemblance.comparison import Comparer, Duplicates
-from ibidem.resemblance.core import find_duplicates, representatives, with_identical
+from ibidem.resemblance.core import corpus_of, find_duplicates, representatives, with_identical
 from ibidem.resemblance.order import occurrence_hashes
 from ibidem.resemblance.plan import SamplingPlan
 from ibidem.resemblance.sampling_trials import GROUPS, SizeGroup, tune_sampling
@@ -18,6 +18,7 @@ __all__ = [
     "Found",
     "SamplingPlan",
     "SizeGroup",
+    "corpus_of",
     "find_duplicates",
     "occurrence_hashes",
     "representatives",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.postings import postings_of
+from ibidem.columns.sets import HashSets
 from ibidem.config import Config
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks, in_turn
@@ -19,7 +20,7 @@ from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled
 from ibidem.resemblance.prune import sample, without_empty
 from ibidem.resemblance.shingles import shingle_tokens
 from ibidem.resemblance.sketches import agreement, band_pairs, minhash, near_codes, simhash
-from ibidem.signatures import HashSets, TypeTokens, Vocabulary, count_vocabulary
+from ibidem.signatures import TypeTokens, Vocabulary, count_vocabulary
 from ibidem.signatures.imatch import SIGNATURE as IMATCH
 from ibidem.signatures.spotsigs import SIGNATURE as SPOTSIGS
 

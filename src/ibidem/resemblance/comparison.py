@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
+from ibidem.columns.sets import HashSets
 from ibidem.config import Config
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.model import Similarity
@@ -19,7 +20,7 @@ from ibidem.resemblance.limits import OverlapLimits, resemblance_limits
 from ibidem.resemblance.order import order_overlaps, order_similarity
 from ibidem.resemblance.shingles import shingle_tokens
 from ibidem.sentences import tokenise_texts
-from ibidem.signatures import HashSets, TypeTokens
+from ibidem.signatures import TypeTokens
 
 _N_TASKS = 32
 

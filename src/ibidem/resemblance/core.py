@@ -5,10 +5,39 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, is_compared_in_full
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.candidates import Corpus, Found, find_candidates
 from ibidem.resemblance.comparison import Comparer, Duplicates, joined
+from ibidem.resemblance.order import occurrence_hashes
+from ibidem.resemblance.plan import SamplingPlan
+from ibidem.resemblance.shingles import shingle_tokens
+from ibidem.signatures import TypeTokens
+
+
+def corpus_of(
+    documents: ShingledDocuments,
+    representative: NDArray[np.int32],
+    config: Config,
+    plan: SamplingPlan | None,
+    run_tasks: RunTasks,
+) -> tuple[Corpus, Comparer]:
+    """Return what is compared, one document for each that is identical to it, and how pairs are compared in full."""
+    words = None
+    if documents.kind == "words":
+        words = TypeTokens(documents.known_by.hashes, documents.known_by.first, config.sentences.hash_seed)
+    size = config.signatures.shingle_words("document")
+    sets, sequences = documents.known_by, None
+    if words is not None:
+        sets = shingle_tokens(words, size, distinct=True)
+    if config.resemblance.measure == "order":
+        sequences = documents.known_by if words is None else shingle_tokens(words, size, distinct=False)
+        sets = occurrence_hashes(sequences, run_tasks)
+    wanted = (representative == np.arange(documents.n_documents)) & (documents.digests != 0)
+    ratio = config.resemblance.sample_every
+    every = np.full(documents.n_documents, ratio, np.int64) if plan is None else plan.every_of(np.diff(sets.first))
+    return Corpus(sets, words, wanted, documents.side, every), Comparer(sets, sequences, config, run_tasks)
 
 
 def representatives(digests: NDArray[np.uint64], side: NDArray[np.int8], rank: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
+from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import counts as kernels
-from ibidem.signatures import HashSets
 
 MOST_MET = 8  # common shingles of a document at which it meets others
 

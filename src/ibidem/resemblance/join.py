@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
+from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.frequent_shingles import CommonShingles, Meetings, find_common, find_meetings
 from ibidem.resemblance.kernels import join as kernels
 from ibidem.resemblance.limits import OverlapLimits
 from ibidem.resemblance.prune import SharedShingles, prune
-from ibidem.signatures import HashSets
 
 N_LEADERS = 16
 _N_TASKS = 64

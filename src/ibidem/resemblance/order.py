@@ -13,9 +13,9 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import order as order_kernels
-from ibidem.signatures.base import HashSets
 
 _N_TASKS = 64
 _MOST_PAIRS = 1 << 16  # in a task

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
+from ibidem.columns.sets import HashSets
 from ibidem.execution.spill import SpillingColumn
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import counts as kernels
-from ibidem.signatures import HashSets
 
 _ROUNDS = 3
 _N_TABLES = 2  # each takes a sixteenth of the shingles' memory or more

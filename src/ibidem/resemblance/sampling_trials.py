@@ -16,12 +16,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.comparison import set_overlaps
 from ibidem.resemblance.join import DocumentPairs, join_documents
 from ibidem.resemblance.limits import resemblance_limits
 from ibidem.resemblance.prune import sample
-from ibidem.signatures import HashSets
 
 GROUPS = (0, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 RATIOS = (2, 4, 8, 16, 32, 64)

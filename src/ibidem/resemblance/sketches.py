@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.ragged import ranges
+from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import sketches as kernels
-from ibidem.signatures import HashSets
 
 _N_TASKS = 64
 _CODE_BITS = 64

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.columns.shingled import ShingledDocuments, gather_shingles
+from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import EXACT_METHODS, METHODS_IN_PARTS, Config
 from ibidem.errors import SettingsError
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts, Source
 from ibidem.execution.progress import Progress
-from ibidem.resemblance import Comparer, Found, SamplingPlan, representatives, with_identical
+from ibidem.resemblance import Comparer, Found, SamplingPlan, corpus_of, representatives, with_identical
 from ibidem.resemblance import core as resemblance_core
 from ibidem.resemblance.exchange.bands import pair_by_bands
 from ibidem.resemblance.exchange.comparison import compare_documents, send_documents
@@ -22,6 +22,7 @@ from ibidem.resemblance.exchange.shingle_counts import SampleRatios, count_shing
 from ibidem.resemblance.exchange.shingle_entries import list_entries
 from ibidem.resemblance.exchange.shingle_pairs import pair_documents, pair_with_leaders
 from ibidem.resemblance.exchange.shingles import shingle_documents
+from ibidem.resemblance.shingles import gather_shingles
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def find_duplicates(
         return Parts(tables=_find_apart(flow, shingled, ranks, config, plan))
     documents = shingled.look()
     representative = representatives(documents.digests, documents.side, ranks.look())
-    corpus, comparer = documents.corpus(representative, config, plan, flow.run_tasks)
+    corpus, comparer = corpus_of(documents, representative, config, plan, flow.run_tasks)
     progress.count(shingles=len(corpus.sets.hashes))
     found = resemblance_core.find_duplicates(corpus, comparer, config, flow.run_tasks)
     if documents.has_reference:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ibidem.sentences.checks import CheckKey, Checks, settle_digests
 from ibidem.sentences.splitter import (
     SPLITTER_VERSION,
     digest_tokens,
-    hash_strings,
     split_and_check,
     split_sentences,
     split_texts,
@@ -17,11 +15,7 @@ from ibidem.sentences.splitter import (
 
 __all__ = [
     "SPLITTER_VERSION",
-    "CheckKey",
-    "Checks",
     "digest_tokens",
-    "hash_strings",
-    "settle_digests",
     "split_and_check",
     "split_sentences",
     "split_texts",

@@ -8,11 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.columns.collection import Collection, text_buffers
+from ibidem.columns.checks import CheckKey, Checks, settle_digests
+from ibidem.columns.collection import Collection
+from ibidem.columns.kernels.checks import find_unlike
 from ibidem.columns.postings import postings_of
+from ibidem.columns.texts import Bytes, Offsets, text_buffers
 from ibidem.execution.tasks import RunTasks
-from ibidem.sentences import CheckKey, Checks, settle_digests
-from ibidem.sentences.kernels.checks import find_unlike
+from ibidem.sentences.splitter import tokenise_spans
 
 Numbers = NDArray[np.int32]
 
@@ -32,6 +34,11 @@ def settle_sentences(collection: Collection, run_tasks: RunTasks) -> Collection:
     digest = collection.digest.copy()
     digest[rows] = settle_digests(collection.digest[rows], checks.of[checks.place[rows]], collection.digest)
     return dataclasses.replace(collection, digest=digest)
+
+
+def checks_of_words(key: CheckKey, data: Bytes, starts: Offsets, ends: Offsets) -> Checks:
+    """Return the checks of the folded words of byte spans in UTF-8."""
+    return key.of_tokens(*tokenise_spans(data, starts, ends, key.hash_seed))
 
 
 def are_equal(collection: Collection, sentences: Numbers, others: Numbers, run_tasks: RunTasks) -> bool:
@@ -71,7 +78,7 @@ def _checks(collection: Collection, sentences: Numbers, key: CheckKey, run_tasks
         data, offsets = text_buffers(collection.batches[number].column("text"))
         begins = offsets[collection.document[chosen] - collection.batch_first[number]]
         spans = begins + collection.start_byte[chosen], begins + collection.end_byte[chosen]
-        return key.of_words(data, *spans) if by_words else key.of_bytes(data, *spans)
+        return checks_of_words(key, data, *spans) if by_words else key.of_bytes(data, *spans)
 
     place = np.empty(len(is_wanted), np.int32)
     place[wanted] = np.arange(len(wanted), dtype=np.int32)

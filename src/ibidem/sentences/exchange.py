@@ -10,15 +10,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.collection import Collection, gather, text_key
+from ibidem.columns.checks import CheckKey, text_key
+from ibidem.columns.collection import Collection
 from ibidem.columns.hashes import draw_seed, mix
 from ibidem.columns.parted_tables import CHECKED, EQUAL, NAMED, OF_SENTENCE, SPLIT, table_of
 from ibidem.columns.ragged import as_lists
+from ibidem.columns.texts import hash_strings
 from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sender, Sent, Source, record_batches, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
-from ibidem.sentences import CheckKey, hash_strings
+from ibidem.sentences.core import gather
 
 TEXTS = pa.schema([("document", pa.int64()), ("id", pa.large_string()), ("text", pa.large_string()), ("cleaned", pa.bool_())])
 IDS = pa.schema(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.hashes import fold_bytes, seed_of
+from ibidem.columns.hashes import seed_of
+from ibidem.columns.kernels.machine_words import WORD_BYTES
+from ibidem.columns.texts import Bytes, Hashes, Offsets, kernel_texts, read_only, word_bytes
 from ibidem.config import SentencesConfig
 from ibidem.model import SENTENCE_BATCH
 from ibidem.sentences.abbreviations import load_words
@@ -17,13 +17,9 @@ from ibidem.sentences.kernels import scan as scan_kernels
 from ibidem.sentences.kernels import split as split_kernels
 from ibidem.sentences.kernels import stems as stem_kernels
 from ibidem.sentences.kernels import tokens as token_kernels
-from ibidem.sentences.kernels.machine_words import WORD_BYTES
 
 SPLITTER_VERSION: int = 1
 
-Bytes = NDArray[np.uint8]
-Offsets = NDArray[np.int64]
-Hashes = NDArray[np.uint64]
 _NO_PLACES = np.empty(0, np.uint64)
 
 
@@ -40,7 +36,7 @@ def split_texts(texts: pa.LargeStringArray, config: SentencesConfig) -> pa.Recor
 
 def split_and_check(texts: pa.LargeStringArray, config: SentencesConfig, places: Hashes) -> tuple[pa.RecordBatch, Hashes]:
     """Return the same, and the checks of the words of each sentence at the `places` of a `CheckKey`; none without places."""
-    data, offsets = text_buffers(texts)
+    data, offsets = kernel_texts(texts)
     documents, starts, ends = _split(data, _kinds(data), offsets, config)
     n_words, digests, checks = _count_and_digest(data, starts, ends, config.hash_seed, places)
     start_chars, end_chars = (np.empty(len(starts), dtype=np.uint32) for _ in range(2))
@@ -79,7 +75,7 @@ def tokenise_spans(data: Bytes, starts: Offsets, ends: Offsets, hash_seed: int =
 
 def tokenise_texts(texts: pa.LargeStringArray, hash_seed: int = 0) -> tuple[Hashes, Offsets]:
     """Return the token hashes of whole texts, and `first`: text i has tokens[first[i]:first[i + 1]]."""
-    data, offsets = text_buffers(texts)
+    data, offsets = kernel_texts(texts)
     return tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
 
 
@@ -90,7 +86,7 @@ def stem_words(
 
     Text i has the words [first[i], first[i + 1]). Sentences are given in reading order, by text and first byte in it.
     """
-    data, offsets = text_buffers(texts)
+    data, offsets = kernel_texts(texts)
     kinds = _kinds(data)
     most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))  # a word has a letter at least
     stems = np.empty(most, np.uint32)
@@ -108,14 +104,6 @@ def digest_tokens(tokens: Hashes, first: Offsets) -> Hashes:
     digests: Hashes = np.empty(len(first) - 1, dtype=np.uint64)
     token_kernels.fold_tokens(read_only(tokens), read_only(first), digests)
     return digests
-
-
-def hash_strings(strings: pa.LargeStringArray) -> Hashes:
-    """Return the hash of every string, byte by byte as it stands: nothing is folded."""
-    data, offsets = text_buffers(strings)
-    hashes: Hashes = np.empty(len(strings), dtype=np.uint64)
-    fold_bytes(data, offsets, hashes)
-    return hashes
 
 
 def _count_and_digest(
@@ -161,27 +149,3 @@ def _kinds(data: Bytes) -> Bytes:
 def _rooms(n: int) -> tuple[Offsets, Offsets, Offsets]:
     """Return arrays for the documents, starts and ends of so many spans."""
     return np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-
-
-def text_buffers(texts: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
-    """Return the UTF-8 bytes of a (perhaps sliced) array, not copied, and n + 1 offsets into them."""
-    if texts.null_count:
-        texts = texts.fill_null("")
-    _, offset_buffer, data_buffer = texts.buffers()
-    if len(texts) == 0 or data_buffer is None:
-        return word_bytes(np.zeros(0, dtype=np.uint8)), read_only(np.zeros(len(texts) + 1, dtype=np.int64))
-    offsets = np.frombuffer(offset_buffer, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    data = np.frombuffer(data_buffer, dtype=np.uint8)[offsets[0] : offsets[-1]]
-    return word_bytes(data), read_only(offsets - offsets[0])
-
-
-def word_bytes(data: Bytes) -> Bytes:
-    """Return the bytes for reading, at least the eight that the kernels load at a time."""
-    return read_only(data if len(data) >= WORD_BYTES else np.pad(data, (0, WORD_BYTES - len(data))))
-
-
-def read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view: writable arrays are another type to numba, for which it would compile once more."""
-    view = values.view()
-    view.flags.writeable = False
-    return view

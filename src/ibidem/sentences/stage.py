@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ibidem.columns.collection import Collection, gather
+from ibidem.columns.collection import Collection
 from ibidem.columns.hashes import is_secret
 from ibidem.config import Config
 from ibidem.execution.flow import AnyFlow, InMemory, Parts, Sender, Source
 from ibidem.execution.progress import Progress
+from ibidem.sentences.core import gather
 from ibidem.sentences.equal_digests import settle_sentences
 from ibidem.sentences.exchange import SplitBatch, split_documents
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from ibidem.signatures.base import HashSets, KeySignature, SetSignature, load_signature
-from ibidem.signatures.sentence_types import SentenceTypes, TypeTokens, Vocabulary, collapse_sentences, count_vocabulary
+from ibidem.signatures.base import KeySignature, SetSignature, load_signature
+from ibidem.signatures.sentence_types import (
+    SentenceTypes,
+    TypeTokens,
+    Vocabulary,
+    collapse_sentences,
+    count_vocabulary,
+    type_tokens,
+)
 
 __all__ = [
-    "HashSets",
     "KeySignature",
     "SentenceTypes",
     "SetSignature",
@@ -15,4 +21,5 @@ __all__ = [
     "collapse_sentences",
     "count_vocabulary",
     "load_signature",
+    "type_tokens",
 ]

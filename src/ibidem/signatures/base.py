@@ -7,23 +7,15 @@ the vocabulary with its document counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.sets import HashSets
 from ibidem.config import SignaturesConfig
 from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
-
-
-@dataclass(frozen=True)
-class HashSets:
-    """A set of hashes for each type, perhaps with repeats: type t has `hashes[first[t]:first[t + 1]]`."""
-
-    hashes: NDArray[np.uint64]
-    first: NDArray[np.int64]
 
 
 @runtime_checkable

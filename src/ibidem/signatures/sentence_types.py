@@ -7,7 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.collection import Collection
+from ibidem.columns.ragged import starts_of
+from ibidem.columns.texts import text_buffers
 from ibidem.execution.tasks import RunTasks, in_turn
+from ibidem.sentences import tokenise_spans
 from ibidem.signatures import kernels
 
 _PREFIX_BITS = 2  # fixed, so that numbers do not depend on how many workers count
@@ -61,6 +65,25 @@ def collapse_sentences(digests: NDArray[np.uint64]) -> SentenceTypes:
     first_sentence = np.empty(n, np.int64)
     n_types = kernels.dense_types(of_sentence, first_sentence)
     return SentenceTypes(of_sentence, first_sentence[:n_types].copy())
+
+
+def type_tokens(collection: Collection, types: SentenceTypes, run_tasks: RunTasks) -> TypeTokens:
+    """Return the tokens of every type, read again from its first sentence: cheaper than keeping all tokens."""
+    sentences = types.first_sentence
+    bounds = np.searchsorted(collection.document[sentences], collection.batch_first)
+
+    def tokenise(number: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        chosen = sentences[bounds[number] : bounds[number + 1]]
+        data, offsets = text_buffers(collection.batches[number].column("text"))
+        begins = offsets[collection.document[chosen] - collection.batch_first[number]]
+        spans = begins + collection.start_byte[chosen], begins + collection.end_byte[chosen]
+        return tokenise_spans(data, *spans, collection.hash_seed)
+
+    first = starts_of(collection.n_words[sentences])
+    tokens = np.empty(int(first[-1]), np.uint64)
+    for number, (read, _) in enumerate(run_tasks(tokenise, range(len(collection.batches)))):
+        tokens[first[bounds[number]] : first[bounds[number + 1]]] = read
+    return TypeTokens(tokens, first, collection.hash_seed)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ibidem.columns.sets import HashSets
 from ibidem.config import SignaturesConfig
 from ibidem.signatures import kernels
-from ibidem.signatures.base import HashSets
 from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 

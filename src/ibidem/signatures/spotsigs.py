@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.columns.sets import HashSets
 from ibidem.config import SignaturesConfig
 from ibidem.sentences import tokenise_spans
 from ibidem.signatures import kernels
-from ibidem.signatures.base import HashSets
 from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 FEWEST_ANTECEDENTS = 5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ibidem.columns.sets import HashSets
 from ibidem.config import SignaturesConfig
-from ibidem.signatures.base import HashSets
 from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
 

@@ -16,6 +16,7 @@ from ibidem.columns.components import clustered
 from ibidem.columns.components_exchange import COUNTED, connect
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import as_lists, starts_of
+from ibidem.columns.sets import HashSets
 from ibidem.config import Config
 from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
@@ -24,7 +25,6 @@ from ibidem.resemblance.comparison import joined
 from ibidem.resemblance.exchange.comparison import comparer_of
 from ibidem.resemblance.exchange.identical import FOUND, MEMBERS, NODES, node_homes
 from ibidem.resemblance.exchange.shingles import SETS, documents_with_sets, taken
-from ibidem.signatures import HashSets
 
 # Pairs to be listed, a < b, at b's home; members of clusters of two and more at the home of the first one of their cluster.
 LISTED = FOUND

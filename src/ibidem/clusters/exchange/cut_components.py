@@ -27,10 +27,11 @@ from ibidem.columns.distinct import find, firsts, numbered
 from ibidem.columns.parted_tables import CLASSED, collection_of, in_order, table_of
 from ibidem.columns.ragged import flat, lengths, ranges, starts_of
 from ibidem.columns.rows import rows_of
+from ibidem.columns.sets import HashSets
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.matches import Cells, TypeSets, sort_sets
-from ibidem.signatures import HashSets, SentenceTypes, collapse_sentences
+from ibidem.signatures import SentenceTypes, collapse_sentences
 
 _RANKED = pa.schema([*CLASSED, ("rank_key", pa.int64())])
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.columns.collection import text_buffers
 from ibidem.columns.parted_tables import NUMBERED
+from ibidem.columns.texts import text_buffers
 from ibidem.execution.disk.stage_store import FinishedStage, StageStore
 from ibidem.execution.flow import PartedTable, Sent, Stream
 from ibidem.execution.layout import Layout

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ibidem.columns.collection import text_buffers
 from ibidem.columns.parted_tables import NUMBERED, table_of
+from ibidem.columns.texts import text_buffers
 from ibidem.config import DocumentsConfig
 from ibidem.execution.flow import Mapper, Sent
 from ibidem.formats.arrow_records import arrow_jobs

@@ -24,13 +24,13 @@ from ibidem.columns.kernels.union_find import flatten, unite_pairs
 from ibidem.columns.parted_tables import portions, table_of
 from ibidem.columns.postings import postings_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
+from ibidem.columns.sets import HashSets
 from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sent, order_of, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.matches import MOST_POSTINGS, join_types, sort_sets
 from ibidem.matches.kernels import exchange as kernels
-from ibidem.signatures import HashSets
 from ibidem.signatures.exchange.sentence_types import CLASSES, TYPES, Maker, emit_classes, tokens_of
 from ibidem.signatures.sentence_types import number_hashes
 

@@ -19,6 +19,7 @@ from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.parted_tables import PlacedDocuments, distinct_pairs, in_order, placed_documents, table_of
 from ibidem.columns.ragged import as_lists, ranges, take_ranges
+from ibidem.columns.texts import hash_strings
 from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
@@ -30,7 +31,6 @@ from ibidem.passages.exchange.places import HOT
 from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, entitle, group_places
 from ibidem.passages.flags import HOT_TEXT, HOT_WINDOW
 from ibidem.passages.repeats import apart
-from ibidem.sentences import hash_strings
 
 _LINKS = pa.schema([(name, pa.uint64()) for name in ("key", "following", "preceding")])
 _BESIDE = _LINKS.append(ASKER)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.parted_tables import distinct_pairs, table_of
 from ibidem.columns.ragged import as_lists
+from ibidem.columns.sets import HashSets
 from ibidem.config import Config, is_compared_in_full
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
@@ -22,7 +23,6 @@ from ibidem.resemblance.exchange.identical import BY_COMMON, FOUND, node_homes, 
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios
 from ibidem.resemblance.exchange.shingles import SETS, documents_with_sets, sets_of, taken
 from ibidem.resemblance.sketches import agreement, minhash
-from ibidem.signatures import HashSets
 
 
 def send_documents(flow: Flow, sets: PartedTable, sending: Sequence[PartedTable]) -> PartedTable:

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ibidem.columns.checks import settle_digests
 from ibidem.columns.components_exchange import EDGES, home_of_nodes
 from ibidem.columns.parted_tables import table_of
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import representatives
 from ibidem.resemblance.exchange.shingles import KEYED
-from ibidem.sentences import settle_digests
 
 # Documents that another one stands for; at home.
 COPIES = pa.schema([("document", pa.int64())])

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import flat, lengths, starts_of
+from ibidem.columns.sets import HashSets
 from ibidem.config import Config
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
@@ -22,7 +23,6 @@ from ibidem.resemblance.exchange.shingles import documents_with_sets, every_of, 
 from ibidem.resemblance.frequent_shingles import common_of
 from ibidem.resemblance.kernels.exchange import look_up_ranks
 from ibidem.resemblance.prune import sample
-from ibidem.signatures import HashSets
 
 # Keys of shingles that several documents have, and their frequency ranks: the higher, the more documents. `sender` is where
 # they were counted.

@@ -10,19 +10,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.clusters.keep_rules import direct_keys, is_direct, reference_first
-from ibidem.columns.collection import NO_TIME, texts_of, times_of
+from ibidem.columns.checks import settle_digests
+from ibidem.columns.collection import NO_TIME, times_of
 from ibidem.columns.parted_tables import NAMED, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
-from ibidem.columns.shingled import WordsKey, shingle_texts
+from ibidem.columns.sets import HashSets
+from ibidem.columns.texts import texts_of
 from ibidem.config import EXACT_METHODS, Config
 from ibidem.execution.flow import Flow, PartedTable, Sent, record_batches, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import SamplingPlan, occurrence_hashes
 from ibidem.resemblance.kernels.exchange import sort_keys, take_sets
 from ibidem.resemblance.prune import sample
-from ibidem.sentences import settle_digests
+from ibidem.resemblance.shingles import WordsKey, shingle_texts
 from ibidem.sentences.exchange import IDS, emit_ids
-from ibidem.signatures import HashSets
 
 # What decides by a field which document stays; at home.
 VALUED = pa.schema(

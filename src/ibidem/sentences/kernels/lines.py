@@ -5,7 +5,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.execution.compiler import inner_kernel
+from ibidem.columns.kernels.machine_words import (
+    EACH_BYTE,
+    HIGH_BITS,
+    count_continuations,
+    count_low_bytes,
+    count_wide,
+    load_bytes,
+    load_word,
+)
+from ibidem.execution.compiler import inlined_kernel, inner_kernel
 from ibidem.sentences.code_points import (
     BLANK,
     BULLET,
@@ -15,21 +24,21 @@ from ibidem.sentences.code_points import (
     PARAGRAPH,
     UNSPACED,
 )
-from ibidem.sentences.kernels.machine_words import (
-    HIGH_BITS,
-    count_continuations,
-    count_low_bytes,
-    count_wide,
-    load_bytes,
-    load_word,
-    mark_breaks,
-)
 from ibidem.sentences.kernels.scan import find_token, kind_at, skip_blanks
 
 MIN_WRAPPED_COLUMNS = 40
 MAX_WRAPPED_COLUMNS = 160
 _SLACK_COLUMNS = 4  # lines of unspaced scripts end a character early for the sake of punctuation
 _MAX_MARKER_BLANKS = 16  # between a bullet and a number; a bound, so that no text is passed over again and again
+# NEWLINE and PARAGRAPH differ in their lowest bit.
+_BREAKS = EACH_BYTE * np.uint64(PARAGRAPH)
+
+
+@inlined_kernel
+def _mark_breaks(kinds):
+    """Return a word whose lowest bit is in the first byte, of eight kinds, that is NEWLINE or PARAGRAPH."""
+    differences = (kinds | EACH_BYTE) ^ _BREAKS
+    return (differences - EACH_BYTE) & ~differences & HIGH_BITS
 
 
 @inner_kernel
@@ -170,7 +179,7 @@ def measure_block(data, kinds, i, end):
     while i < end:
         line = i
         while i < end:
-            breaks = mark_breaks(load_word(kinds, i))
+            breaks = _mark_breaks(load_word(kinds, i))
             if breaks != 0:
                 i += count_low_bytes(breaks)
                 break

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.kernels.machine_words import HIGH_BITS, count_continuations, load_bytes, load_word
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.sentences.code_points import (
     BLANK,
@@ -25,7 +26,6 @@ from ibidem.sentences.code_points import (
     PARAGRAPH,
     QUOTE,
 )
-from ibidem.sentences.kernels.machine_words import HIGH_BITS, count_continuations, load_bytes, load_word
 from ibidem.sentences.kernels.tokens import decode, look_up_page
 
 _MAX_WORD_BYTES = 64

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.kernels.machine_words import EACH_BYTE, count_bits, count_low_bytes, load_bytes, load_word
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.code_points import (
     BLANK,
@@ -41,7 +42,6 @@ from ibidem.sentences.kernels.lines import (
     read_marker,
     skip_quote_markers,
 )
-from ibidem.sentences.kernels.machine_words import EACH_BYTE, count_bits, count_low_bytes, load_bytes, load_word
 from ibidem.sentences.kernels.scan import (
     CONTINUATIONS,
     find_content,

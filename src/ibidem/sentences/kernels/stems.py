@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import mix, stir
+from ibidem.columns.kernels.machine_words import count_low_bytes, load_bytes, mark_others
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.code_points import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, KIND_PAGES, MARK, UNSPACED
-from ibidem.sentences.kernels.machine_words import count_low_bytes, load_bytes, mark_others
 from ibidem.sentences.kernels.scan import count_chars
 from ibidem.sentences.kernels.tokens import WORD_END, decode, look_up_page, tokenise_span
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix, stir
+from ibidem.columns.kernels.checks import check_list
+from ibidem.columns.kernels.machine_words import count_low_bytes, load_bytes, load_word, mark_others
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.code_points import FIRST_TOKEN_KIND, FOLD_PAGES, IGNORED, KIND_PAGES, MARK, UNSPACED
-from ibidem.sentences.kernels.checks import check_list
-from ibidem.sentences.kernels.machine_words import count_low_bytes, load_bytes, load_word, mark_others
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)

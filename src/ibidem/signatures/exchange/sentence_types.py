@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.collection import text_buffers
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of, take_ranges
+from ibidem.columns.texts import text_buffers
 from ibidem.config import Config, SignaturesConfig
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout

@@ -15,7 +15,7 @@ from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
-from ibidem.signatures import TypeTokens, Vocabulary, collapse_sentences, count_vocabulary, load_signature
+from ibidem.signatures import TypeTokens, Vocabulary, collapse_sentences, count_vocabulary, load_signature, type_tokens
 from ibidem.signatures.sentence_types import number_hashes
 
 WORDS = pa.schema([("word", pa.uint64()), ("n_occurrences", pa.int64()), ("n_documents", pa.int64())])
@@ -58,7 +58,7 @@ def needs_vocabulary(config: Config) -> bool:
 def count_words(collection: Collection, layout: Layout) -> Sent:
     """Return how often, and in how many documents, the words of whole documents stand."""
     types = collapse_sentences(collection.digest)
-    tokens = collection.type_tokens(types, in_turn)
+    tokens = type_tokens(collection, types, in_turn)
     found = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, in_turn)
     columns = [found.hashes, found.counts, found.document_counts]
     return Sent("words", table_of(columns, WORDS), route_by_hash(found.hashes, layout.n_partitions))

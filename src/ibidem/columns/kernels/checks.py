@@ -12,8 +12,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from ibidem.columns.kernels.machine_words import load_bytes, load_word
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
-from ibidem.sentences.kernels.machine_words import load_bytes, load_word
 
 FIELD_BITS = 61
 BLOCK_BYTES = 7  # as many as surely are a number of the field

@@ -10,7 +10,6 @@ from numba import types
 from numba.extending import intrinsic
 
 from ibidem.execution.compiler import inlined_kernel
-from ibidem.sentences.code_points import PARAGRAPH
 
 WORD_BYTES = 8
 EACH_BYTE = np.uint64(0x0101010101010101)
@@ -22,8 +21,6 @@ _FROM_A, _PAST_Z = EACH_BYTE * np.uint64(0x80 - 97), EACH_BYTE * np.uint64(0x80 
 _FROM_0, _PAST_9 = EACH_BYTE * np.uint64(0x80 - 48), EACH_BYTE * np.uint64(0x80 - 58)
 _FROM_E3, _PAST_ED = EACH_BYTE * np.uint64(0x80 - 0x63), EACH_BYTE * np.uint64(0x80 - 0x6E)
 _FROM_EF, _PAST_EF = EACH_BYTE * np.uint64(0x80 - 0x6F), EACH_BYTE * np.uint64(0x80 - 0x70)
-# NEWLINE and PARAGRAPH differ in their lowest bit.
-_BREAKS = EACH_BYTE * np.uint64(PARAGRAPH)
 _ONE, _SIX, _SEVEN, _TOP_BYTE = np.uint64(1), np.uint64(6), np.uint64(7), np.uint64(56)
 
 
@@ -90,10 +87,3 @@ def count_wide(word):
     low = word & _LOW_BITS
     wide = ((low + _FROM_E3) & ~(low + _PAST_ED)) | ((low + _FROM_EF) & ~(low + _PAST_EF))
     return count_bits((wide & word) >> _SEVEN)
-
-
-@inlined_kernel
-def mark_breaks(kinds):
-    """Return a word whose lowest bit is in the first byte, of eight kinds, that is NEWLINE or PARAGRAPH."""
-    differences = (kinds | EACH_BYTE) ^ _BREAKS
-    return (differences - EACH_BYTE) & ~differences & HIGH_BITS

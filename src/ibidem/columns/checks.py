@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.sentences.kernels import checks as check_kernels
-from ibidem.sentences.splitter import Bytes, Hashes, Offsets, read_only, text_buffers, tokenise_spans, word_bytes
+from ibidem.columns.kernels import checks as check_kernels
+from ibidem.columns.texts import Bytes, Hashes, Offsets, kernel_texts, read_only, word_bytes
 
 Checks = NDArray[np.uint64]  # two numbers a text
 _FIELD = (1 << check_kernels.FIELD_BITS) - 1
@@ -44,18 +44,19 @@ class CheckKey:
 
     def of_texts(self, texts: pa.LargeStringArray) -> Checks:
         """Return the checks of texts as they are, to the byte."""
-        data, offsets = text_buffers(texts)
+        data, offsets = kernel_texts(texts)
         return self.of_bytes(data, offsets[:-1], offsets[1:])
-
-    def of_words(self, data: Bytes, starts: Offsets, ends: Offsets) -> Checks:
-        """Return the checks of the folded words of byte spans in UTF-8."""
-        return self.of_tokens(*tokenise_spans(data, starts, ends, self.hash_seed))
 
     def of_tokens(self, tokens: Hashes, first: Offsets) -> Checks:
         """Return the checks of lists of words, given as hashes made with a secret seed."""
         checks = np.empty((len(first) - 1, 2), np.uint64)
         check_kernels.check_tokens(read_only(tokens), read_only(first), self.places, checks)
         return checks
+
+
+def text_key(hash_seed: int) -> CheckKey:
+    """Return what texts are checked with that are read again, later in the run or by a run that goes on."""
+    return CheckKey(max(hash_seed, 0))
 
 
 def settle_digests(digests: Hashes, checks: Checks, taken_elsewhere: Hashes | None = None) -> Hashes:

@@ -1,0 +1,72 @@
+"""The core of the first stage: texts into a collection of sentences, batch by batch as they arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ibidem.columns.checks import CheckKey, Checks
+from ibidem.columns.collection import MOST_SENTENCES, Collection
+from ibidem.columns.texts import texts_of
+from ibidem.config import SentencesConfig
+from ibidem.errors import ResourceError
+from ibidem.execution.memory import release_unused
+from ibidem.execution.tasks import RunTasks
+from ibidem.model import SENTENCE_BATCH
+from ibidem.sentences.splitter import split_and_check
+
+
+def gather(
+    batches: Iterable[pa.RecordBatch],
+    reference_batches: Iterable[pa.RecordBatch],
+    config: SentencesConfig,
+    run_tasks: RunTasks,
+    on_batch: Callable[[int, int], None],
+    key: CheckKey | None = None,
+) -> Collection:
+    """Split the texts of all batches into sentences as they arrive; `on_batch` is told of new documents and sentences.
+
+    With a key, sentences also get checks; these are made of the hashes of words, so the seed of the settings must be secret.
+    """
+    places = np.empty(0, np.uint64) if key is None else key.places
+
+    def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch, Checks, NDArray[np.int64]]:
+        texts = texts_of(batch)
+        return batch, *split_and_check(texts, config, places), pc.utf8_length(texts).to_numpy(zero_copy_only=False)
+
+    kept: list[pa.RecordBatch] = []
+    lengths: list[NDArray[np.int64]] = []
+    checks: list[Checks] = [np.empty((0, 2), np.uint64)]
+    # Arrow's names for numbers are numpy's, too; to_pandas_dtype needs pandas in older versions of Arrow.
+    columns = {field.name: np.empty(1 << 16, str(field.type)) for field in SENTENCE_BATCH}
+    n_documents = n_sentences = n_input = 0
+    for stream in (batches, reference_batches):
+        for batch, sentences, checked, n_chars in run_tasks(split, stream):
+            kept.append(batch)
+            lengths.append(n_chars)
+            checks.append(checked)
+            end = n_sentences + sentences.num_rows
+            if max(end, n_documents + batch.num_rows) >= MOST_SENTENCES:
+                raise ResourceError(
+                    f"more than {MOST_SENTENCES:,} sentences", "Split the collection, and compare its parts with --against."
+                )
+            for name, column in columns.items():
+                if end > len(column):
+                    # One block that grows, instead of many parts to be joined at the end: nothing is ever there twice.
+                    column.resize(max(end, len(column) * 3 // 2), refcheck=False)
+                column[n_sentences:end] = sentences.column(name).to_numpy()
+            columns["document"][n_sentences:end] += n_documents
+            n_documents += batch.num_rows
+            n_sentences = end
+            on_batch(batch.num_rows, sentences.num_rows)
+        if stream is batches:
+            n_input = n_documents
+    release_unused()
+    whole = {name: column[:n_sentences] for name, column in columns.items()}
+    np.maximum(whole["digest"], np.uint64(1), out=whole["digest"])
+    n_chars = np.concatenate([np.empty(0, np.int64), *lengths], dtype=np.int64)
+    return Collection(kept, n_chars, n_input, **whole, hash_seed=config.hash_seed, checks=np.concatenate(checks))
