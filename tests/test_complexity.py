@@ -59,16 +59,24 @@ class Work:
     n_rows: int = 0
 
 
+def bytes_of(argument: Any) -> int:
+    """Return the size of an array, or of all arrays of a record."""
+    if isinstance(argument, tuple):
+        return sum(map(bytes_of, argument))
+    return int(argument.nbytes) if isinstance(argument, np.ndarray) else 0
+
+
 @contextmanager
 def counting(work: Work) -> Iterator[None]:
     """Count what kernels are given, and how many pairs that lets the join compare."""
     call = CPUDispatcher.__call__
 
     def counted(kernel: Any, *arguments: Any) -> Any:
-        work.n_kernel_bytes += sum(argument.nbytes for argument in arguments if isinstance(argument, np.ndarray))
-        if kernel.py_func.__name__ == "join_sets" and arguments[13] == 0:  # the first part of the probes
-            n_postings = np.diff(arguments[6][arguments[5] :])
-            paired = n_postings[n_postings <= arguments[10]]
+        work.n_kernel_bytes += sum(map(bytes_of, arguments))
+        if kernel.py_func.__name__ == "join_sets" and arguments[5] == 0:  # the first task of the probes
+            sets, postings, most_postings = arguments[:3]
+            n_postings = np.diff(postings.first[sets.n_single :])
+            paired = n_postings[n_postings <= most_postings]
             work.n_pairs += int((paired * (paired - 1) // 2).sum())
         result = call(kernel, *arguments)
         if kernel.py_func.__name__ == "count_pairs":

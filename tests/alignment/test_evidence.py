@@ -60,7 +60,7 @@ def check_grades(case: Case) -> None:
         assert most - 1 - step <= level <= most + step
     # Nothing is left behind for the next call.
     assert pair.room is not None
-    for counts in (pair.room.counts, pair.room.pair_counts, pair.room.run_counts, pair.room.used):
+    for counts in pair.room.grading[:4]:
         assert not counts.any()
 
 

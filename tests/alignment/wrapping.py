@@ -99,7 +99,7 @@ class Pair:
         """Return the grades of words [low, high) against a stretch of the other text."""
         assert self.room is not None
         _grade(self.stems, self.is_start, self.spans, *other, low, high, self.room, limits)
-        grades: list[int] = self.room.grades[low:high].tolist()
+        grades: list[int] = self.room.grading.grades[low:high].tolist()
         return grades
 
 

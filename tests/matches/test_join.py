@@ -54,7 +54,7 @@ SMALL = st.fixed_dictionaries(
         "_MOST_LEFT": st.sampled_from([float("inf"), 1.0]),
         "_MOST_LEADERS": st.sampled_from([1, 2, 64]),
         "_LEAST_MEASURED": st.sampled_from([1, 3, 10**9]),
-        "_MOST_PARTS": st.sampled_from([1, 256]),
+        "_MOST_COMPONENTS": st.sampled_from([1, 256]),
         "_MOST_DEPTH": st.sampled_from([1, 2, 16]),
     }
 )

@@ -40,17 +40,12 @@ def join_types(sets: TypeSets, min_similarity: Fraction, run_tasks: RunTasks = i
     largest_size = int(sets.size.max(initial=0))
     kernels.order_by_count(sets.size, np.zeros(largest_size + 2, np.int64), known, order)
 
-    posting_first = np.zeros(sets.n_values + 1, np.int64)
-    kernels.count_postings(order, sets.size, sets.start, sets.values, sets.n_single, p, q, posting_first)
-    n_postings = int(posting_first[-1])
-    who = np.empty(n_postings, np.int32)
-    who_size = np.empty(n_postings, np.int32)
-    who_bitmap = np.empty(n_postings, np.uint64)
-    cursor = posting_first[:-1].copy()
-    kernels.fill_postings(
-        order, sets.size, sets.start, sets.values, sets.bitmaps, sets.n_single, p, q, cursor, who, who_size, who_bitmap
-    )
-    del cursor
+    ordered = kernels.OrderedSets(order, sets.size, sets.start, sets.values, sets.bitmaps, sets.n_single)
+    first = np.zeros(sets.n_values + 1, np.int64)
+    kernels.count_postings(ordered, p, q, first)
+    n = int(first[-1])
+    postings = kernels.Postings(first, np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.uint64))
+    kernels.fill_postings(ordered, p, q, first[:-1].copy(), postings)
 
     # Each thread keeps a forest of its own (they are united at the end), and cursors: its tasks come in rising order.
     mine = local()
@@ -59,19 +54,16 @@ def join_types(sets: TypeSets, min_similarity: Fraction, run_tasks: RunTasks = i
     def join(task: tuple[int, int]) -> None:
         if not hasattr(mine, "parent"):
             mine.parent = np.arange(n_types, dtype=np.int32)
-            mine.cursor = posting_first[:-1].copy()
+            mine.cursor = first[:-1].copy()
             forests.append(mine.parent)
-        kernels.join_sets(
-            order, sets.size, sets.start, sets.values, sets.bitmaps, sets.n_single, posting_first, who, who_size, who_bitmap,
-            MOST_POSTINGS, p, q, *task, mine.parent, mine.cursor,
-        )  # fmt: skip
+        kernels.join_sets(ordered, postings, MOST_POSTINGS, p, q, *task, mine.parent, mine.cursor)
 
     # Later probes are larger and meet more postings; many small tasks keep the threads even.
     list(run_tasks(join, split_by_cost(sets.size[order].astype(np.int64), _N_TASKS)))
     parent = np.arange(n_types, dtype=np.int32)
     for forest in forests:
         unite_all(parent, forest)
-    join_long_lists(order, sets, posting_first, MOST_POSTINGS, p, q, parent)
+    join_long_lists(ordered, sets.n_values, first, MOST_POSTINGS, p, q, parent)
     flatten(parent)
     parent[sets.size == 0] = -1
     return TypeClasses(parent)

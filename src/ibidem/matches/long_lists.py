@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from ibidem.columns.ragged import starts_of
 from ibidem.matches.kernels import long_lists as kernels
-from ibidem.matches.sets import TypeSets
+from ibidem.matches.kernels.join import OrderedSets
+from ibidem.matches.kernels.long_lists import Components
 
 MOST_POSTINGS = 1024  # an element of more is met here
 _MOST_ENTRIES = 1 << 22  # at once
@@ -32,29 +33,17 @@ _CHILD_COST = 32  # comparisons that take as long as making and sorting one entr
 _MOST_LEFT = 0.5  # of the pairs, that make one more element worth it
 _MOST_LEADERS = 64
 _LEAST_MEASURED = 8  # entries of a component, to be ruled out as a whole
-_MOST_PARTS = 256
+_MOST_COMPONENTS = 256
 _MOST_DEPTH = 16
 
 
 @dataclass(frozen=True)
-class _Limits:
-    """Sets by rising size, the fraction p/q, and the forest that similar ones are united in."""
+class _Join:
+    """Sets by rising size, the limit p/q, and the forest that similar ones are united in."""
 
-    order: NDArray[np.int64]
-    sets: TypeSets
-    p: int
-    q: int
+    sets: OrderedSets
+    limit: tuple[int, int]
     parent: NDArray[np.int32]
-
-    @property
-    def lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
-        """Order, sizes, starts and values, as kernels take them."""
-        return self.order, self.sets.size, self.sets.start, self.sets.values
-
-    @property
-    def fraction(self) -> tuple[int, int]:
-        """The limit."""
-        return self.p, self.q
 
 
 @dataclass(frozen=True)
@@ -102,21 +91,9 @@ class _Groups:
         return len(self.first) - 1
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """The entries of groups by component: group g has parts [of_group[g], of_group[g + 1]), each bounded by `first`."""
-
-    of_group: NDArray[np.int64]
-    first: NDArray[np.int64]
-    items: NDArray[np.int32]
-    positions: NDArray[np.int32]
-    radius: NDArray[np.int64]
-    pairs: NDArray[np.int64]  # by group, that have to be compared
-
-
 def join_long_lists(
-    order: NDArray[np.int64],
-    sets: TypeSets,
+    sets: OrderedSets,
+    n_values: int,
     posting_first: NDArray[np.int64],
     most_postings: int,
     p: int,
@@ -126,9 +103,9 @@ def join_long_lists(
     """Unite all similar sets that meet at an element of more than `most_postings` postings."""
     if int(np.diff(posting_first).max(initial=0)) <= most_postings:
         return
-    limits = _Limits(order, sets, p, q, parent)
-    counts = np.zeros(sets.n_values, np.int64)
-    kernels.count_members(*limits.lists, posting_first, most_postings, p, q, counts)
+    join = _Join(sets, (p, q), parent)
+    counts = np.zeros(n_values, np.int64)
+    kernels.count_members(sets, posting_first, most_postings, p, q, counts)
     before = starts_of(counts)
     rank = 0
     while rank < len(counts):
@@ -137,50 +114,47 @@ def join_long_lists(
         n = int(before[rank_to] - before[rank])
         if n:
             keys, items, positions = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32)
-            kernels.list_members(*limits.lists, posting_first, most_postings, rank, rank_to, p, q, keys, items, positions)
-            _join_groups(_Groups.of(keys, items, positions, np.zeros(n, np.int64)), 1, limits)
+            kernels.list_members(sets, posting_first, most_postings, rank, rank_to, p, q, keys, items, positions)
+            _join_groups(_Groups.of(keys, items, positions, np.zeros(n, np.int64)), 1, join)
         rank = rank_to
 
 
-def _join_groups(groups: _Groups, depth: int, limits: _Limits) -> None:
+def _join_groups(groups: _Groups, depth: int, join: _Join) -> None:
     """Unite the similar sets of every group, which share `depth` elements."""
-    groups = _possible(groups, depth, limits)
+    groups = _possible(groups, depth, join)
     if not len(groups):
         return
     roots = np.empty(len(groups.items), np.int32)
-    kernels.unite_with_leaders(
-        groups.first, groups.items, depth, *limits.lists, limits.sets.bitmaps, *limits.fraction, limits.parent,
-        np.empty(_MOST_LEADERS, np.int64), roots,
-    )  # fmt: skip
+    leaders = np.empty(_MOST_LEADERS, np.int64)
+    kernels.unite_with_leaders(groups.first, groups.items, depth, join.sets, *join.limit, join.parent, leaders, roots)
     is_several = np.maximum.reduceat(roots, groups.first[:-1]) != np.minimum.reduceat(roots, groups.first[:-1])
     roots = roots[np.repeat(is_several, np.diff(groups.first))]
     groups = groups.chosen(is_several)
     if not len(groups):
         return
-    parts = _parts_of(groups, roots, limits)
-    sizes = np.diff(groups.first)
-    is_much = (parts.pairs > _MOST_PAIRS * sizes) & (depth < _MOST_DEPTH)
+    components = _components_of(groups, roots, join)
+    pairs = np.empty(len(groups), np.int64)  # by group, that have to be compared
+    kernels.count_pairs(components, join.sets, *join.limit, _MOST_COMPONENTS, pairs)
+    is_much = (pairs > _MOST_PAIRS * np.diff(groups.first)) & (depth < _MOST_DEPTH)
     if is_much.any():
-        is_much[is_much] = _join_further(groups.chosen(is_much), parts.pairs[is_much], depth, limits)
-    kernels.compare_parts(
-        parts.of_group, np.flatnonzero(~is_much & (parts.pairs > 0)), parts.first, parts.items,
-        parts.positions, depth, *limits.lists, limits.sets.bitmaps, *limits.fraction, parts.radius, limits.parent,
-    )  # fmt: skip
+        is_much[is_much] = _join_further(groups.chosen(is_much), pairs[is_much], depth, join)
+    chosen = np.flatnonzero(~is_much & (pairs > 0))
+    kernels.compare_components(components, chosen, depth, join.sets, *join.limit, join.parent)
 
 
-def _possible(groups: _Groups, depth: int, limits: _Limits) -> _Groups:
+def _possible(groups: _Groups, depth: int, join: _Join) -> _Groups:
     """Leave out the entries that can resemble no other one of their group."""
     if not len(groups):
         return groups
     is_possible = np.empty(len(groups.items), np.bool_)
+    reach = np.empty(int(np.diff(groups.first).max()), np.int64)
     kernels.mark_possible(
-        groups.first, groups.items, groups.positions, depth, limits.order, limits.sets.size, *limits.fraction,
-        np.empty(int(np.diff(groups.first).max()), np.int64), is_possible,
+        groups.first, groups.items, groups.positions, depth, join.sets, *join.limit, reach, is_possible
     )  # fmt: skip
     return groups.with_entries(is_possible)
 
 
-def _parts_of(groups: _Groups, roots: NDArray[np.int32], limits: _Limits) -> _Parts:
+def _components_of(groups: _Groups, roots: NDArray[np.int32], join: _Join) -> Components:
     """Divide groups by component."""
     number = np.repeat(np.arange(len(groups)), np.diff(groups.first))
     order = np.lexsort((groups.items, roots, number))
@@ -188,17 +162,15 @@ def _parts_of(groups: _Groups, roots: NDArray[np.int32], limits: _Limits) -> _Pa
     changes = np.flatnonzero((number[1:] != number[:-1]) | (roots[1:] != roots[:-1])) + 1
     first = np.concatenate([[0], changes, [len(items)]]).astype(np.int64)
     of_group = np.searchsorted(first, groups.first).astype(np.int64)
-    radius = np.empty(len(first) - 1, np.int64)
-    kernels.measure_parts(first, _LEAST_MEASURED, items, *limits.lists, radius)
-    pairs = np.empty(len(groups), np.int64)
-    kernels.count_pairs(of_group, first, items, *limits.lists, *limits.fraction, _MOST_PARTS, radius, pairs)
-    return _Parts(of_group, first, items, positions, radius, pairs)
+    components = Components(of_group, first, items, positions, np.empty(len(first) - 1, np.int64))
+    kernels.measure_components(components, _LEAST_MEASURED, join.sets)
+    return components
 
 
-def _join_further(groups: _Groups, pairs: NDArray[np.int64], depth: int, limits: _Limits) -> NDArray[np.bool_]:
+def _join_further(groups: _Groups, pairs: NDArray[np.int64], depth: int, join: _Join) -> NDArray[np.bool_]:
     """Unite the similar sets of groups by one more element; tell of which groups, for it is not worth it for all."""
     counts = np.empty(len(groups.items), np.int64)
-    kernels.count_children(groups.items, groups.positions, depth, limits.order, limits.sets.size, *limits.fraction, counts)
+    kernels.count_children(groups.items, groups.positions, depth, join.sets, *join.limit, counts)
     n_children = np.add.reduceat(counts, groups.first[:-1])
     done = _CHILD_COST * n_children < pairs
     for begin, end in _portions(np.where(done, n_children, 0)):
@@ -211,9 +183,8 @@ def _join_further(groups: _Groups, pairs: NDArray[np.int64], depth: int, limits:
         n = int(first[-1])
         keys, of_group = np.empty(n, np.uint64), np.empty(n, np.int64)
         items, positions = np.empty(n, np.int32), np.empty(n, np.int32)
-        order, _, start, values = limits.lists
         kernels.list_children(
-            some.first, some.keys, some.items, some.positions, first, order, start, values, keys, items, positions, of_group
+            some.first, some.keys, some.items, some.positions, first, join.sets, keys, items, positions, of_group
         )
         children = _Groups.of(keys, items, positions, of_group)
         # Groups that come out nearly as they were would come out so again: their pairs are compared instead.
@@ -222,7 +193,7 @@ def _join_further(groups: _Groups, pairs: NDArray[np.int64], depth: int, limits:
         left = np.bincount(come_from, sizes * sizes / 2, len(some))
         is_less = left < _MOST_LEFT * pairs[numbers]
         done[numbers] = is_less
-        _join_groups(children.chosen(is_less[come_from]), depth + 1, limits)
+        _join_groups(children.chosen(is_less[come_from]), depth + 1, join)
     return done
 
 

@@ -100,7 +100,7 @@ def set_overlaps(
     of_a, of_b = places[: len(a)], places[len(a) :]
 
     def count(task: tuple[int, int]) -> None:
-        kernels.count_overlaps(keys, start, sizes, of_a, of_b, limits.needed_by_sum, limits.needed_by_small, *task, overlaps)
+        kernels.count_overlaps(keys, start, sizes, of_a, of_b, limits, *task, overlaps)
 
     list(run_tasks(count, split_by_cost(sizes[of_a] + sizes[of_b], _N_TASKS)))
     return overlaps

@@ -19,6 +19,7 @@ from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.frequent_shingles import CommonShingles, Meetings, find_common, find_meetings
 from ibidem.resemblance.kernels import join as kernels
+from ibidem.resemblance.kernels.join import PairRoom, Prefixes, SizedDocuments
 from ibidem.resemblance.limits import OverlapLimits
 from ibidem.resemblance.prune import SharedShingles, prune
 
@@ -52,21 +53,6 @@ class JoinedPairs:
 
     pairs: DocumentPairs
     by_common: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class SizedDocuments:
-    """Documents in order of size, then of number: document i has the sorted keys [`start`[i], `start`[i] + `n_keys`[i]).
-
-    `size` counts all its shingles, `keys` are at least those that it shares with others. `side` is empty for none.
-    """
-
-    keys: NDArray[np.uint64]
-    start: NDArray[np.int64]
-    n_keys: NDArray[np.int64]
-    size: NDArray[np.int64]
-    smallest_partner: NDArray[np.int64]
-    side: NDArray[np.int8]
 
 
 def sorted_pairs(a: NDArray[np.int32], b: NDArray[np.int32], overlap: NDArray[np.int64]) -> DocumentPairs:
@@ -179,29 +165,27 @@ def _sorted_keys(sets: HashSets, common: CommonShingles, run_tasks: RunTasks) ->
 
 def _pair_all(ranked: _Ranked, limits: OverlapLimits, run_tasks: RunTasks) -> list[Columns]:
     """Return all pairs that shingles other than common ones lead to."""
-    n, documents = len(ranked.document), ranked.sized
-    n_listed = np.zeros(n, np.int64)
-    group_from, own_place = np.empty(len(ranked.entries), np.int64), np.empty(len(ranked.entries), np.int64)
-    kernels.locate_groups(ranked.entries, ranked.rank_bits, ranked.prefix_first, n_listed, group_from, own_place)
+    n, n_entries = len(ranked.document), len(ranked.entries)
+    listed = np.zeros(n, np.int64), np.empty(n_entries, np.int64), np.empty(n_entries, np.int64)
+    prefixes = Prefixes(ranked.entries, ranked.rank_bits, ranked.prefix_first, *listed)
+    kernels.locate_groups(prefixes)
     mine = local()
 
     def pair(task: tuple[int, int]) -> Columns:
         if not hasattr(mine, "seen"):
             mine.seen = np.full(n, -1, np.int32)
-        columns = tuple(np.empty(_ROOM, np.int32) for _ in range(3))
+        found = _room(_ROOM)
         at, n_found = task[0], 0
         while True:
             at, n_found = kernels.pair_documents(
-                ranked.entries, ranked.rank_bits, ranked.prefix_first, n_listed, group_from, own_place, documents.keys,
-                documents.start, documents.n_keys, documents.size, ranked.smallest_rank, limits.needed_by_sum,
-                limits.needed_by_small, documents.side, at, task[1], mine.seen, *columns, n_found,
+                prefixes, ranked.sized, ranked.smallest_rank, limits, at, task[1], mine.seen, found, n_found
             )  # fmt: skip
             if at == task[1]:
-                a, b, overlap = (column[:n_found].copy() for column in columns)
+                a, b, overlap = (column[:n_found].copy() for column in found)
                 return a, b, overlap
-            columns = tuple(np.concatenate([column, np.empty_like(column)]) for column in columns)
+            found = PairRoom(*(np.concatenate([column, np.empty_like(column)]) for column in found))
 
-    return list(run_tasks(pair, split_by_cost(np.diff(ranked.prefix_first) + 1, _N_TASKS)))
+    return list(run_tasks(pair, split_by_cost(np.diff(prefixes.first) + 1, _N_TASKS)))
 
 
 def _pair_through_common(ranked: _Ranked, meetings: Meetings, limits: OverlapLimits, run_tasks: RunTasks) -> Columns:
@@ -237,13 +221,9 @@ def pairs_with_leaders(
     def pair(task: tuple[int, int]) -> list[Columns]:
         found: list[Columns] = []
         for falling in (False, True) if len(documents.side) else (False,):
-            room = [np.empty(int(first[task[1]] - first[task[0]]), np.int32) for _ in range(3)]
-            n = kernels.pair_with_leaders(
-                members, first, *task, documents.keys, documents.start, documents.n_keys, documents.size,
-                documents.smallest_partner, limits.needed_by_sum, limits.needed_by_small, documents.side, falling,
-                np.empty(N_LEADERS, np.int64), *room,
-            )  # fmt: skip
-            found.append((room[0][:n].copy(), room[1][:n].copy(), room[2][:n].copy()))
+            room, leaders = _room(int(first[task[1]] - first[task[0]])), np.empty(N_LEADERS, np.int64)
+            n = kernels.pair_with_leaders(members, first, *task, documents, limits, falling, leaders, room)
+            found.append((room.a[:n].copy(), room.b[:n].copy(), room.overlap[:n].copy()))
         return found
 
     none = np.empty(0, np.int32)
@@ -253,3 +233,7 @@ def pairs_with_leaders(
     ]
     a, b, overlap = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
     return a, b, overlap
+
+
+def _room(n_pairs: int) -> PairRoom:
+    return PairRoom(np.empty(n_pairs, np.int32), np.empty(n_pairs, np.int32), np.empty(n_pairs, np.int32))

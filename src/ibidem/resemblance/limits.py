@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +36,7 @@ class SizeBounds:
     least_shared: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class OverlapLimits:
+class OverlapLimits(NamedTuple):
     """The overlap that two documents need, by the sum of their sizes and by the size of the smaller one (empty: never)."""
 
     needed_by_sum: NDArray[np.int64]

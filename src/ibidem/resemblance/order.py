@@ -51,17 +51,17 @@ def order_overlaps(
         raise ValueError(f"filter_bits = {filter_bits} is none of 0, 64, 128, 256")
     n_words = filter_bits // 64
     longest = int(np.diff(sequences.first).max(initial=1))
-    bitmaps = _make_bitmaps(sequences, n_words, run_tasks)
+    bitmaps = order_kernels.Bitmaps(_make_bitmaps(sequences, n_words, run_tasks), n_words)
+    limits = order_kernels.OrderLimits(limit.numerator, limit.denominator, paper_bound)
     overlaps = np.empty(len(a), np.int32)
     mine = local()
 
     def compare(task: tuple[int, int]) -> NDArray[np.int64]:
-        if not hasattr(mine, "rooms"):
-            mine.rooms = _rooms(longest)
+        if not hasattr(mine, "room"):
+            mine.room = _make_room(longest)
         counts = np.zeros(3, np.int64)
         order_kernels.compare_orders(
-            sequences.hashes, sequences.first, a, b, *task, limit.numerator, limit.denominator,
-            bitmaps, n_words, paper_bound, *mine.rooms, overlaps, counts,
+            sequences.hashes, sequences.first, a, b, *task, limits, bitmaps, mine.room, overlaps, counts
         )  # fmt: skip
         return counts
 
@@ -114,21 +114,18 @@ def _make_bitmaps(sequences: HashSets, n_words: int, run_tasks: RunTasks) -> NDA
     return bitmaps
 
 
-def _rooms(longest: int) -> tuple[NDArray[np.generic], ...]:
-    """Return the arrays that a comparison works in, for sequences up to that length.
-
-    They are slots with their keys, entries (three columns), the row and its words with zeros, and what was found of b.
-    """
+def _make_room(longest: int) -> order_kernels.OrderRoom:
+    """Return what a comparison works in, for sequences up to that length."""
     n_slots = _n_slots(longest)
-    return (
-        np.empty(n_slots, np.int32),
-        np.empty(n_slots, np.uint64),
-        np.empty(longest, np.int32),
-        np.empty(longest, np.uint64),
-        np.empty(longest, np.int32),
-        np.empty(longest // 64 + 1, np.uint64),
-        np.empty(longest // 64**2 + 1, np.uint64),
-        np.empty(longest, np.int32),
+    return order_kernels.OrderRoom(
+        slots=np.empty(n_slots, np.int32),
+        slot_keys=np.empty(n_slots, np.uint64),
+        entry_word=np.empty(longest, np.int32),
+        entry_bits=np.empty(longest, np.uint64),
+        entry_next=np.empty(longest, np.int32),
+        row=np.empty(longest // 64 + 1, np.uint64),
+        with_zeros=np.empty(longest // 64**2 + 1, np.uint64),
+        found=np.empty(longest, np.int32),
     )
 
 

@@ -48,23 +48,23 @@ def _place_of_level(expected):
 
 
 @inner_kernel
-def count_stretch(words, pairs, runs, start, end, counts, pair_counts, run_counts):
+def _count_stretch(text, start, end, grading):
     """Count the words of a stretch, and the pairs and runs that lie in it whole."""
     for k in range(start, end):
-        counts[words[k]] += 1
+        grading.counts[text.words[k]] += 1
     for k in range(start, end - 1):
-        pair_counts[pairs[k]] += 1
+        grading.pair_counts[text.pairs[k]] += 1
     for k in range(start, end - RUN_WORDS + 1):
-        run_counts[runs[k]] += 1
+        grading.run_counts[text.runs[k]] += 1
 
 
 @inner_kernel
-def forget_stretch(words, pairs, runs, start, end, counts, pair_counts, run_counts):
+def _forget_stretch(text, start, end, grading):
     """Set all counts of a stretch to 0 again."""
     for k in range(start, end):
-        counts[words[k]] = 0
-        pair_counts[pairs[k]] = 0
-        run_counts[runs[k]] = 0
+        grading.counts[text.words[k]] = 0
+        grading.pair_counts[text.pairs[k]] = 0
+        grading.run_counts[text.runs[k]] = 0
 
 
 @inner_kernel
@@ -78,19 +78,19 @@ def measure_rates(n_words, n_different, total, unseen, rates):
 
 
 @inner_kernel
-def grade_words(
-    words, pairs, runs, low, high, counts, pair_counts, run_counts, n_other, rates, levels, highest_chance_level, used, grades
-):  # fmt: skip
+def _grade_words(text, low, high, n_other, grading, limits):
     """Grade the words [low, high) against the stretch that was counted, of `n_other` words.
 
     Words in common runs use up their counterparts: other words are there only as far as there are counterparts left, so that a
-    verbatim copy ends where it ends although the text goes on about the same things. `levels` gives the level of rarity of a
-    word by the logarithm of how often it is expected. A neighbour gives no more than `highest_chance_level`.
+    verbatim copy ends where it ends although the text goes on about the same things. `levels` gives how rare a word is, by
+    the logarithm of how often it is expected. A neighbour gives no more than `highest_chance_level`.
     """
+    words, pairs, counts, pair_counts = text.words, text.pairs, grading.counts, grading.pair_counts
+    used, rates, grades = grading.used, grading.rates, grading.grades
     for k in range(low, high):
         grades[k] = NOT_THERE
     for k in range(low, high - RUN_WORDS + 1):
-        if run_counts[runs[k]] > 0:
+        if grading.run_counts[text.runs[k]] > 0:
             for i in range(k, k + RUN_WORDS):
                 grades[i] = IN_ORDER
     for k in range(low, high):
@@ -102,7 +102,7 @@ def grade_words(
         if counts[word] == 0 or (grades[k] == NOT_THERE and used[word] >= counts[word]):
             grades[k] = NOT_THERE
             continue
-        level = np.int64(levels[_place_of_level(rates[word] + expected)])
+        level = np.int64(limits.levels[_place_of_level(rates[word] + expected)])
         neighbours = 0
         if k > low and pair_counts[pairs[k - 1]] > 0:
             neighbours = counts[words[k - 1]]
@@ -114,7 +114,7 @@ def grade_words(
             continue
         # By chance, a word follows one of its neighbours as often as the neighbour stands there times its own rate.
         by_order = np.int64(-(rates[word] + math.log(neighbours)) * LEVELS_PER_UNIT)
-        grades[k] = IN_ORDER + max(level, max(0, min(by_order, highest_chance_level)))
+        grades[k] = IN_ORDER + max(level, max(0, min(by_order, limits.highest_chance_level)))
     for k in range(low, high):
         used[words[k]] = 0
 
@@ -146,16 +146,9 @@ def best_stretch(grades, is_bound, low, high, core_start, core_end, weights, mod
 @inner_kernel
 def grade_against(text, other_start, other_end, low, high, room, limits):
     """Grade the words [low, high) against a stretch of the other text."""
-    count_stretch(
-        text.words, text.pairs, text.runs, other_start, other_end, room.counts, room.pair_counts, room.run_counts
-    )  # fmt: skip
-    grade_words(
-        text.words, text.pairs, text.runs, low, high, room.counts, room.pair_counts, room.run_counts,
-        other_end - other_start, room.rates, limits.levels, limits.highest_chance_level, room.used, room.grades,
-    )  # fmt: skip
-    forget_stretch(
-        text.words, text.pairs, text.runs, other_start, other_end, room.counts, room.pair_counts, room.run_counts
-    )  # fmt: skip
+    _count_stretch(text, other_start, other_end, room.grading)
+    _grade_words(text, low, high, other_end - other_start, room.grading, limits)
+    _forget_stretch(text, other_start, other_end, room.grading)
 
 
 @inner_kernel
@@ -174,7 +167,7 @@ def refine_side(text, place, side, model, room, limits):
     """Move the ends of one side of a passage to where the evidence is greatest, given the other side; return the evidence."""
     low, high = _grade_side(text, place, side, room, limits)
     evidence = best_stretch(
-        room.grades, text.is_bound, low, high, place[2 * side], place[2 * side + 1], limits.weights, model,
+        room.grading.grades, text.is_bound, low, high, place[2 * side], place[2 * side + 1], limits.weights, model,
         limits.within_sentence, room.found,
     )  # fmt: skip
     place[2 * side], place[2 * side + 1] = room.found[0], room.found[1]
@@ -183,26 +176,27 @@ def refine_side(text, place, side, model, room, limits):
 
 @inner_kernel
 def _choose_models(text, core, room, limits):
-    """Write the models that give side a the most evidence, as the cluster stands, to `room.chosen`; return how much.
+    """Write the models that give side a the most evidence, as the cluster stands, to `room.models.chosen`; return how much.
 
     Their stretches and scores stay in the room.
     """
     low, high = _grade_side(text, core, 0, room, limits)
     for model in range(limits.n_models):
-        room.model_scores[model] = best_stretch(
-            room.grades, text.is_bound, low, high, core[0], core[1], limits.weights, model, limits.within_sentence, room.found
-        )
-        room.model_stretches[2 * model], room.model_stretches[2 * model + 1] = room.found[0], room.found[1]
-        room.model_order[model] = room.model_scores[model]
+        room.models.scores[model] = best_stretch(
+            room.grading.grades, text.is_bound, low, high, core[0], core[1], limits.weights, model,
+            limits.within_sentence, room.found,
+        )  # fmt: skip
+        room.models.stretches[2 * model], room.models.stretches[2 * model + 1] = room.found[0], room.found[1]
+        room.models.order[model] = room.models.scores[model]
     most = _NO_SCORE
     for i in range(_MODELS_REFINED):
         best = np.int64(0)
         for model in range(1, limits.n_models):
-            if room.model_order[model] > room.model_order[best]:
+            if room.models.order[model] > room.models.order[best]:
                 best = model
-        room.chosen[i] = best
-        most = max(most, room.model_order[best])
-        room.model_order[best] = _NO_SCORE
+        room.models.chosen[i] = best
+        most = max(most, room.models.order[best])
+        room.models.order[best] = _NO_SCORE
     return most
 
 
@@ -214,12 +208,12 @@ def refine(text, core, room, limits, passages, evidence, n):
         return
     place, most = room.place, _NO_SCORE
     for i in range(_MODELS_REFINED):
-        model = room.chosen[i]
-        of_a, of_b = room.model_scores[model], _NO_SCORE
+        model = room.models.chosen[i]
+        of_a, of_b = room.models.scores[model], _NO_SCORE
         if 2.0 * of_a < _COMPETITIVE * most:
             continue
         # The first turn of side a was taken when models were chosen.
-        place[0], place[1] = room.model_stretches[2 * model], room.model_stretches[2 * model + 1]
+        place[0], place[1] = room.models.stretches[2 * model], room.models.stretches[2 * model + 1]
         place[2], place[3] = core[2], core[3]
         for turn in range(_ROUNDS):
             a_start, a_end, b_start, b_end = place[0], place[1], place[2], place[3]

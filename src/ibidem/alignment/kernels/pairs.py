@@ -22,26 +22,26 @@ _SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of
 
 
 @inlined_kernel
-def _number(keys, stamps, numbers, mask, stamp, key, n):
+def _number(table, mask, stamp, key, n):
     """Return the number of a key: the one it has since this stamp, or `n` if it is new."""
     at = np.int64((key * GOLDEN) >> _HALF) & mask
-    while stamps[at] == stamp:
-        if keys[at] == key:
-            return np.int64(numbers[at])
+    while table.stamps[at] == stamp:
+        if table.keys[at] == key:
+            return np.int64(table.numbers[at])
         at = (at + 1) & mask
-    stamps[at] = stamp
-    keys[at] = key
-    numbers[at] = n
+    table.stamps[at] = stamp
+    table.keys[at] = key
+    table.numbers[at] = n
     return n
 
 
 @inner_kernel
-def number_words(stems, starts, ends, keys, stamps, numbers, mask, stamp, words):
+def _number_words(stems, starts, ends, table, mask, stamp, words):
     """Number the stems of spans [starts[i], ends[i]) one after the other; return how many different ones there are."""
     n, at = np.int64(0), np.int64(0)
     for side in range(2):
         for k in range(starts[side], ends[side]):
-            number = _number(keys, stamps, numbers, mask, stamp, np.uint64(stems[k]), n)
+            number = _number(table, mask, stamp, np.uint64(stems[k]), n)
             if number == n:
                 n += 1
             words[at] = number
@@ -50,7 +50,7 @@ def number_words(stems, starts, ends, keys, stamps, numbers, mask, stamp, words)
 
 
 @inner_kernel
-def number_runs(shorter, step, n_words, keys, stamps, numbers, mask, stamp, runs):
+def _number_runs(shorter, step, n_words, table, mask, stamp, runs):
     """Number runs of 2 * step words, each made of the shorter runs at its start and `step` words later.
 
     The last ones of a text are shorter than they should be: they reach over its end, and those who look at runs know where
@@ -59,9 +59,7 @@ def number_runs(shorter, step, n_words, keys, stamps, numbers, mask, stamp, runs
     n = np.int64(0)
     for k in range(n_words):
         later = np.uint64(shorter[k + step] if k + step < n_words else -1)
-        number = _number(
-            keys, stamps, numbers, mask, stamp, np.uint64(shorter[k]) << _HALF ^ (later & np.uint64(0xFFFFFFFF)), n
-        )
+        number = _number(table, mask, stamp, np.uint64(shorter[k]) << _HALF ^ (later & np.uint64(0xFFFFFFFF)), n)
         if number == n:
             n += 1
         runs[k] = number
@@ -75,10 +73,10 @@ def number_text(stems, is_start, starts, ends, text, room, stamp, unseen):
     mask = np.int64(15)
     while mask < 2 * n_words:
         mask = 2 * mask + 1
-    n_different = number_words(stems, starts, ends, room.keys, room.stamps, room.numbers, mask, 4 * stamp, text.words)
-    number_runs(text.words, 1, n_words, room.keys, room.stamps, room.numbers, mask, 4 * stamp + 1, text.pairs)
-    number_runs(text.pairs, 2, n_words, room.keys, room.stamps, room.numbers, mask, 4 * stamp + 2, text.runs)
-    number_runs(text.runs, 4, n_words, room.keys, room.stamps, room.numbers, mask, 4 * stamp + 3, room.octets)
+    n_different = _number_words(stems, starts, ends, room.table, mask, 4 * stamp, text.words)
+    _number_runs(text.words, 1, n_words, room.table, mask, 4 * stamp + 1, text.pairs)
+    _number_runs(text.pairs, 2, n_words, room.table, mask, 4 * stamp + 2, text.runs)
+    _number_runs(text.runs, 4, n_words, room.table, mask, 4 * stamp + 3, room.octets)
     at = np.int64(0)
     for side in range(2):
         for k in range(starts[side], ends[side]):
@@ -87,10 +85,10 @@ def number_text(stems, is_start, starts, ends, text, room, stamp, unseen):
     text.is_bound[0] = text.is_bound[text.n_a_words] = text.is_bound[n_words] = True
     for k in range(n_different):
         room.total[k] = 0
-        room.sentence_counts[k] = 0
+        room.entries.sentence_counts[k] = 0
     for k in range(n_words):
         room.total[text.words[k]] += 1
-    measure_rates(n_words, n_different, room.total, unseen, room.rates)
+    measure_rates(n_words, n_different, room.total, unseen, room.grading.rates)
 
 
 @inner_kernel
@@ -101,18 +99,9 @@ def find_seeds(text, room, limits):
     for s in range(n_sentences):
         for i in range(room.firsts[s], room.firsts[s + 1]):
             room.sentence_of[i] = s
-    weigh_sentences(
-        text.words, text.n_words, room.firsts, n_sentences, room.seen, room.slot, room.sentence_counts, room.entry_words,
-        room.entry_weights, room.entry_first, room.norms,
-    )  # fmt: skip
-    n = similar_sentences(
-        n_a, n_sentences, room.entry_words, room.entry_weights, room.entry_first, room.norms, room.sentence_counts, room.head,
-        room.following, room.entry_sentence, room.dots, room.shared, room.touched, room.best, limits.least_cosine,
-        limits.least_dice, limits.least_share, room.seeds,
-    )  # fmt: skip
-    n = common_octets(
-        room.octets, text.n_a_words, text.n_words, room.sentence_of, n_a, room.head, room.following, room.seeds, n
-    )
+    weigh_sentences(text, room.firsts, n_sentences, room.seen, room.slot, room.entries)
+    n = similar_sentences(n_a, n_sentences, room.entries, room.places, room.scores, limits, room.seeds)
+    n = common_octets(text, room.octets, room.sentence_of, n_a, room.places, room.seeds, n)
     return n, n_a
 
 
@@ -128,7 +117,7 @@ def _best_summary(text, side, room, limits, summary):
     other_end = text.n_a_words if side else text.n_words
     grade_against(text, other_start, other_end, own_start, own_end, room, limits)
     evidence = best_stretch(
-        room.grades, text.is_bound, own_start, own_end, own_start, own_end, limits.weights, limits.n_models,
+        room.grading.grades, text.is_bound, own_start, own_end, own_start, own_end, limits.weights, limits.n_models,
         limits.within_sentence, room.found,
     )  # fmt: skip
     n_own = room.found[1] - room.found[0]
@@ -205,14 +194,14 @@ def _resolve(room, limits, n):
 def _words_in_common(text, a_start, a_end, b_start, b_end, room):
     """Return how many words of a stretch of a have a counterpart of their own in a stretch of b."""
     for k in range(b_start, b_end):
-        room.counts[text.words[k]] += 1
+        room.grading.counts[text.words[k]] += 1
     n = np.int64(0)
     for k in range(a_start, a_end):
-        if room.counts[text.words[k]] > 0:
-            room.counts[text.words[k]] -= 1
+        if room.grading.counts[text.words[k]] > 0:
+            room.grading.counts[text.words[k]] -= 1
             n += 1
     for k in range(b_start, b_end):
-        room.counts[text.words[k]] = 0
+        room.grading.counts[text.words[k]] = 0
     return n
 
 

@@ -49,8 +49,70 @@ class Limits(NamedTuple):
     weights: Numbers
 
 
+class NumberTable(NamedTuple):
+    """The numbers that words and runs have got, by slots of open addressing. A slot is in use if it has the present stamp."""
+
+    keys: Numbers
+    stamps: Numbers
+    numbers: Numbers
+
+
+class Grading(NamedTuple):
+    """What words are graded by: how often they are in the stretch of the other text, and so their pairs and runs; how many of
+    these are used up; how often a word is expected (a logarithm). All but the rates are 0 between calls.
+    """
+
+    counts: Numbers
+    pair_counts: Numbers
+    run_counts: Numbers
+    used: Numbers
+    rates: Numbers
+    grades: Numbers
+
+
+class Entries(NamedTuple):
+    """The different words of every sentence, with their weights: those of sentence s are [`first`[s], `first`[s + 1]).
+
+    `norms` are by sentence, `sentence_counts` by word.
+    """
+
+    words: Numbers
+    weights: Numbers
+    first: Numbers
+    sentence: Numbers
+    norms: Numbers
+    sentence_counts: Numbers
+
+
+class Places(NamedTuple):
+    """Where words or runs are: `head` has the first place of each (or -1, as between calls), `following` the one after each."""
+
+    head: Numbers
+    following: Numbers
+
+
+class Scores(NamedTuple):
+    """What one sentence has in common with those of the other text: products of weights, words; which ones these are; and the
+    best cosines. All but the last two are 0 between calls.
+    """
+
+    dots: Numbers
+    shared: Numbers
+    touched: Numbers
+    best: Numbers
+
+
+class Models(NamedTuple):
+    """How models explain a cluster: which are chosen, evidence (twice, once to choose by), the stretch of each."""
+
+    chosen: Numbers
+    scores: Numbers
+    order: Numbers
+    stretches: Numbers
+
+
 class Room(NamedTuple):
-    """Arrays for one thread, large enough for its largest pair of texts. Counts are 0 and heads -1 between calls.
+    """Arrays for one thread, large enough for its largest pair of texts.
 
     `waiting` is how many passages of the last pair there was no room for in the table; they are still in `passages`.
     """
@@ -58,47 +120,28 @@ class Room(NamedTuple):
     stamp: Numbers
     starts: Numbers
     ends: Numbers
-    keys: Numbers
-    stamps: Numbers
-    numbers: Numbers
+    table: NumberTable
     words: Numbers
     pairs: Numbers
     runs: Numbers
     octets: Numbers
     is_bound: Numbers
     total: Numbers
-    counts: Numbers
-    pair_counts: Numbers
-    run_counts: Numbers
-    used: Numbers
-    rates: Numbers
-    grades: Numbers
-    sentence_counts: Numbers
+    grading: Grading
     seen: Numbers
     slot: Numbers
     firsts: Numbers
     sentence_of: Numbers
-    entry_words: Numbers
-    entry_weights: Numbers
-    entry_first: Numbers
-    entry_sentence: Numbers
-    norms: Numbers
-    head: Numbers
-    following: Numbers
-    dots: Numbers
-    shared: Numbers
-    touched: Numbers
-    best: Numbers
+    entries: Entries
+    places: Places
+    scores: Scores
     seeds: Numbers
     tasks: Numbers
     span: Numbers
     core: Numbers
     place: Numbers
     found: Numbers
-    chosen: Numbers
-    model_scores: Numbers
-    model_order: Numbers
-    model_stretches: Numbers
+    models: Models
     passages: Numbers
     evidence: Numbers
     waiting: Numbers
@@ -106,23 +149,42 @@ class Room(NamedTuple):
 
 def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
     """Return room for pairs of texts of at most so many words in a, and in both together."""
-    n_slots = 1 << max(4, int(2 * n_words + 1).bit_length())
+    n, n_slots = n_words + 3, 1 << max(4, int(2 * n_words + 1).bit_length())
     n_seeds = SEEDS_A_SENTENCE * (n_a_words + 1) + OCTET_PLACES * n_words
-    sizes: dict[str, tuple[int, Any]] = {
-        "stamp": (1, np.int64), "starts": (2, np.int64), "ends": (2, np.int64), "keys": (n_slots, np.uint64),
-        "stamps": (n_slots, np.int64), "numbers": (n_slots, np.int32), "is_bound": (n_words + 1, np.bool_),
-        "firsts": (n_words + 3, np.int64), "entry_first": (n_words + 3, np.int64), "entry_weights": (n_words + 1, np.float64),
-        "norms": (n_words + 2, np.float64),
-        "rates": (n_words + 2, np.float64), "dots": (n_words + 2, np.float64), "best": (SEEDS_A_SENTENCE + 1, np.float64),
-        "seeds": (2 * n_seeds, np.int64), "tasks": (TASK * (n_seeds + 2), np.int64), "span": (3, np.int64),
-        "core": (4, np.int64), "place": (4, np.int64), "found": (2, np.int64), "chosen": (n_models, np.int64),
-        "model_scores": (n_models, np.float64), "model_order": (n_models, np.float64),
-        "model_stretches": (2 * n_models, np.int64), "passages": (PASSAGE * (n_seeds + 3), np.int64),
-        "evidence": (2 * (n_seeds + 3), np.float64), "waiting": (1, np.int64),
-    }  # fmt: skip
-    arrays = {}
-    for name in Room._fields:
-        size, kind = sizes.get(name, (n_words + 2, np.int32))
-        arrays[name] = np.zeros(size, kind)
-    arrays["head"][:] = -1
-    return Room(**arrays)
+
+    def numbers() -> Numbers:
+        return np.zeros(n, np.int32)
+
+    def places(size: int) -> Numbers:
+        return np.zeros(size, np.int64)
+
+    return Room(
+        stamp=places(1),
+        starts=places(2),
+        ends=places(2),
+        table=NumberTable(np.zeros(n_slots, np.uint64), places(n_slots), np.zeros(n_slots, np.int32)),
+        words=numbers(),
+        pairs=numbers(),
+        runs=numbers(),
+        octets=numbers(),
+        is_bound=np.zeros(n, np.bool_),
+        total=numbers(),
+        grading=Grading(numbers(), numbers(), numbers(), numbers(), np.zeros(n), numbers()),
+        seen=numbers(),
+        slot=numbers(),
+        firsts=places(n),
+        sentence_of=numbers(),
+        entries=Entries(numbers(), np.zeros(n), places(n), numbers(), np.zeros(n), numbers()),
+        places=Places(np.full(n, -1, np.int32), numbers()),
+        scores=Scores(np.zeros(n), numbers(), numbers(), np.zeros(SEEDS_A_SENTENCE + 1)),
+        seeds=places(2 * n_seeds),
+        tasks=places(TASK * (n_seeds + 2)),
+        span=places(3),
+        core=places(4),
+        place=places(4),
+        found=places(2),
+        models=Models(places(n_models), np.zeros(n_models), np.zeros(n_models), places(2 * n_models)),
+        passages=places(PASSAGE * (n_seeds + 3)),
+        evidence=np.zeros(2 * (n_seeds + 3)),
+        waiting=places(1),
+    )

@@ -44,81 +44,78 @@ def merge_short(is_bound, start, end, least_words, firsts, at):
 
 
 @inner_kernel
-def weigh_sentences(
-    words, n_words, firsts, n_sentences, seen, slot, sentence_counts, entry_words, entry_weights, entry_first, norms
-):
+def weigh_sentences(text, firsts, n_sentences, seen, slot, entries):
     """Write the different words of every sentence with their weights, and the norms."""
     n = np.int64(0)
-    entry_first[0] = 0
+    entries.first[0] = 0
     for s in range(n_sentences):
         for k in range(firsts[s], firsts[s + 1]):
-            word = words[k]
+            word = text.words[k]
             if seen[word] != s + 1:
                 seen[word] = s + 1
                 slot[word] = n
-                entry_words[n] = word
-                entry_weights[n] = 1.0
-                sentence_counts[word] += 1
+                entries.words[n] = word
+                entries.weights[n] = 1.0
+                entries.sentence_counts[word] += 1
                 n += 1
             else:
-                entry_weights[slot[word]] += 1.0
-        entry_first[s + 1] = n
+                entries.weights[slot[word]] += 1.0
+        entries.first[s + 1] = n
     most = min(_FREQUENT + n_sentences // 8, _MOST_SENTENCES)
     for s in range(n_sentences):
         norm = 0.0
-        for k in range(entry_first[s], entry_first[s + 1]):
-            count = sentence_counts[entry_words[k]]
-            weight = entry_weights[k] * math.log(n_sentences / count) if count <= most else 0.0
-            entry_weights[k] = weight
+        for k in range(entries.first[s], entries.first[s + 1]):
+            count = entries.sentence_counts[entries.words[k]]
+            weight = entries.weights[k] * math.log(n_sentences / count) if count <= most else 0.0
+            entries.weights[k] = weight
             norm += weight * weight
-        norms[s] = math.sqrt(norm)
-    for k in range(n_words):
-        seen[words[k]] = 0
+        entries.norms[s] = math.sqrt(norm)
+    for k in range(text.n_words):
+        seen[text.words[k]] = 0
 
 
 @inner_kernel
-def similar_sentences(
-    n_a, n_sentences, entry_words, entry_weights, entry_first, norms, sentence_counts,
-    head, following, entry_sentence, dots, shared, touched, best, least_cosine, least_dice, least_share, seeds,
-):  # fmt: skip
+def similar_sentences(n_a, n_sentences, entries, places, scores, limits, seeds):
     """Write the seeds (sentence of a, sentence of b) that similar sentences make, flat; return how many.
 
     Sentences are numbered through, those of b from `n_a` on. Of each sentence of a the SEEDS_A_SENTENCE best are kept.
     """
+    entry_words, entry_first, head, following = entries.words, entries.first, places.head, places.following
+    dots, shared, touched, best = scores.dots, scores.shared, scores.touched, scores.best
     most = min(_FREQUENT + n_sentences // 8, _MOST_SENTENCES)
     n = np.int64(0)
     for s in range(n_a, n_sentences):
         for k in range(entry_first[s], entry_first[s + 1]):
             following[k] = head[entry_words[k]]
             head[entry_words[k]] = k
-            entry_sentence[k] = s
+            entries.sentence[k] = s
     for s in range(n_a):
         n_touched = np.int64(0)
         for k in range(entry_first[s], entry_first[s + 1]):
-            if sentence_counts[entry_words[k]] > most:
+            if entries.sentence_counts[entry_words[k]] > most:
                 continue
             other = head[entry_words[k]]
             while other >= 0:
-                t = entry_sentence[other]
+                t = entries.sentence[other]
                 if shared[t] == 0:
                     touched[n_touched] = t
                     n_touched += 1
                 shared[t] += 1
-                dots[t] += entry_weights[k] * entry_weights[other]
+                dots[t] += entries.weights[k] * entries.weights[other]
                 other = following[other]
         n_kept = np.int64(0)
         size = entry_first[s + 1] - entry_first[s]
         for i in range(n_touched):
             t = touched[i]
             other_size = entry_first[t + 1] - entry_first[t]
-            product = norms[s] * norms[t]
+            product = entries.norms[s] * entries.norms[t]
             cosine = dots[t] / product if product > 0.0 else 0.0
-            alike = 2 * shared[t] >= least_dice * (size + other_size)
+            alike = 2 * shared[t] >= limits.least_dice * (size + other_size)
             if not alike and shared[t] >= _LEAST_SHARED_WORDS:
-                alike = shared[t] >= least_share * min(size, other_size)
+                alike = shared[t] >= limits.least_share * min(size, other_size)
             shared[t] = 0
             dots[t] = 0.0
-            if not alike or cosine < least_cosine:
+            if not alike or cosine < limits.least_cosine:
                 continue
             # The best few, the worst of them last.
             if n_kept == SEEDS_A_SENTENCE:
@@ -142,19 +139,20 @@ def similar_sentences(
 
 
 @inner_kernel
-def common_octets(octets, n_a_words, n_words, sentence_of, n_a, head, following, seeds, n):
+def common_octets(text, octets, sentence_of, n_a, places, seeds, n):
     """Write the seeds that runs of eight words in both texts make, after the `n` that are there; return how many there are.
 
     Every run of either text is looked up in the other, where its first few places count.
     """
-    end_a, end_b = n_a_words - OCTET_WORDS + 1, n_words - OCTET_WORDS + 1
-    n = _octets_of_one(octets, 0, end_a, n_a_words, end_b, False, sentence_of, n_a, head, following, seeds, n)
-    return _octets_of_one(octets, n_a_words, end_b, 0, end_a, True, sentence_of, n_a, head, following, seeds, n)
+    end_a, end_b = text.n_a_words - OCTET_WORDS + 1, text.n_words - OCTET_WORDS + 1
+    n = _octets_of_one(octets, 0, end_a, text.n_a_words, end_b, False, sentence_of, n_a, places, seeds, n)
+    return _octets_of_one(octets, text.n_a_words, end_b, 0, end_a, True, sentence_of, n_a, places, seeds, n)
 
 
 @inner_kernel
-def _octets_of_one(octets, start, end, other_start, other_end, is_turned, sentence_of, n_a, head, following, seeds, n):
+def _octets_of_one(octets, start, end, other_start, other_end, is_turned, sentence_of, n_a, places, seeds, n):
     """Look up the runs [start, end) of one text among those [other_start, other_end) of the other; `is_turned`: it is b."""
+    head, following = places.head, places.following
     for k in range(other_end - 1, other_start - 1, -1):
         following[k] = head[octets[k]]
         head[octets[k]] = k

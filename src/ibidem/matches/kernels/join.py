@@ -6,15 +6,41 @@ The limit is the fraction p/q.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from ibidem.columns.hashes import GOLDEN
 from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.columns.kernels.union_find import find_root, unite
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.matches.kernels.bounds import index_prefix, largest_partner, needed_overlap, probe_prefix, smallest_partner
+
+
+class OrderedSets(NamedTuple):
+    """Sets by rising size: the i-th is set `order[i]`. `bitmaps` are their parity bitmaps.
+
+    The first `n_single` ranks occur in one set only and lead nowhere.
+    """
+
+    order: NDArray[np.int64]
+    size: NDArray[np.int32]
+    start: NDArray[np.int64]
+    values: NDArray[Any]
+    bitmaps: NDArray[np.uint64]
+    n_single: int
+
+
+class Postings(NamedTuple):
+    """The sets of rank r, by rising size, at [`first`[r], `first`[r + 1]): their places in the order, sizes and bitmaps."""
+
+    first: NDArray[np.int64]
+    who: NDArray[np.int32]
+    size: NDArray[np.int32]
+    bitmap: NDArray[np.uint64]
 
 
 @intrinsic
@@ -66,35 +92,33 @@ def order_by_count(keys, starts, items, ordered):
 
 
 @outer_kernel
-def count_postings(order, size, start, values, n_single, p, q, posting_first):
-    """Count, by rank, the postings of the indexing prefixes (`index_prefix`) of all sets.
-
-    The first `n_single` ranks stand in one set only and lead nowhere: they have no postings.
-    """
-    for i in range(len(order)):
-        t = order[i]
-        prefix = index_prefix(np.int64(size[t]), p, q)
+def count_postings(sets, p, q, posting_first):
+    """Count, by rank, the postings of the indexing prefixes (`index_prefix`) of all sets. Ranks of one set have none."""
+    for i in range(len(sets.order)):
+        t = sets.order[i]
+        prefix = index_prefix(np.int64(sets.size[t]), p, q)
         for k in range(prefix):
-            if values[start[t] + k] >= n_single:
-                posting_first[values[start[t] + k] + 1] += 1
+            r = sets.values[sets.start[t] + k]
+            if r >= sets.n_single:
+                posting_first[r + 1] += 1
     for r in range(len(posting_first) - 1):
         posting_first[r + 1] += posting_first[r]
 
 
 @outer_kernel
-def fill_postings(order, size, start, values, bitmaps, n_single, p, q, cursor, who, who_size, who_bitmap):
+def fill_postings(sets, p, q, cursor, postings):
     """Write the postings of every rank in rising order of set size, bitmaps and sizes beside them to be read in sequence."""
-    for i in range(len(order)):
-        t = order[i]
-        prefix = index_prefix(np.int64(size[t]), p, q)
+    for i in range(len(sets.order)):
+        t = sets.order[i]
+        prefix = index_prefix(np.int64(sets.size[t]), p, q)
         for k in range(prefix):
-            r = values[start[t] + k]
-            if r < n_single:
+            r = sets.values[sets.start[t] + k]
+            if r < sets.n_single:
                 continue
             at = cursor[r]
-            who[at] = i
-            who_size[at] = size[t]
-            who_bitmap[at] = bitmaps[t]
+            postings.who[at] = i
+            postings.size[at] = sets.size[t]
+            postings.bitmap[at] = sets.bitmaps[t]
             cursor[r] = at + 1
 
 
@@ -121,31 +145,29 @@ def overlap_of(values, start_a, size_a, start_b, size_b, needed):
 
 
 @outer_kernel
-def join_sets(
-    order, size, start, values, bitmaps, n_single, posting_first, who, who_size, who_bitmap, most_postings, p, q,
-    probe_from, probe_to, parent, cursor,
-):  # fmt: skip
+def join_sets(sets, postings, most_postings, p, q, probe_from, probe_to, parent, cursor):
     """Unite every set of `order[probe_from:probe_to]` with each smaller or equal one whose Jaccard similarity is at least p/q.
 
     Only components are wanted, so a pair that is joined already is not verified, and no edge is stored.
     Probes come in rising order of size, so `cursor`, the first posting of admissible size by rank, only moves forward.
     Elements of more than `most_postings` postings are passed over: `long_lists` joins what meets there.
     """
+    order, start, values = sets.order, sets.start, sets.values
     for x in range(probe_from, probe_to):
         t = order[x]
-        size_x = np.int64(size[t])
-        bitmap = bitmaps[t]
+        size_x = np.int64(sets.size[t])
+        bitmap = sets.bitmaps[t]
         smallest = smallest_partner(size_x, p, q)
         prefix = probe_prefix(size_x, p, q)
         for k in range(prefix):
             r = values[start[t] + k]
-            if r < n_single:
+            if r < sets.n_single:
                 continue
-            end = posting_first[r + 1]
-            if end - posting_first[r] > most_postings:
+            end = postings.first[r + 1]
+            if end - postings.first[r] > most_postings:
                 continue
             low = cursor[r]
-            while low < end and who_size[low] < smallest:
+            while low < end and postings.size[low] < smallest:
                 low += 1
             cursor[r] = low
             # Postings lie in size order: they end where the rest of x cannot suffice any more.
@@ -154,15 +176,15 @@ def join_sets(
             needed = np.int64(0)
             slack = np.uint64(0)
             at = low
-            while at < end and who[at] < x:
-                if who_size[at] != size_y:
-                    size_y = np.int64(who_size[at])
+            while at < end and postings.who[at] < x:
+                if postings.size[at] != size_y:
+                    size_y = np.int64(postings.size[at])
                     if size_y > largest:
                         break
                     needed = needed_overlap(size_x, size_y, p, q)
                     slack = np.uint64(size_x + size_y - 2 * needed)
-                if popcount(bitmap ^ who_bitmap[at]) <= slack:
-                    y = who[at]
+                if popcount(bitmap ^ postings.bitmap[at]) <= slack:
+                    y = postings.who[at]
                     u = order[y]
                     if find_root(parent, t) != find_root(parent, u):
                         if overlap_of(values, start[t], size_x, start[u], size_y, needed) >= 0:

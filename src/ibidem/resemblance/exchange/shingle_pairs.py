@@ -15,8 +15,9 @@ from ibidem.resemblance.candidates import shingle_limits
 from ibidem.resemblance.exchange.identical import BY_COMMON, node_homes
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios
 from ibidem.resemblance.exchange.shingles import documents_with_sets
-from ibidem.resemblance.join import SizedDocuments, pairs_with_leaders
-from ibidem.resemblance.kernels import exchange as duplicate_kernels
+from ibidem.resemblance.join import pairs_with_leaders
+from ibidem.resemblance.kernels import exchange as kernels
+from ibidem.resemblance.kernels.join import SizedDocuments
 
 # Pairs to be compared, at b's home, and at which ratio; what is sent there for it.
 CANDIDATES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("ratio", pa.int8())])
@@ -82,16 +83,15 @@ def _pair_entries(ratio: int, entries: pa.Table, ratios: SampleRatios, layout: L
     begins = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1], [True]]))
     limits = shingle_limits(ratios.config, int(ratios.every[ratio]), ratios.config.resemblance.verify, int(size.max(initial=0)))
     bounds = limits.bounds(size)
-    side = layout.side(document)
+    met = kernels.MetEntries(
+        begins, rows.astype(np.int32), size, position, bounds.index_prefix, bounds.smallest_partner, layout.side(document), own
+    )  # fmt: skip
     found = np.empty(0, np.int64)
     room = np.empty(_ROOM, np.int32), np.empty(_ROOM, np.int32)
     group = 0
     while group < len(begins) - 1:
         before = group
-        group, n = duplicate_kernels.pair_entries(
-            begins, group, rows.astype(np.int32), size, position, bounds.index_prefix, bounds.smallest_partner, side, own,
-            ratio, limits.needed_by_sum, limits.needed_by_small, *room,
-        )  # fmt: skip
+        group, n = kernels.pair_entries(met, group, ratio, limits, *room)
         found = np.union1d(found, room[0][:n].astype(np.int64) << 32 | room[1][:n])
         if group == before:
             room = np.empty(2 * len(room[0]), np.int32), np.empty(2 * len(room[0]), np.int32)

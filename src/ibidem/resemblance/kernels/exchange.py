@@ -2,40 +2,57 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem.execution.compiler import outer_kernel
 from ibidem.resemblance.kernels.join import needed_of
 
 
+class MetEntries(NamedTuple):
+    """Documents that meet at shingles. Entries of group g, which are of one shingle, are [`first`[g], `first`[g + 1]), in order
+    of size.
+
+    `position` is the place of the shingle among those of its document: if it is the first that two share, they share no more
+    than what follows. `n_index` is how many of a document's first shingles larger ones meet it by. `side` is empty for none.
+    """
+
+    first: NDArray[np.int64]
+    document: NDArray[np.int32]
+    size: NDArray[np.int64]
+    position: NDArray[np.int32]
+    n_index: NDArray[np.int64]
+    smallest_partner: NDArray[np.int64]
+    side: NDArray[np.int8]
+    own_ratio: NDArray[np.int8]
+
+
 @outer_kernel
-def pair_entries(
-    first, group_from, document, size, position, n_index, smallest_partner, side, own_ratio, ratio, needed_by_sum,
-    needed_by_small, smaller, larger,
-):  # fmt: skip
+def pair_entries(entries, group_from, ratio, limits, smaller, larger):
     """Write the documents of entries of one group that may reach the limits, the smaller one and the larger one.
 
-    Entries of group g are [`first`[g], `first`[g + 1]), in order of size; `position` is the place of the shingle among those
-    of its document: if it is the first that two share, they share no more than what follows. With `side` only documents of two
-    sides are paired. Of two documents the later ratio is theirs. Returns (the next group, the number of pairs); the former
-    is not the last if the room was too small.
+    With sides only documents of two sides are paired. Of two documents the later ratio is theirs. Returns (the next group, the
+    number of pairs); the former is not the last if the room was too small.
     """
+    first, size, position, side = entries.first, entries.size, entries.position, entries.side
     n = 0
     for group in range(group_from, len(first) - 1):
         n_before = n
         for x in range(first[group] + 1, first[group + 1]):
             for y in range(first[group], x):
-                if position[y] >= n_index[y] or size[y] < smallest_partner[x]:
+                if position[y] >= entries.n_index[y] or size[y] < entries.smallest_partner[x]:
                     continue
-                if max(own_ratio[x], own_ratio[y]) != ratio or (len(side) > 0 and side[x] == side[y]):
+                if max(entries.own_ratio[x], entries.own_ratio[y]) != ratio or (len(side) > 0 and side[x] == side[y]):
                     continue
-                needed = needed_of(size[x], size[y], needed_by_sum, needed_by_small)
+                needed = needed_of(size[x], size[y], limits)
                 if size[x] - position[x] < needed or size[y] - position[y] < needed:
                     continue
                 if n == len(smaller):
                     return group, n_before
-                smaller[n] = document[y]
-                larger[n] = document[x]
+                smaller[n] = entries.document[y]
+                larger[n] = entries.document[x]
                 n += 1
     return len(first) - 1, n
 

@@ -2,12 +2,15 @@
 
 Documents go by *rank*: their place in the order of size. Their shared shingles are *keys*, sorted: the top four bits say how
 many documents have a shingle, the rest is its hash, so rising keys are rising frequency and every document agrees on the
-order. The common shingles come last.
+order. The common shingles come last. `limits` are `OverlapLimits`.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem.execution.compiler import inner_kernel, outer_kernel
 from ibidem.matches.kernels.join import overlap_of
@@ -17,6 +20,41 @@ _ONE = np.uint64(1)
 _FOUR = np.uint64(4)
 _MOST = np.uint8(127)
 _COMMON = np.uint64(15) << np.uint64(60)
+
+
+class SizedDocuments(NamedTuple):
+    """Documents in order of size, then of number: document i has the sorted keys [`start`[i], `start`[i] + `n_keys`[i]).
+
+    `size` counts all its shingles, `keys` are at least those that it shares with others. `side` is empty for none.
+    """
+
+    keys: NDArray[np.uint64]
+    start: NDArray[np.int64]
+    n_keys: NDArray[np.int64]
+    size: NDArray[np.int64]
+    smallest_partner: NDArray[np.int64]
+    side: NDArray[np.int8]
+
+
+class Prefixes(NamedTuple):
+    """The sorted entries of all prefixes, and by document, from `first` on, its `n_listed` groups of entries that others have
+    too: where they begin, and where its own entries are.
+    """
+
+    entries: NDArray[np.uint64]
+    rank_bits: int
+    first: NDArray[np.int64]
+    n_listed: NDArray[np.int64]
+    group_from: NDArray[np.int64]
+    own_place: NDArray[np.int64]
+
+
+class PairRoom(NamedTuple):
+    """Room for pairs of documents and the number of shingles that they share."""
+
+    a: NDArray[np.int32]
+    b: NDArray[np.int32]
+    overlap: NDArray[np.int32]
 
 
 @outer_kernel
@@ -68,9 +106,10 @@ def list_prefixes(keys, start, rank_bits, n_probe, n_index, prefix_first, entrie
 
 
 @outer_kernel
-def locate_groups(entries, rank_bits, prefix_first, n_listed, group_from, own_place):
-    """Tell every document where the groups of its entries begin, and where its own entries are."""
-    low = np.uint64((1 << (rank_bits + 1)) - 1)
+def locate_groups(prefixes):
+    """Write for every document where the groups of its entries begin, and where its own entries are."""
+    entries, n_listed = prefixes.entries, prefixes.n_listed
+    low = np.uint64((1 << (prefixes.rank_bits + 1)) - 1)
     i = 0
     while i < len(entries):
         j = i + 1
@@ -79,9 +118,9 @@ def locate_groups(entries, rank_bits, prefix_first, n_listed, group_from, own_pl
         if j - i > 1:
             for k in range(i, j):
                 rank = np.int64((entries[k] & low) >> _ONE)
-                at = prefix_first[rank] + n_listed[rank]
-                group_from[at] = i
-                own_place[at] = k
+                at = prefixes.first[rank] + n_listed[rank]
+                prefixes.group_from[at] = i
+                prefixes.own_place[at] = k
                 n_listed[rank] += 1
         i = j
 
@@ -99,28 +138,27 @@ def first_entry(entries, low, begin, end, least_rank):
 
 
 @inner_kernel
-def needed_of(larger, smaller, needed_by_sum, needed_by_small):
+def needed_of(larger, smaller, limits):
     """Overlap that two documents of these sizes need."""
-    needed = needed_by_sum[larger + smaller]
-    if len(needed_by_small) > 0:
-        needed = min(needed, needed_by_small[smaller])
+    needed = limits.needed_by_sum[larger + smaller]
+    if len(limits.needed_by_small) > 0:
+        needed = min(needed, limits.needed_by_small[smaller])
     return needed
 
 
 @outer_kernel
-def pair_documents(
-    entries, rank_bits, prefix_first, n_listed, group_from, own_place, keys, start, n_shared, size, smallest_rank,
-    needed_by_sum, needed_by_small, side, probe_from, probe_to, seen, out_a, out_b, out_overlap, n_out,
-):  # fmt: skip
+def pair_documents(prefixes, documents, smallest_rank, limits, probe_from, probe_to, seen, found, n_found):
     """Write the ranks and the overlap of every pair whose larger document's rank is in [probe_from, probe_to).
 
     Returns (the next rank to probe, the number of pairs); the former is below `probe_to` if the room was too small.
-    `seen` holds for each rank the last one it was compared with. With `side` only documents of two sides are compared.
+    `seen` has for each rank the last one it was compared with. With sides only documents of two sides are compared.
     """
-    low = np.uint64((1 << (rank_bits + 1)) - 1)
+    entries, group_from, own_place = prefixes.entries, prefixes.group_from, prefixes.own_place
+    keys, start, n_keys, size, side = documents.keys, documents.start, documents.n_keys, documents.size, documents.side
+    low = np.uint64((1 << (prefixes.rank_bits + 1)) - 1)
     for x in range(probe_from, probe_to):
-        n_before = n_out
-        for k in range(prefix_first[x], prefix_first[x] + n_listed[x]):
+        n_before = n_found
+        for k in range(prefixes.first[x], prefixes.first[x] + prefixes.n_listed[x]):
             at = first_entry(entries, low, group_from[k], own_place[k], smallest_rank[x])
             while at < own_place[k]:
                 entry = entries[at] & low
@@ -131,35 +169,33 @@ def pair_documents(
                 seen[y] = x
                 if len(side) > 0 and side[x] == side[y]:
                     continue
-                needed = needed_of(size[x], size[y], needed_by_sum, needed_by_small)
-                overlap = overlap_of(keys, start[x], n_shared[x], start[y], n_shared[y], needed)
+                needed = needed_of(size[x], size[y], limits)
+                overlap = overlap_of(keys, start[x], n_keys[x], start[y], n_keys[y], needed)
                 if overlap < 0:
                     continue
-                if n_out == len(out_a):
+                if n_found == len(found.a):
                     for z in range(len(seen)):
                         seen[z] = -1
                     return x, n_before
-                out_a[n_out] = y
-                out_b[n_out] = x
-                out_overlap[n_out] = overlap
-                n_out += 1
-    return probe_to, n_out
+                found.a[n_found] = y
+                found.b[n_found] = x
+                found.overlap[n_found] = overlap
+                n_found += 1
+    return probe_to, n_found
 
 
 @outer_kernel
-def pair_with_leaders(
-    members, group_first, group_from, group_to, keys, start, n_keys, size, smallest_partner, needed_by_sum, needed_by_small,
-    side, falling, leaders, out_a, out_b, out_overlap,
-):  # fmt: skip
+def pair_with_leaders(members, group_first, group_from, group_to, documents, limits, falling, leaders, found):
     """Pair the documents that meet at a common shingle with leaders: those before, of admissible size, that matched no leader
     themselves.
 
     The square of pairs of such a group is never walked: a document is compared with at most `len(leaders)` others. Groups are
-    walked in the order of `members`, which is that of size, or, `falling`, in the other. With `side` only documents of the
+    walked in the order of `members`, which is that of size, or, `falling`, in the other. With sides only documents of the
     reference lead, and only the others are paired with them.
     Returns the number of pairs; there is room for one by member.
     """
-    n_out = 0
+    keys, start, n_keys, size, side = documents.keys, documents.start, documents.n_keys, documents.size, documents.side
+    n_found = 0
     for group in range(group_from, group_to):
         n_leaders = 0
         begin, end = group_first[group], group_first[group + 1]
@@ -171,16 +207,16 @@ def pair_with_leaders(
             for k in range(n_leaders):
                 y = leaders[k]
                 larger, smaller = (y, x) if falling else (x, y)
-                if size[smaller] < smallest_partner[larger]:
+                if size[smaller] < documents.smallest_partner[larger]:
                     continue
-                needed = needed_of(size[larger], size[smaller], needed_by_sum, needed_by_small)
+                needed = needed_of(size[larger], size[smaller], limits)
                 overlap = overlap_of(keys, start[x], n_keys[x], start[y], n_keys[y], needed)
                 if overlap >= 0:
                     if may_pair:
-                        out_a[n_out] = y
-                        out_b[n_out] = x
-                        out_overlap[n_out] = overlap
-                        n_out += 1
+                        found.a[n_found] = y
+                        found.b[n_found] = x
+                        found.overlap[n_found] = overlap
+                        n_found += 1
                     matched = True
                     break
             if not matched and may_lead:
@@ -190,15 +226,15 @@ def pair_with_leaders(
                     n_leaders -= 1
                 leaders[n_leaders] = x
                 n_leaders += 1
-    return n_out
+    return n_found
 
 
 @outer_kernel
-def count_overlaps(keys, start, size, a, b, needed_by_sum, needed_by_small, pair_from, pair_to, overlaps):
+def count_overlaps(keys, start, size, a, b, limits, pair_from, pair_to, overlaps):
     """Count what the sorted keys of each pair have in common, or write -1 where that is less than needed."""
     for i in range(pair_from, pair_to):
         x, y = a[i], b[i]
         if size[x] < size[y]:
             x, y = y, x
-        needed = needed_of(size[x], size[y], needed_by_sum, needed_by_small)
+        needed = needed_of(size[x], size[y], limits)
         overlaps[i] = overlap_of(keys, start[x], size[x], start[y], size[y], needed)

@@ -6,7 +6,10 @@ p/q; every bound is whole-number arithmetic.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem.columns.hashes import GOLDEN, mix
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
@@ -14,6 +17,36 @@ from ibidem.matches.kernels.join import popcount
 
 _ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+class OrderLimits(NamedTuple):
+    """The limit, and whether bitmaps reject by the bound as it was printed, which loses pairs below 1/2."""
+
+    p: int
+    q: int
+    paper_bound: bool
+
+
+class Bitmaps(NamedTuple):
+    """A bitmap of `n_words` words for each document, one after the other; 0 words: there are none."""
+
+    words: NDArray[np.uint64]
+    n_words: int
+
+
+class OrderRoom(NamedTuple):
+    """What a comparison works in: slots with their keys, entries (three columns), the row and its words with zeros, and the
+    first entries of what was found of the other sequence.
+    """
+
+    slots: NDArray[np.int32]
+    slot_keys: NDArray[np.uint64]
+    entry_word: NDArray[np.int32]
+    entry_bits: NDArray[np.uint64]
+    entry_next: NDArray[np.int32]
+    row: NDArray[np.uint64]
+    with_zeros: NDArray[np.uint64]
+    found: NDArray[np.int32]
 
 
 @outer_kernel
@@ -33,7 +66,7 @@ def fill_bitmaps(hashes, first, document_from, document_to, n_words, bitmaps):
 
 
 @inlined_kernel
-def _only_one(bitmaps, a, b, n_words):
+def _only_one(bitmaps, a, b):
     """Bits that only a has, and bits that only b has.
 
     A bit that only a has stands for an element that b lacks, thus for a place of a that no common subsequence uses; different
@@ -41,9 +74,9 @@ def _only_one(bitmaps, a, b, n_words):
     """
     only_a = np.int64(0)
     only_b = np.int64(0)
-    for w in range(n_words):
-        x = bitmaps[a * n_words + w]
-        y = bitmaps[b * n_words + w]
+    for w in range(bitmaps.n_words):
+        x = bitmaps.words[a * bitmaps.n_words + w]
+        y = bitmaps.words[b * bitmaps.n_words + w]
         only_a += np.int64(popcount(x & ~y))
         only_b += np.int64(popcount(y & ~x))
     return only_a, only_b
@@ -86,12 +119,13 @@ def number_occurrences(hashes, first, document_from, document_to, slots, slot_ke
 
 
 @inner_kernel
-def _index_places(hashes, begin, low, high, slots, slot_keys, entry_word, entry_bits, entry_next):
+def _index_places(hashes, begin, low, high, room):
     """Index the places [low, high) of the sequence that starts at `begin`; return the mask of slot numbers.
 
     The slot of an element holds the first of its entries. An entry is a word (64 places) that holds the element, the bits
     of its places there, and the element's next entry or -1; words rise.
     """
+    slots, slot_keys, entry_word, entry_bits = room.slots, room.slot_keys, room.entry_word, room.entry_bits
     mask = _clear_slots(high - low, slots)
     n = 0
     for place in range(high - 1, low - 1, -1):
@@ -104,7 +138,7 @@ def _index_places(hashes, begin, low, high, slots, slot_keys, entry_word, entry_
         else:
             entry_word[n] = place >> 6
             entry_bits[n] = bit
-            entry_next[n] = entry
+            room.entry_next[n] = entry
             slots[slot] = n
             slot_keys[slot] = key
             n += 1
@@ -137,14 +171,15 @@ def _next_with_zeros(word, end, with_zeros):
 
 
 @inner_kernel
-def _common_subsequence(n_found, found, low, high, needed, entry_word, entry_bits, entry_next, row, with_zeros):
-    """Length of the LCS of the places [low, high) of one sequence and `found`, the first entries of the other's elements.
+def _common_subsequence(n_found, low, high, needed, room):
+    """Length of the LCS of the places [low, high) of one sequence and the elements of the other that were found in it.
 
     Returns -1 as soon as the length cannot reach `needed`. The row of the dynamic programme is kept as bits, a zero where it
     rises. An element with the places M turns it into (V + (V & M)) | (V & ~M). Words without a place of the element change
     only where a carry ends in them, at their first zero, so that only these two kinds of words are looked at; `with_zeros`
     has a bit for each word that a carry cannot pass. A carry that leaves the last word makes one more zero.
     """
+    entry_word, entry_next, row, with_zeros = room.entry_word, room.entry_next, room.row, room.with_zeros
     first_word = low >> 6
     last_word = (high - 1) >> 6
     # Places below `low` are zeros, in which no carry begins; those from `high` on stay ones, which let every carry pass.
@@ -158,13 +193,13 @@ def _common_subsequence(n_found, found, low, high, needed, entry_word, entry_bit
     for k in range(n_found):
         if length + n_found - k < needed:
             return -1
-        entry = found[k]
+        entry = room.found[k]
         while entry >= 0 and entry_word[entry] < first_word:
             entry = entry_next[entry]
         carry = np.uint64(0)
         while entry >= 0 and entry_word[entry] <= last_word:
             word = np.int64(entry_word[entry])
-            bits = entry_bits[entry] & (last_bits if word == last_word else _ALL)
+            bits = room.entry_bits[entry] & (last_bits if word == last_word else _ALL)
             old = row[word]
             partial = old + (old & bits)
             total = partial + carry
@@ -186,14 +221,12 @@ def _common_subsequence(n_found, found, low, high, needed, entry_word, entry_bit
 
 
 @outer_kernel
-def compare_orders(
-    hashes, first, a, b, pair_from, pair_to, p, q, bitmaps, n_words, paper_bound,
-    slots, slot_keys, entry_word, entry_bits, entry_next, row, with_zeros, found, overlaps, counts,
-):  # fmt: skip
+def compare_orders(hashes, first, a, b, pair_from, pair_to, limits, bitmaps, room, overlaps, counts):
     """Write the LCS length of every pair in [pair_from, pair_to) with 2 LCS / (|a| + |b|) at least p/q, -1 for the others.
 
     `counts` is added the pairs that sizes rejected, those that bitmaps rejected, and those that were compared.
     """
+    p, q, paper_bound = limits.p, limits.q, limits.paper_bound
     indexed = np.int64(-1)
     mask = np.int64(0)
     for i in range(pair_from, pair_to):
@@ -209,8 +242,8 @@ def compare_orders(
         if min(size_x, size_y) == 0 or (not paper_bound and 2 * q * min(size_x, size_y) < p * both):
             counts[0] += 1
             continue
-        if n_words > 0:
-            only_x, only_y = _only_one(bitmaps, x, y, n_words)
+        if bitmaps.n_words > 0:
+            only_x, only_y = _only_one(bitmaps, x, y)
             if paper_bound:  # at most half of both sizes, whatever the limit
                 rejected = 2 * (only_x + only_y) > both
             else:
@@ -239,18 +272,14 @@ def compare_orders(
             shared = i + 1 < pair_to and np.int64(a[i + 1]) == x
             from_place = np.int64(0) if shared else low
             to_place = size_x if shared else high
-            mask = _index_places(
-                hashes, begin_x, from_place, to_place, slots, slot_keys, entry_word, entry_bits, entry_next
-            )  # fmt: skip
+            mask = _index_places(hashes, begin_x, from_place, to_place, room)
             indexed = x if shared else np.int64(-1)
         n_found = 0
         for k in range(begin_y + low, begin_y + size_y - tail):
-            entry = slots[_slot_of(hashes[k], mask, slots, slot_keys)]
+            entry = room.slots[_slot_of(hashes[k], mask, room.slots, room.slot_keys)]
             if entry >= 0:
-                found[n_found] = entry
+                room.found[n_found] = entry
                 n_found += 1
-        length = _common_subsequence(
-            n_found, found, low, high, needed - low - tail, entry_word, entry_bits, entry_next, row, with_zeros
-        )  # fmt: skip
+        length = _common_subsequence(n_found, low, high, needed - low - tail, room)
         if length >= 0 and low + tail + length >= needed:
             overlaps[i] = low + tail + length
