@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 import ibidem
-from ibidem.viewer import page
-from ibidem.viewer import report as export
+from ibidem.viewer import page, report
 from ibidem.viewer.material import Material, material_of_result
 from ibidem.viewer.page import app_page, assets, report_page
 from ibidem.viewer.report import report_data
@@ -188,7 +187,7 @@ def test_long_texts_are_shown_around_their_passages(tmp_path: Path, monkeypatch:
         c=text(70, 71, 72),
     )
     for name, value in (("_MOST_WHOLE_CHARS", 1_000), ("_CONTEXT_CHARS", 50)):
-        monkeypatch.setattr(export, name, value)
+        monkeypatch.setattr(report, name, value)
     with passing_views(material_of_result(ibidem.find(records))) as store:
         data = report_data(store)
         check_data(data)
@@ -212,7 +211,7 @@ def test_sentences_that_are_shown_in_part_are_not_shaded(monkeypatch: pytest.Mon
     for name, value in (
         ("_MOST_WHOLE_CHARS", 500), ("_CONTEXT_CHARS", 7), ("_PASSAGE_HEAD_CHARS", 300), ("_PASSAGE_TAIL_CHARS", 100),
     ):  # fmt: skip
-        monkeypatch.setattr(export, name, value)
+        monkeypatch.setattr(report, name, value)
     with passing_views(material_of_result(ibidem.find(documents(f"{text(90)} {shared}", f"{shared} {text(91)}")))) as store:
         data = report_data(store)
         check_data(data)
@@ -236,7 +235,7 @@ def test_kept_texts_of_passages(tmp_path: Path) -> None:
 def test_pairs_stop_where_the_room_ends(store: ViewStore, invented: Invented, monkeypatch: pytest.MonkeyPatch) -> None:
     written = set()
     for n_bytes in (0, 4_000, 12_000, 20_000):
-        monkeypatch.setattr(export, "_MOST_BYTES", n_bytes)
+        monkeypatch.setattr(report, "_MOST_BYTES", n_bytes)
         data = report_data(store)
         check_data(data)
         written.add(len(data["pairs"]))
@@ -270,9 +269,9 @@ def test_the_page_is_no_larger_than_it_may_be(
 ) -> None:
     material = invent(tmp_path, 9, 400).material if which == "latin" else material_of_result(ibidem.find(in_chinese(40)))
     with passing_views(material) as store:
-        monkeypatch.setattr(export, "_MOST_BYTES", 0)
+        monkeypatch.setattr(report, "_MOST_BYTES", 0)
         empty = size_as_written(report_data(store), monkeypatch)
-        monkeypatch.setattr(export, "_MOST_BYTES", 40_000)
+        monkeypatch.setattr(report, "_MOST_BYTES", 40_000)
         data = report_data(store)
         assert 0 < len(data["pairs"]) < data["summary"]["totals"]["pairs"]
         size = size_as_written(data, monkeypatch) - empty
@@ -299,7 +298,7 @@ def test_a_collection_of_very_many_files(invented: Invented, n_inputs: int, monk
 
 @pytest.mark.parametrize(("name", "n_most"), [("_MOST_FAMILIES", 3), ("_MOST_MEMBERS", 2), ("_MOST_PASSAGES", 1)])
 def test_other_limits(store: ViewStore, monkeypatch: pytest.MonkeyPatch, name: str, n_most: int) -> None:
-    monkeypatch.setattr(export, name, n_most)
+    monkeypatch.setattr(report, name, n_most)
     data = report_data(store)
     check_data(data)
     if name == "_MOST_FAMILIES":

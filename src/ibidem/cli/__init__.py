@@ -1,1 +1,1 @@
-"""The command line: one file a verb, each a thin call into the library."""
+"""The command line: one file per verb, each a thin call into the library."""

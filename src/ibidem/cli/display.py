@@ -1,4 +1,4 @@
-"""Progress on the terminal: a bar a stage, with documents, sentences, rate and time left. Elsewhere a line now and then."""
+"""Progress on the terminal: a bar per stage, with documents, sentences, rate and time left. Elsewhere a line now and then."""
 
 from __future__ import annotations
 

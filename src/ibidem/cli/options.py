@@ -1,4 +1,4 @@
-"""Flags made of the settings: each is defined once, in `config/settings.py`, and is the same word everywhere."""
+"""Arguments and options that verbs share. Flags of settings are made of `config/settings.py`: one word for each, everywhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIRST_SETTINGS = (  # settings that are fixed when an index is made
 
 
 class NumberType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A number as the user writes it, kept exact: 0.8 or 4/5."""
+    """A number as the user writes it, read exactly: 0.8 or 4/5."""
 
     name = "number"
 
@@ -41,7 +41,7 @@ def setting_options(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the flags of the given stages, but for some settings, those of single settings, and `--config` to a command.
 
-    Unset flags stay None: the file or the default holds.
+    Unset flags stay None: the file or the default decides.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:

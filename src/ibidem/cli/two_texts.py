@@ -91,7 +91,7 @@ def _writable(text: str) -> str:
 
 
 def _json_lines(passages: Sequence[Passage]) -> Iterator[str]:
-    """Yield a passage a line: the columns of the passages table, both texts, and where they differ."""
+    """Yield one line per passage: the columns of the passages table, both texts, and where they differ."""
     for passage in passages:
         record = {
             "a_id": passage.a.id, "a_start": passage.a.start, "a_end": passage.a.end,

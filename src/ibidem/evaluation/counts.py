@@ -56,7 +56,7 @@ class CountEvaluation(NamedTuple):
 
 
 class Things(NamedTuple):
-    """Rows of numbers, one a thing (the same thing may stand twice), and the unit of each."""
+    """Rows of numbers, one per thing (the same thing may come twice), and the unit of each."""
 
     rows: Numbers
     unit: Numbers

@@ -1,4 +1,4 @@
-"""Passages put together by the two documents they are in: how much these share, in a line, and over all pairs."""
+"""Passages put together by the two documents they are in: how much these share, pair by pair and over all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views read from `view.sqlite` page by page: nothing is held in memory but the page that is asked for."""
+"""Views read from `view.sqlite` page by page: nothing stays in memory but the page that is asked for."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _MOST_ARROWS = 400
 
 
 class ViewStore:
-    """Pairs, documents, families and what was left out; any thread may ask. What people say of pairs is kept beside it.
+    """Pairs, documents, families and what was left out; any thread may ask. What people say of pairs is stored beside it.
 
-    Verdicts go by the ids of the two documents, in whatever order, so that they hold for the next run, too. They can be set
+    Verdicts go by the ids of the two documents, in whatever order, so that they count for the next run, too. They can be set
     if `may_judge` says so.
     """
 

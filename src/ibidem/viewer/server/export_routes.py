@@ -18,13 +18,13 @@ from ibidem.viewer.server.api_errors import ApiError, invalid
 from ibidem.viewer.server.parameters import DocumentFilters, FamilyFilters, PairFilters, Parameters
 from ibidem.viewer.server.served import Served
 
+Form = Literal["csv", "json"]
 Rows = Callable[[], Iterator[dict[str, Any]]]
 MOST_AT_ONCE = 8
 _CHUNK_CHARS = 1 << 16
 # A spreadsheet takes a cell that begins so for a formula, and formulas of strangers can do harm. Some also take the wide forms.
 _FORMULA_STARTS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
-Form = Literal["csv", "json"]
-# What the rows hold, in the order of the columns; a table without rows has its head, too.
+# What the rows contain, in the order of the columns; a table without rows has its head, too.
 COLUMNS: dict[str, tuple[str, ...]] = {
     "pairs": (
         "pair", "a_id", "a_time", "a_group", "a_title", "a_n_chars", "b_id", "b_time", "b_group", "b_title", "b_n_chars",

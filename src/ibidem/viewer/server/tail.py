@@ -78,7 +78,7 @@ class Tail:
         return n_arrivals
 
     def _is_after_line(self, file: BinaryIO) -> bool:
-        """Tell whether a line ends where reading is to go on; otherwise the file was cut off and written anew meanwhile."""
+        """Tell whether a line ends where reading is to go on; otherwise the file was cut off and written again meanwhile."""
         if self._offset == 0 or self._is_within_line:
             return True
         file.seek(self._offset - 1)
