@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from ibidem.index import bits
 from ibidem.index import search as search_module
 from ibidem.index.arrivals import Arrivals, QueryTypes
+from ibidem.index.comparison import Matches, Request
 from ibidem.index.index import Index
-from ibidem.index.search import Matches, Request, search
+from ibidem.index.search import search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.vocabulary import WordCounts
 from tests.index_twins import (
@@ -129,7 +130,7 @@ def made(n_bits: int = 64, bits_per_word: int = 3, limit: Fraction = LIMITS[4], 
 
 def request(engine: str, form: str = "idf", limit: Fraction = LIMITS[2], **others: Any) -> Request:
     usual = {"radius": -1, "max_false_positive": 0.1, "words_flexible": 2, "min_contained_words": 1}
-    return Request(engine=engine, score=form, min_score=limit, **(usual | others))
+    return Request(method=engine, score=form, min_score=limit, **(usual | others))
 
 
 def expected_hits(searched: Searched, form: str, limit: Fraction, min_contained_words: int = 1) -> dict[Any, Any]:
@@ -379,10 +380,10 @@ def test_a_query_without_words_reads_nothing_that_was_not_written() -> None:
     """In a process of its own, with scratch that leads astray: such a kernel takes everything down."""
     code = """
 import tempfile
-from ibidem.index import search
+from ibidem.index.comparison import Comparison
 from ibidem.index.index import Index
 
-made = search._Comparison.scratch
+made = Comparison.scratch
 
 def astray(self):
     arrays = made(self)
@@ -390,7 +391,7 @@ def astray(self):
         array.fill(1 << 40)
     return arrays
 
-search._Comparison.scratch = astray
+Comparison.scratch = astray
 with tempfile.TemporaryDirectory() as folder, Index(folder, hash_seed=0) as index:
     index.add([{"id": "a", "text": "One two three four five. Six seven eight nine ten."}])
     assert len(index.query({"id": "b", "text": "\\ufe70."})) == 0

@@ -17,9 +17,10 @@ from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals
+from ibidem.index.comparison import Request, TooManyMatchesError
 from ibidem.index.hits import Hits, Hitting, Portion, Selves, places_needed
 from ibidem.index.known_passages import find_similar, locate_passages
-from ibidem.index.search import Oldest, Request, TooManyMatchesError, search
+from ibidem.index.search import Oldest, search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.snapshot import kept_in
 from ibidem.index.vocabulary import WordCounts
@@ -179,7 +180,7 @@ def request_of(config: Config) -> Request:
     """Return what the settings ask a search for."""
     index = config.index
     return Request(
-        engine=index.search_engine,
+        method=index.search_engine,
         score=index.score,
         min_score=index.min_score,
         radius=index.radius,

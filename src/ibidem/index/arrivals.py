@@ -14,7 +14,7 @@ from ibidem.columns.ragged import ranges, starts_of
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.bits import word_masks
 from ibidem.index.columns import frozen
-from ibidem.index.kernels import search as kernels
+from ibidem.index.kernels import comparison as kernels
 from ibidem.index.merge import document_columns
 from ibidem.index.segment import Segment, SegmentSettings, SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
@@ -98,24 +98,15 @@ class Arrivals:
         masks = word_masks(words.hashes, settings.signature_bits, settings.bits_per_word)
         is_common = np.isin(words.hashes, counts.common_hashes(settings.max_document_share))
         n = len(self.types)
-        distinct = np.empty(len(words.ids), np.int32)
-        distinct_first = np.empty(n + 1, np.int64)
-        totals, signatures, fingerprints = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.uint64)
-        kernels.distinct_words(
-            words.ids,
-            first,
-            weights,
-            masks,
-            words.hashes,
-            is_common,
-            distinct,
-            distinct_first,
-            totals,
-            signatures,
-            fingerprints,
+        distinct = kernels.DistinctWords(
+            np.empty(len(words.ids), np.int32),
+            np.empty(n + 1, np.int64),
+            totals=np.empty(n, np.int64),
+            signatures=np.empty(n, np.uint64),
+            fingerprints=np.empty(n, np.uint64),
         )
-        distinct = distinct[: distinct_first[-1]]
-        columns = (distinct, distinct_first, words.hashes, weights, masks, totals, signatures, fingerprints)
+        kernels.distinct_words(words.ids, first, weights, masks, words.hashes, is_common, distinct)
+        columns = (distinct.words[: distinct.first[-1]], distinct.first, words.hashes, weights, masks, *distinct[2:])
         return QueryTypes(frozen(self.digests), *(frozen(column) for column in columns))
 
     def segment(self, serials: NDArray[np.int64], counts: WordCounts, settings: SegmentSettings) -> Segment:

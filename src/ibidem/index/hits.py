@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from ibidem.columns.ragged import ranges
 from ibidem.index.arrivals import Arrivals, QueryTypes
-from ibidem.index.columns import frozen
+from ibidem.index.comparison import Matches
 from ibidem.index.kernels import places as kernels
 from ibidem.index.known_passages import take_places
-from ibidem.index.search import Matches
 from ibidem.index.segment import Segment
 from ibidem.model import HITS
 
@@ -61,11 +60,7 @@ class Hitting:
         equal, until = segment.types_of(queries.digests), np.empty(len(queries), np.int64)
         first = np.searchsorted(matches.query, np.arange(len(queries) + 1))
         heap = np.empty(min(int(wanted.max(initial=0)), segment.n_sentences), np.int64)
-        flags = np.empty(0, np.bool_) if kept.all() else kept
-        kernels.find_oldest(
-            first, matches.type, equal, wanted, segment.occurrence_first, segment.occurrences, segment.document_first,
-            frozen(flags), heap, until,
-        )  # fmt: skip
+        kernels.find_oldest(first, matches.type, equal, wanted, segment.places(kept), heap, until)
         begins = segment.occurrences[segment.occurrence_first[matches.type]]
         is_wanted = (begins < until[matches.query]) | (matches.type == equal[matches.query])
         if not is_wanted.all():

@@ -22,9 +22,10 @@ from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.columns import frozen, strings
+from ibidem.index.comparison import Matches, TooManyMatchesError
 from ibidem.index.kernels import places as kernels
 from ibidem.index.kernels.segment import read_lists
-from ibidem.index.search import Matches, TooManyMatchesError, search_similar, search_similar_among
+from ibidem.index.search import search_similar, search_similar_among
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.matches import Cells, TypeSets, join_types, sort_sets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
@@ -185,7 +186,7 @@ def take_places(
     segment: Segment, kept: NDArray[np.bool_], types: Numbers, most_documents: int
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Return the places of types in kept documents: which of the types, document, sentence; those of the oldest documents."""
-    source = (frozen(types), segment.occurrence_first, segment.occurrences, segment.document_first, kept, most_documents)
+    source = (frozen(types), segment.places(kept), most_documents)
     n = int(segment.place_counts(types).sum())
     if n > _MUCH_ROOM:  # then it pays to count first
         n = kernels.take_places(*source, False, *(np.empty(0, np.int64) for _ in range(3)))
@@ -281,7 +282,7 @@ def _connecting(segment: Segment, types: Numbers, queries: QueryTypes, limit: Fr
     sizes = np.concatenate([queries.sizes, segment.word_counts(types)])
     first = starts_of(sizes)
     words, ends = np.empty(int(segment.word_counts(types).sum()), np.int32), np.zeros(len(types) + 1, np.int64)
-    read_lists(segment.lists, segment.list_first, frozen(types), 0, words, ends)
+    read_lists(segment.word_lists, frozen(types), 0, words, ends)
     hashes = np.concatenate([queries.word_hashes[queries.words], segment.word_hashes[words]])
     classes = join_types(sort_sets(HashSets(hashes, first), run_tasks), limit, run_tasks).of_type
     of_query, of_type = classes[: len(queries)], classes[len(queries) :]
@@ -398,7 +399,7 @@ def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_ty
         present = present[np.argsort(part.local[present])]
         first = np.zeros(len(types) + 1, np.int64)
         room = np.empty(int(part.segment.word_counts(types).sum()), np.int32)
-        source = (part.segment.lists, part.segment.list_first, types, part.local[present], present)
+        source = (part.segment.word_lists, types, part.local[present], present)
         kernels.shared_words(*source, len(queries.word_hashes), room, first)
         start[names], size[names] = first[:-1] + filled, np.diff(first)
         values.append(room[: first[-1]])

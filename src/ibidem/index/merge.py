@@ -93,7 +93,7 @@ def _unite_types(parts: Sequence[tuple[Segment, NDArray[np.uint32]]]) -> tuple[T
         lengths = segment.word_counts(wanted)
         first = np.zeros(len(wanted) + 1, np.int64)
         words = np.empty(int(lengths.sum()), np.int32)
-        kernels.read_lists(segment.lists, segment.list_first, frozen(wanted), word_base, words, first)
+        kernels.read_lists(segment.word_lists, frozen(wanted), word_base, words, first)
         lists.append(word_number[words])
         sizes.append(lengths)
         renumbered = np.empty(segment.n_types, np.uint32)

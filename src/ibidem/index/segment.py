@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,17 @@ class Segment(DocumentColumns):
         """Number of types."""
         return len(self.digests)
 
+    @cached_property
+    def word_lists(self) -> kernels.ByteLists:
+        """The words of every type, as kernels take them."""
+        return kernels.ByteLists(self.list_first, self.lists)
+
+    def places(self, kept: NDArray[np.bool_]) -> kernels.Places:
+        """Return the places of every type in the documents that are kept, as kernels take them; of all if `kept` is empty."""
+        # Where all are kept, kernels are spared the look.
+        flags = frozen(kept[:0] if kept.all() else kept)
+        return kernels.Places(self.occurrence_first, self.occurrences, self.document_first, flags)
+
     @classmethod
     def stored(cls, arrays: Mapping[str, NDArray[Any]]) -> Segment:
         """Return a segment from the columns of a file."""
@@ -173,7 +185,7 @@ class Segment(DocumentColumns):
     def word_counts(self, types: NDArray[np.int64] | NDArray[np.uint32]) -> NDArray[np.int32]:
         """Return the number of words of each of these types."""
         lengths = np.empty(len(types), np.int32)
-        kernels.read_lengths(self.lists, self.list_first, frozen(types.astype(np.int64)), lengths)
+        kernels.read_lengths(self.word_lists, frozen(types.astype(np.int64)), lengths)
         return lengths
 
 

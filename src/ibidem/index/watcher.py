@@ -21,7 +21,7 @@ from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.records import surrogate_in
 from ibidem.index.answers import QueryResult, Verdict, answer
 from ibidem.index.arrivals import Arrivals
-from ibidem.index.search import TooManyMatchesError
+from ibidem.index.comparison import TooManyMatchesError
 from ibidem.index.segment import SegmentSettings
 from ibidem.index.writer import Writer
 from ibidem.model import Document, Skipped

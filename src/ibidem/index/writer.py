@@ -320,9 +320,7 @@ class Writer:
         for segment, kept in parts:
             counts = np.zeros(len(segment.word_hashes), np.int64)
             last = np.full(len(counts), -1, np.int64)
-            kernels.count_documents(
-                segment.types, segment.document_first, kept, segment.list_first, segment.lists, last, counts
-            )
+            kernels.count_documents(segment.types, segment.document_first, kept, segment.word_lists, last, counts)
             hashes.append(segment.word_hashes)
             n_documents.append(counts)
         words, which = np.unique(np.concatenate([np.empty(0, np.uint64), *hashes]), return_inverse=True)
