@@ -18,10 +18,9 @@ from ibidem.columns.collection import Collection
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index import bits
 from ibidem.index.arrivals import Arrivals, QueryTypes
-from ibidem.index.columns import frozen
 from ibidem.index.comparison import Comparison, Matches, Request
 from ibidem.index.search import _accumulated, _within_radius, search
-from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.index.segment import Segment, SegmentSettings, frozen
 from ibidem.index.vocabulary import WordCounts
 from ibidem.signatures import SentenceTypes
 from ibidem.signatures.sentence_types import TypeTokens

@@ -13,10 +13,9 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.bits import word_masks
-from ibidem.index.columns import frozen
 from ibidem.index.kernels import comparison as kernels
-from ibidem.index.merge import document_columns
-from ibidem.index.segment import Segment, SegmentSettings, SentenceColumns, TypeColumns, build_segment
+from ibidem.index.segment import Segment, SegmentSettings, document_columns, frozen
+from ibidem.index.segment_build import SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
 from ibidem.matches import join_types, sort_sets
 from ibidem.signatures import HashSets, SentenceTypes, collapse_sentences
@@ -69,7 +68,7 @@ class Arrivals:
 
     def __init__(self, collection: Collection, run_tasks: RunTasks = in_turn) -> None:
         self.collection = collection
-        self._map_parts = run_tasks
+        self._run_tasks = run_tasks
 
     @cached_property
     def types(self) -> SentenceTypes:
@@ -78,8 +77,8 @@ class Arrivals:
 
     @cached_property
     def _words(self) -> tuple[NumberedHashes, NDArray[np.int64]]:
-        tokens = self.collection.type_tokens(self.types, self._map_parts)
-        return number_hashes(tokens.tokens, self._map_parts), tokens.first
+        tokens = self.collection.type_tokens(self.types, self._run_tasks)
+        return number_hashes(tokens.tokens, self._run_tasks), tokens.first
 
     @cached_property
     def digests(self) -> NDArray[np.uint64]:
@@ -89,7 +88,7 @@ class Arrivals:
     def join(self, limit: Fraction) -> NDArray[np.int32]:
         """Return the class of every type, named by its first member, by Jaccard similarity of words; -1 without words."""
         words, first = self._words
-        return join_types(sort_sets(HashSets(words.hashes[words.ids], first), self._map_parts), limit, self._map_parts).of_type
+        return join_types(sort_sets(HashSets(words.hashes[words.ids], first), self._run_tasks), limit, self._run_tasks).of_type
 
     def queries(self, counts: WordCounts, settings: SegmentSettings) -> QueryTypes:
         """Return the types as queries."""

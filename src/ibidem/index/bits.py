@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.index.columns import frozen
 from ibidem.index.kernels import bits as bits_kernels
+from ibidem.index.segment import frozen
 
 MIN_BITS, MAX_BITS = 8, 64
 _MAX_ROWS = 1 << 32

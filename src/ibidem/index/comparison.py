@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from ibidem.execution.tasks import RunTasks, split_by_cost
 from ibidem.index.arrivals import QueryTypes
-from ibidem.index.columns import frozen
 from ibidem.index.kernels.comparison import Limit, MatchRoom, Queries, Scratch, compare_candidates
 from ibidem.index.kernels.search import Types
 from ibidem.index.kernels.segment import ByteLists
-from ibidem.index.segment import Segment
+from ibidem.index.segment import Segment, frozen
 
 _N_TASKS = 8
 _ROOM = 1 << 14

@@ -110,8 +110,8 @@ class Index:
         """Close the index, and the streams that are being watched; it cannot be used any more, also if a stream raises."""
         with ExitStack() as stack:
             stack.callback(self._catalog.close)
-            if "_engine" in self.__dict__:
-                stack.callback(self._engine.close)
+            if "_threads" in self.__dict__:
+                stack.callback(self._threads.close)
             for stream in list(self._streams):
                 stack.callback(stream.close)
 
@@ -134,7 +134,7 @@ class Index:
         skipped = SkippedRecords(config.output.strict)
         batches = list(read_batches(_several(documents), config.documents, skipped.add))
         # Threads do not pay for a single document: waking them takes longer than what they save.
-        run_tasks = self._engine.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
+        run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
         collection = _gather(batches, config, run_tasks)
         if collection.n_documents == 0:
             raise NoDocumentsError("there are no documents to look up", skipped.explain())
@@ -191,7 +191,7 @@ class Index:
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
                 break
-            for segment in self._engine.run_tasks(build, chunks):
+            for segment in self._threads.run_tasks(build, chunks):
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
             return writer.commit()
@@ -211,9 +211,9 @@ class Index:
         with self._writer(config) as writer:
 
             def collect(batch: list[Any], skipped: SkippedRecords) -> Collection:
-                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._engine.run_tasks)
+                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._threads.run_tasks)
 
-            watcher = Watcher(writer, collect, self._settings, config, replace, self._engine.run_tasks)
+            watcher = Watcher(writer, collect, self._settings, config, replace, self._threads.run_tasks)
             yield from watcher.watch(documents)
 
     def remove(self, ids: str | Iterable[str]) -> int:
@@ -257,7 +257,7 @@ class Index:
                 raise
 
     @cached_property
-    def _engine(self) -> Threads:
+    def _threads(self) -> Threads:
         return Threads(self.config.engine.workers)
 
 

@@ -21,12 +21,11 @@ from ibidem.columns.rows import Pairing, Rows, rows_of
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
-from ibidem.index.columns import frozen, strings
 from ibidem.index.comparison import Matches, TooManyMatchesError
 from ibidem.index.kernels import places as kernels
 from ibidem.index.kernels.segment import read_lists
 from ibidem.index.search import search_similar, search_similar_among
-from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.index.segment import Segment, SegmentSettings, frozen, strings
 from ibidem.matches import Cells, TypeSets, join_types, sort_sets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
 from ibidem.passages import assemble_passages, find_diagonals, split_diagonals

@@ -21,11 +21,10 @@ from ibidem.columns.ragged import ranges, starts_of
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index import bits
 from ibidem.index.arrivals import QueryTypes
-from ibidem.index.columns import frozen
 from ibidem.index.comparison import Comparison, Kernel, Matches, Request, TooManyMatchesError
 from ibidem.index.kernels import search as kernels
 from ibidem.index.kernels.comparison import MatchRoom, match_fingerprints
-from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.index.segment import Segment, SegmentSettings, frozen
 
 _ROOM = 1 << 14
 _MOST_CANDIDATES = 1 << 22  # that are listed at once, where fewer queries can be asked about

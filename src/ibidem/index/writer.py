@@ -20,13 +20,10 @@ from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_file import CATALOG_FILE
 from ibidem.index.catalog_state import Change, SegmentEntry
-from ibidem.index.columns import frozen
-from ibidem.index.kernels import segment as kernels
-from ibidem.index.merge import merge_segments
-from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.index.merge import due_merge, groups_to_compact, merge_segments
+from ibidem.index.segment import Segment, SegmentSettings, frozen
 from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
 from ibidem.index.sweep import sweep
-from ibidem.index.tiers import due_merge, groups_to_compact
 from ibidem.index.vocabulary import WordCounts
 from ibidem.index.writer_lock import WriterLock
 
@@ -130,7 +127,7 @@ class Writer:
         """Count the words of the first documents of an empty index; tell whether this was done."""
         if self._snapshot.parts or self.counts.n_documents:
             return False
-        self.counts = self._count([(segment, kept_in(segment, _NONE))], self.counts.version + 1)
+        self.counts = WordCounts.counted([(segment, kept_in(segment, _NONE))], self.counts.version + 1)
         return True
 
     def build(self, arrivals: Arrivals, serials: NDArray[np.int64]) -> Segment:
@@ -207,7 +204,7 @@ class Writer:
     def recount(self) -> None:
         """Count anew in how many documents each word stands, and bring all segments up to it. One commit."""
         parts = self._snapshot.parts
-        counts = self._count([(part.segment, part.kept) for part in parts], self.counts.version + 1)
+        counts = WordCounts.counted([(part.segment, part.kept) for part in parts], self.counts.version + 1)
         old = self._snapshot.state
         entries = []
         for part in parts:
@@ -314,18 +311,6 @@ class Writer:
         about = {"index": self._identity, "n_documents": counts.n_documents, "version": counts.version}
         write_arrays(self._folder / name, counts.arrays(), about)
         return name
-
-    def _count(self, parts: Sequence[tuple[Segment, NDArray[np.bool_]]], version: int) -> WordCounts:
-        hashes, n_documents = [], []
-        for segment, kept in parts:
-            counts = np.zeros(len(segment.word_hashes), np.int64)
-            last = np.full(len(counts), -1, np.int64)
-            kernels.count_documents(segment.types, segment.document_first, kept, segment.word_lists, last, counts)
-            hashes.append(segment.word_hashes)
-            n_documents.append(counts)
-        words, which = np.unique(np.concatenate([np.empty(0, np.uint64), *hashes]), return_inverse=True)
-        total = np.bincount(which, np.concatenate([np.empty(0), *n_documents]), len(words)).astype(np.int64)
-        return WordCounts.of(words, total, int(sum(kept.sum() for _, kept in parts)), version)
 
 
 def _refuse(ids: Sequence[str], where: str) -> None:
