@@ -50,8 +50,7 @@ from ibidem.index.catalog_state import (
     serials_of,
     write_state,
 )
-from ibidem.index.folder import OpenFolder
-from ibidem.index.writer_lock import LOCK_FILE
+from ibidem.index.folder import LOCK_FILE, OpenFolder
 
 _IDS_A_PAGE = 10_000
 # What a sound file can still get wrong, each with a query that says so.

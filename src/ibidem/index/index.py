@@ -27,6 +27,7 @@ from ibidem.index.answers import QueryResult, answer
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import refuse_other_settings
+from ibidem.index.commits import WriterLock
 from ibidem.index.inspection import describe, find_damage
 from ibidem.index.segment import Segment
 from ibidem.index.settings import (
@@ -41,7 +42,6 @@ from ibidem.index.settings import (
 from ibidem.index.snapshot import Snapshot, SnapshotReader
 from ibidem.index.watcher import Arrival, Watcher
 from ibidem.index.writer import Writer
-from ibidem.index.writer_lock import WriterLock
 from ibidem.model import Document
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
