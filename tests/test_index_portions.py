@@ -131,13 +131,13 @@ def test_other_searches_list_few_candidates_at_once(tmp_path: Path, monkeypatch:
     peaks = {}
     with ibidem.Index(tmp_path / "index", workers=1, radius=8) as index:
         index.add([{"id": "a", "text": template("a", 1500)}])
-        for engine in ("overlap", "inverted", "bits"):
+        for method in ("overlap", "inverted", "bits"):
             for n_sentences in (3, 1500):
                 tracemalloc.start()
                 try:
-                    found = index.query({"id": "b", "text": template("b", n_sentences)}, search_engine=engine)
+                    found = index.query({"id": "b", "text": template("b", n_sentences)}, search_engine=method)
                     assert found.hits.num_rows == n_sentences
-                    peaks[engine] = tracemalloc.get_traced_memory()[1]
+                    peaks[method] = tracemalloc.get_traced_memory()[1]
                 finally:
                     tracemalloc.stop()
     assert max(peaks["inverted"], peaks["bits"]) < 1.5 * peaks["overlap"], peaks

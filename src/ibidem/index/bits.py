@@ -105,7 +105,7 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True)
 class BitTables:
-    """The tables of a collection, one a piece: `rows` and `starts` hold those of all pieces, one after the other.
+    """The tables of a collection, one per piece: `rows` and `starts` contain those of all pieces, one after the other.
 
     A table is the rows in rising order of their signatures read from the first bit of the piece on and round again; equal
     signatures rise by row.

@@ -81,7 +81,7 @@ def put_in_place(path: Path, settings: Mapping[str, Any], state: Mapping[str, An
         except (FileExistsError, FileNotFoundError):
             pass  # another one was quicker, and may have swept this file away
         except OSError:
-            # A file system without links, where two creators within a blink are not told apart.
+            # A file system without links, where two creators within a blink cannot be distinguished.
             if not os.path.exists(path):
                 os.replace(temporary, path)
         sync_folder(path.parent)

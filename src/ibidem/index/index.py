@@ -224,7 +224,7 @@ class Index:
     def compact(self, *, recount: bool = False) -> None:
         """Merge all segments and give back the space of what was removed. Readers go on meanwhile.
 
-        With `recount`, the frozen counts of words are taken anew: scores and fingerprints change.
+        With `recount`, the frozen counts of words are taken again: scores and fingerprints change.
         """
         with self._writer(self.config) as writer:
             writer.compact()

@@ -293,7 +293,7 @@ def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_ty
         start[names], size[names] = first[:-1] + filled, np.diff(first)
         values.append(room[: first[-1]])
         filled += int(first[-1])
-    # The queries' own sets last: they hold for types that are both.
+    # The queries' own sets last: types that are both get these.
     mine = number[: len(queries)]
     start[mine], size[mine] = queries.first[:-1] + filled, np.diff(queries.first)
     values.append(queries.sorted_words)

@@ -172,7 +172,7 @@ class Segment(DocumentColumns):
         return counts
 
     def documents_of(self, sentences: NDArray[np.int64] | NDArray[np.uint32]) -> NDArray[np.int64]:
-        """Return the documents in which these sentences stand."""
+        """Return the documents in which these sentences occur."""
         return np.searchsorted(self.document_first, sentences, side="right") - 1
 
     def place_counts(self, types: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -180,7 +180,7 @@ class Segment(DocumentColumns):
         return self.occurrence_first[types + 1].astype(np.int64) - self.occurrence_first[types]
 
     def words_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the numbers of these words, -1 for words that stand nowhere here."""
+        """Return the numbers of these words, -1 for words that it does not have."""
         found = np.empty(len(hashes), np.int64)
         kernels.find_hashes(self.word_hashes, self.words_by_hash, frozen(hashes), found)
         return found
