@@ -18,9 +18,9 @@ from ibidem.columns.collection import Collection
 from ibidem.execution.tasks import in_turn
 from ibidem.index import bits
 from ibidem.index.arrivals import Arrivals, QueryTypes
-from ibidem.index.columns import frozen
-from ibidem.index.search import Matches, Request, _accumulated, _Comparison, _within_radius, search
-from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.index.comparison import Comparison, Matches, Request
+from ibidem.index.search import _accumulated, _within_radius, search
+from ibidem.index.segment import Segment, SegmentSettings, frozen
 from ibidem.index.vocabulary import WordCounts
 from ibidem.signatures import SentenceTypes, type_tokens
 from ibidem.signatures.sentence_types import TypeTokens
@@ -131,9 +131,9 @@ def some_queries(queries: QueryTypes, rows: NDArray[np.int64]) -> QueryTypes:
     return replace(queries, words=frozen(words), first=frozen(first), **by_query)
 
 
-def asked(engine: str, radius: int = 0) -> Request:
+def asked(method: str, radius: int = 0) -> Request:
     """Return what is asked for: the paper's score, at least one half."""
-    return Request(engine, "product", Fraction(1, 2), radius, 0.0, 0, min_contained_words=1)
+    return Request(method, "product", Fraction(1, 2), radius, 0.0, 0, min_contained_words=1)
 
 
 def pair_keys(matches: Matches) -> NDArray[np.int64]:
@@ -175,9 +175,9 @@ def select_candidates(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """Return the types that `bits` or `inverted` compare with each query: those of query q lie from `first[q]` on."""
     # The two steps of a search are no part of its interface; but the paper times them apart (figures 9 and 12).
-    if request.engine == "bits":
-        return _within_radius(segment, queries, request, settings)
-    return _accumulated(segment, queries, _Comparison(segment, queries, request))
+    if request.method == "bits":
+        return _within_radius(Comparison(segment, queries, request), settings)
+    return _accumulated(Comparison(segment, queries, request))
 
 
 def way_name(n_bits: int, bits_per_word: int, radius: int) -> str:
@@ -210,11 +210,11 @@ def measure_way(
         return search(segment, timed, request, settings, NO_HASHES).hits
 
     # What a scan finds is the truth: to do it once more would take longest and tell nothing.
-    recall, overall = ((1.0,) * len(LEVELS), 1.0) if request.engine == "scan" else truth.recall(search_all(queries))
+    recall, overall = ((1.0,) * len(LEVELS), 1.0) if request.method == "scan" else truth.recall(search_all(queries))
     some = some_queries(queries, np.arange(0, len(queries), EVERY))
     timed = some if best_seconds(lambda: search_all(some), 1) > SLOW_SECONDS else queries
     outcome = Outcome(name, recall, overall, best_seconds(lambda: search_all(timed)) / len(timed))
-    if request.engine not in ("bits", "inverted"):
+    if request.method not in ("bits", "inverted"):
         return outcome
     first, types = select_candidates(segment, queries, request, settings)
     places = np.concatenate([[0], np.cumsum(segment.place_counts(types.astype(np.int64)))])

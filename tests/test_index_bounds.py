@@ -14,8 +14,10 @@ from ibidem.index import answers, hits, watcher
 from ibidem.index import search as search_module
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.index import Index
+from ibidem.index.kernels import comparison
 from ibidem.index.kernels import search as search_kernels
-from ibidem.index.search import Found
+from ibidem.index.kernels import segment as segment_kernels
+from ibidem.index.search import SegmentMatches
 from ibidem.index.segment import Segment
 from ibidem.index.settings import segment_settings
 from ibidem.index.vocabulary import WordCounts
@@ -118,7 +120,7 @@ def work_of(n: int, patch: pytest.MonkeyPatch) -> Counter[str]:
     Kernels run as plain Python, so that their parts can be counted.
     """
     counts: Counter[str] = Counter()
-    compare, read_block = search_kernels._compare.py_func, search_kernels._read_block.py_func
+    compare, read_block = search_kernels.compare.py_func, search_kernels.read_block.py_func
 
     def counting_compare(*values: Any) -> Any:
         counts["compared"] += 1
@@ -129,7 +131,7 @@ def work_of(n: int, patch: pytest.MonkeyPatch) -> Counter[str]:
         counts["read"] += outcome[0]
         return outcome
 
-    def counting_search(*values: Any, **others: Any) -> Found:
+    def counting_search(*values: Any, **others: Any) -> SegmentMatches:
         found = search(*values, **others)
         counts["matches"] += len(found.hits)
         return found
@@ -141,11 +143,14 @@ def work_of(n: int, patch: pytest.MonkeyPatch) -> Counter[str]:
     segment = arrivals_of([known]).segment(np.arange(1), empty, made)
     arrivals: Arrivals = arrivals_of([new])
     with pytest.MonkeyPatch.context() as counted:
-        for name, kernel in vars(search_kernels).copy().items():
-            if hasattr(kernel, "py_func") and name != "distinct_words":  # which adds hashes beyond 64 bits
-                counted.setattr(search_kernels, name, kernel.py_func)
-        counted.setattr(search_kernels, "_compare", counting_compare)
-        counted.setattr(search_kernels, "_read_block", counting_read_block)
+        for module in (search_kernels, comparison):
+            for name, kernel in vars(module).copy().items():
+                if hasattr(kernel, "py_func") and name != "distinct_words":  # which adds hashes beyond 64 bits
+                    counted.setattr(module, name, kernel.py_func)
+        for name in ("read_number", "first_not_below"):  # called by those of the segment that are plain Python now
+            counted.setattr(segment_kernels, name, getattr(segment_kernels, name).py_func)
+        counted.setattr(search_kernels, "compare", counting_compare)
+        counted.setattr(search_kernels, "read_block", counting_read_block)
         counted.setattr(answers, "search", counting_search)
         look_at(patch, 10)
         result = ask(arrivals, [(segment, np.ones(1, np.bool_))], None, empty, config)

@@ -32,8 +32,8 @@ from ibidem.errors import (
 from ibidem.index import catalog_file
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import Change, SegmentEntry, State
+from ibidem.index.commits import WriterLock
 from ibidem.index.sweep import sweep
-from ibidem.index.writer_lock import WriterLock
 from tests.forking import forking_process
 
 SETTINGS = {"signature": "words", "min_similarity": 0.8, "nested": {"a": [1, None, "ü\0"]}}
@@ -441,7 +441,7 @@ from ibidem.errors import IndexStoreError
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import Change
 from ibidem.index.array_files import write_arrays
-from ibidem.index.writer_lock import WriterLock
+from ibidem.index.commits import WriterLock
 if os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
@@ -536,7 +536,7 @@ import numpy as np
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import Change, SegmentEntry
 from ibidem.index.array_files import write_arrays
-from ibidem.index.writer_lock import WriterLock
+from ibidem.index.commits import WriterLock
 def write(folder, n_commits):
     # Each commit replaces the three documents, adds a segment, drops the fifth last, settles what is three commits old.
     with WriterLock(folder), Catalog.open(folder) as catalog:

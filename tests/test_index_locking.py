@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from ibidem.errors import IndexLockedError, IndexWriteError, NoIndexError
-from ibidem.index.writer_lock import WriterLock
+from ibidem.index.commits import WriterLock
 from tests.holding import holder
 
 
 def test_another_process_is_turned_away_at_once_and_told_why(tmp_path: Path) -> None:
-    with holder("ibidem.index.writer_lock", "WriterLock", tmp_path) as process:
+    with holder("ibidem.index.commits", "WriterLock", tmp_path) as process:
         with pytest.raises(IndexLockedError) as caught, WriterLock(tmp_path):
             pass
         assert f"another process (pid {process.pid}) has been writing to the index" in caught.value.message
@@ -29,7 +29,7 @@ def test_another_process_is_turned_away_at_once_and_told_why(tmp_path: Path) -> 
 
 
 def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
-    with holder("ibidem.index.writer_lock", "WriterLock", tmp_path) as process:
+    with holder("ibidem.index.commits", "WriterLock", tmp_path) as process:
         process.kill()
         process.wait()
         assert f"pid {process.pid} " in (tmp_path / "lock").read_text()

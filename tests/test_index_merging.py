@@ -19,10 +19,9 @@ from ibidem.columns.collection import NO_TIME
 from ibidem.index.array_files import check_arrays, write_arrays
 from ibidem.index.folder import Place
 from ibidem.index.index import Index
-from ibidem.index.merge import merge_segments
+from ibidem.index.merge import FAN_OUT, due_merge, groups_to_compact, merge_segments
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.snapshot import read_segment
-from ibidem.index.tiers import FAN_OUT, due_merge, groups_to_compact
 from ibidem.index.vocabulary import WordCounts
 from tests.index_twins import (
     WORD_HASHES,

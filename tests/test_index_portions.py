@@ -12,7 +12,7 @@ import pytest
 
 import ibidem
 from ibidem.config import Config
-from ibidem.index import answers, hits, known_passages, search, watcher
+from ibidem.index import answers, hits, search, similar_types, watcher
 from ibidem.index.answers import QueryResult
 from ibidem.index.index import Index
 from ibidem.index.segment import Segment
@@ -70,7 +70,7 @@ def test_portions_tell_what_the_whole_tells(seed: int, monkeypatch: pytest.Monke
         outcomes = []
         for most in (10**6, *FEW):
             monkeypatch.setattr(answers, "MOST_MATCHES", most)
-            monkeypatch.setattr(known_passages, "MOST_SIMILAR", most)
+            monkeypatch.setattr(similar_types, "MOST_SIMILAR", most)
             monkeypatch.setattr(search, "_MOST_CANDIDATES", most)
             outcomes.append(told(asked(random.Random(1000 * seed + number), settings)))
         assert all(outcome == outcomes[0] for outcome in outcomes)
@@ -97,7 +97,7 @@ def test_a_stream_is_answered_one_by_one_where_a_batch_has_too_many(seed: int, m
         expected = watched(records, **settings)
     for most in FEW[:2]:
         monkeypatch.setattr(answers, "MOST_MATCHES", most)
-        monkeypatch.setattr(known_passages, "MOST_SIMILAR", most)
+        monkeypatch.setattr(similar_types, "MOST_SIMILAR", most)
         assert watched(records, **settings) == expected
 
 
@@ -108,7 +108,7 @@ def template(name: str, n: int) -> str:
 def test_documents_of_one_template_take_memory_in_proportion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """1,100 such sentences have 1.2 million matches with those of another document: 300 MB, if all were listed."""
     monkeypatch.setattr(answers, "MOST_MATCHES", 1 << 16)
-    monkeypatch.setattr(known_passages, "MOST_SIMILAR", 1 << 16)
+    monkeypatch.setattr(similar_types, "MOST_SIMILAR", 1 << 16)
     with ibidem.Index(tmp_path / "index", workers=1) as index:
         list(index.watch([{"id": "few", "text": text_of([tuple(WORDS[:12])])}]))  # whatever is loaded with the first one
         tracemalloc.start()
@@ -131,13 +131,13 @@ def test_other_searches_list_few_candidates_at_once(tmp_path: Path, monkeypatch:
     peaks = {}
     with ibidem.Index(tmp_path / "index", workers=1, radius=8) as index:
         index.add([{"id": "a", "text": template("a", 1500)}])
-        for engine in ("overlap", "inverted", "bits"):
+        for method in ("overlap", "inverted", "bits"):
             for n_sentences in (3, 1500):
                 tracemalloc.start()
                 try:
-                    found = index.query({"id": "b", "text": template("b", n_sentences)}, search_engine=engine)
+                    found = index.query({"id": "b", "text": template("b", n_sentences)}, search_engine=method)
                     assert found.hits.num_rows == n_sentences
-                    peaks[engine] = tracemalloc.get_traced_memory()[1]
+                    peaks[method] = tracemalloc.get_traced_memory()[1]
                 finally:
                     tracemalloc.stop()
     assert max(peaks["inverted"], peaks["bits"]) < 1.5 * peaks["overlap"], peaks

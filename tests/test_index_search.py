@@ -1,4 +1,4 @@
-"""The engines of the index against brute force: every score form, every limit, every radius."""
+"""The search methods of the index against brute force: every score form, every limit, every radius."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from ibidem.index import bits
 from ibidem.index import search as search_module
 from ibidem.index.arrivals import Arrivals, QueryTypes
+from ibidem.index.comparison import Matches, Request
 from ibidem.index.index import Index
-from ibidem.index.search import Matches, Request, search
+from ibidem.index.search import search
 from ibidem.index.segment import Segment, SegmentSettings
 from ibidem.index.vocabulary import WordCounts
 from tests.index_twins import (
@@ -39,7 +40,7 @@ from tests.index_twins import (
 from tests.oracles import jaccard
 from tests.texts import render, word
 
-EXACT_ENGINES = ("overlap", "inverted", "scan")
+EXACT_METHODS = ("overlap", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
 LIMITS = [Fraction(x) for x in ("1/10", "1/3", "1/2", "2/3", "4/5", "9/10", "1")]
 BITS = [(8, 1), (16, 1), (32, 2), (64, 3)]
@@ -127,9 +128,9 @@ def made(n_bits: int = 64, bits_per_word: int = 3, limit: Fraction = LIMITS[4], 
     return SegmentSettings(n_bits, bits_per_word, float(SHARE), Fraction(1) if exact else limit, exact)
 
 
-def request(engine: str, form: str = "idf", limit: Fraction = LIMITS[2], **others: Any) -> Request:
+def request(method: str, form: str = "idf", limit: Fraction = LIMITS[2], **others: Any) -> Request:
     usual = {"radius": -1, "max_false_positive": 0.1, "words_flexible": 2, "min_contained_words": 1}
-    return Request(engine=engine, score=form, min_score=limit, **(usual | others))
+    return Request(method=method, score=form, min_score=limit, **(usual | others))
 
 
 def expected_hits(searched: Searched, form: str, limit: Fraction, min_contained_words: int = 1) -> dict[Any, Any]:
@@ -162,7 +163,7 @@ def assert_same_hits(found: dict[Any, Any], expected: dict[Any, Any]) -> None:
     BATCHES, QUERIES, frequencies(), st.sampled_from(SCORES), st.sampled_from(LIMITS),
     st.sampled_from([1, 1, 2, 4, 9]), st.sampled_from([None, *LIMITS]), st.sampled_from(BITS), st.sampled_from([1, 3, 1 << 14]),
 )  # fmt: skip
-def test_exact_engines_find_what_brute_force_finds(
+def test_exact_methods_find_what_brute_force_finds(
     batches: list[list[Document]],
     queries: list[Document],
     snapshot: Frequencies,
@@ -177,10 +178,10 @@ def test_exact_engines_find_what_brute_force_finds(
     hits, similar = expected_hits(searched, form, limit, min_contained), expected_similar(searched)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_module, "_ROOM", room)  # so small that it has to grow
-        for engine in EXACT_ENGINES:
-            found, alike = searched.search(request(engine, form, limit, min_contained_words=min_contained))
+        for method in EXACT_METHODS:
+            found, alike = searched.search(request(method, form, limit, min_contained_words=min_contained))
             assert_same_hits(found, hits)
-            assert alike == similar, engine
+            assert alike == similar, method
 
 
 @settings(max_examples=40, deadline=None)
@@ -192,8 +193,8 @@ def test_they_do_so_for_every_score_and_limit(
     for form in SCORES:
         for limit in LIMITS:
             expected = expected_hits(searched, form, limit)
-            for engine in EXACT_ENGINES:
-                assert_same_hits(searched.search(request(engine, form, limit))[0], expected)
+            for method in EXACT_METHODS:
+                assert_same_hits(searched.search(request(method, form, limit))[0], expected)
 
 
 @settings(max_examples=100, deadline=None)
@@ -239,7 +240,7 @@ def test_bits_derives_a_radius_for_each_query(
     asked = request("bits", "idf", limit, max_false_positive=max_false_positive, words_flexible=words_flexible)
     found, similar = searched.search(asked)
     assert_same_hits(found, expected)
-    # Passages do not hang on the engine: what is similar is found whatever the radius.
+    # Passages do not hang on the method: what is similar is found whatever the radius.
     assert similar == expected_similar(searched)
 
 
@@ -283,8 +284,8 @@ def test_many_queries_in_parts_and_many_types() -> None:
     for form, limit in (("idf", LIMITS[1]), ("fraction", LIMITS[2]), ("product", LIMITS[1])):
         expected = expected_hits(searched, form, limit)
         assert len(expected) > 200
-        for engine in EXACT_ENGINES:
-            found, similar = searched.search(request(engine, form, limit))
+        for method in EXACT_METHODS:
+            found, similar = searched.search(request(method, form, limit))
             assert_same_hits(found, expected)
             assert similar == expected_similar(searched)
 
@@ -298,10 +299,10 @@ def test_long_sentences_keep_whole_numbers() -> None:
     segment = segment_of(rows, counts, made(), max_sentence_words=10_000)
     queries = arrivals_of([{"id": "q", "text": render(words)}], max_sentence_words=10_000).queries(counts, made())
     assert queries.sizes.tolist() == [6000]
-    for engine in EXACT_ENGINES:
+    for method in EXACT_METHODS:
         for form, is_found in (("idf", True), ("fraction", True), ("product", False)):  # 1/3, 1/3, 1/9
-            found = search(segment, queries, request(engine, form, limit), made(), np.empty(0, np.uint64))
-            assert len(found.hits) == is_found, (engine, form)
+            found = search(segment, queries, request(method, form, limit), made(), np.empty(0, np.uint64))
+            assert len(found.hits) == is_found, (method, form)
 
 
 def long_sentences(settings_: SegmentSettings) -> tuple[Segment, QueryTypes, list[int]]:
@@ -332,19 +333,19 @@ def test_sentences_of_very_many_words_are_hits(min_contained_words: int) -> None
     expected = sorted(
         (a, b) for a in sizes for b in sizes if (a == b if a < min_contained_words else Fraction(min(a, b), a) >= LIMITS[4])
     )
-    for engine in EXACT_ENGINES:
-        asked = request(engine, "fraction", LIMITS[4], min_contained_words=min_contained_words)
+    for method in EXACT_METHODS:
+        asked = request(method, "fraction", LIMITS[4], min_contained_words=min_contained_words)
         found = search(segment, queries, asked, made(), np.empty(0, np.uint64))
-        assert sizes_of(found.hits, sizes) == expected, engine
+        assert sizes_of(found.hits, sizes) == expected, method
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(DOCUMENT, min_size=1, max_size=4), st.lists(DOCUMENT, min_size=0, max_size=3), QUERIES,
-    st.sampled_from(SCORES), st.sampled_from(LIMITS), st.sampled_from([*EXACT_ENGINES, "fingerprint", "bits"]),
+    st.sampled_from(SCORES), st.sampled_from(LIMITS), st.sampled_from([*EXACT_METHODS, "fingerprint", "bits"]),
 )  # fmt: skip
 def test_an_index_finds_what_brute_force_finds(
-    first: list[Document], later: list[Document], queries: list[Document], form: str, limit: Fraction, engine: str
+    first: list[Document], later: list[Document], queries: list[Document], form: str, limit: Fraction, method: str
 ) -> None:
     """All documents come before the snapshot of words, or fewer than would make a new one after it."""
     later = later[: len(first) - 1]
@@ -355,7 +356,7 @@ def test_an_index_finds_what_brute_force_finds(
         index.compact(recount=True)
         for record in records_of(later, "e"):
             index.add([record])
-        asked = {"search_engine": engine, "score": form, "min_score": limit, "min_contained_words": 2, "radius": 4}
+        asked = {"search_engine": method, "score": form, "min_score": limit, "min_contained_words": 2, "radius": 4}
         result = index.query(records_of(queries, "q"), **asked)
     found = [(h.a_id, h.a_sentence, h.b_id, h.b_sentence, round(h.score, 9)) for h in result]
     snapshot = Frequencies.of(first)
@@ -364,11 +365,11 @@ def test_an_index_finds_what_brute_force_finds(
         for i, q in enumerate(query):
             for name, document in known.items():
                 for j, r in enumerate(document):
-                    if engine == "fingerprint":
+                    if method == "fingerprint":
                         wanted = bool(q) and kept_words(q, snapshot, SHARE) == kept_words(r, snapshot, SHARE)
                     else:
                         wanted = is_hit(q, r, form, limit, snapshot, 2)
-                        if engine == "bits":
+                        if method == "bits":
                             wanted &= (bit_signature(q, 32, 2) ^ bit_signature(r, 32, 2)).bit_count() <= 4
                     if wanted:
                         expected.append((f"q{n}", i, name, j, round(float(score(q, r, form, snapshot)), 9)))
@@ -379,10 +380,10 @@ def test_a_query_without_words_reads_nothing_that_was_not_written() -> None:
     """In a process of its own, with scratch that leads astray: such a kernel takes everything down."""
     code = """
 import tempfile
-from ibidem.index import search
+from ibidem.index.comparison import Comparison
 from ibidem.index.index import Index
 
-made = search._Comparison.scratch
+made = Comparison.scratch
 
 def astray(self):
     arrays = made(self)
@@ -390,7 +391,7 @@ def astray(self):
         array.fill(1 << 40)
     return arrays
 
-search._Comparison.scratch = astray
+Comparison.scratch = astray
 with tempfile.TemporaryDirectory() as folder, Index(folder, hash_seed=0) as index:
     index.add([{"id": "a", "text": "One two three four five. Six seven eight nine ten."}])
     assert len(index.query({"id": "b", "text": "\\ufe70."})) == 0
@@ -404,9 +405,9 @@ def test_arrivals_without_sentences() -> None:
     nothing: Arrivals = arrivals_of([{"id": "a", "text": "***"}])
     segment = nothing.segment(np.array([0]), counts, small)
     some = arrivals_of(records_of([[(WORDS[0], WORDS[1])]])).segment(np.array([1]), counts, small)
-    for engine in (*EXACT_ENGINES, "fingerprint", "bits"):
+    for method in (*EXACT_METHODS, "fingerprint", "bits"):
         for queries in (nothing.queries(counts, small), arrivals_of(records_of([[(WORDS[0],)]])).queries(counts, small)):
             for where in (segment, some):
-                found = search(where, queries, request(engine), small, np.empty(0, np.uint64))
+                found = search(where, queries, request(method), small, np.empty(0, np.uint64))
                 if where is segment or not len(queries):
                     assert len(found.hits) == len(found.similar) == 0

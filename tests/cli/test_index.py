@@ -17,7 +17,7 @@ import pytest
 
 from ibidem.cli.options import NO_SEARCH_SETTINGS, flag
 from ibidem.config import setting_fields
-from ibidem.index.writer_lock import WriterLock
+from ibidem.index.commits import WriterLock
 from ibidem.model import HITS, PASSAGES
 from tests import texts
 from tests.cli.test_find import COMMAND, Answer, Run, process, rows, said, write_jsonl

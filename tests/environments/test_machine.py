@@ -11,9 +11,8 @@ import pytest
 from ibidem.index import sweep
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import Change
+from ibidem.index.commits import Commits, WriterLock
 from ibidem.index.folder import OpenFolder, Place
-from ibidem.index.writer import Writer
-from ibidem.index.writer_lock import WriterLock
 from tests.environments.machine import Environment, run
 from tests.environments.world import LostError
 
@@ -63,7 +62,7 @@ def _free(change: Change) -> Change:
 
 def with_hard_links(patch: pytest.MonkeyPatch) -> None:
     """A copy of hard links is written to."""
-    patch.setattr(Writer, "_refuse_shared", lambda writer: None)
+    patch.setattr(Commits, "refuse_shared", lambda commits: None)
 
 
 def restored(machine: Environment) -> None:

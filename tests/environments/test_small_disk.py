@@ -49,7 +49,7 @@ def full(*arguments: Any) -> int:
 def test_removing_frees_whole_segments_before_it_writes_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make(tmp_path / "index")
     with Index(folder) as index:
-        monkeypatch.setattr("ibidem.index.writer.write_arrays", full)
+        monkeypatch.setattr("ibidem.index.commits.write_arrays", full)
         assert index.remove([*MOST, *WHOLE]) == len(MOST) + len(WHOLE)
         assert index.info()["segments"] == 2
         assert len(list(folder.glob("segment-*.ibi"))) == 2
@@ -62,7 +62,7 @@ def test_compacting_frees_whole_segments_before_it_writes_anything(tmp_path: Pat
         monkeypatch.setattr("ibidem.index.writer.Writer._tidy", lambda writer: None)  # as if it had been killed before
         index.remove([*MOST, *WHOLE])
         assert index.info()["segments"] == 3
-        monkeypatch.setattr("ibidem.index.writer.write_arrays", full)
+        monkeypatch.setattr("ibidem.index.commits.write_arrays", full)
         with pytest.raises(IndexSpaceError):
             index.compact()
         assert index.info()["segments"] == 2

@@ -254,7 +254,7 @@ def test_of_two_writers_after_a_deleted_lock_one_is_refused(tmp_path: Path) -> N
 def test_a_commit_of_another_process_is_never_taken_for_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the lock keeps nobody out: some network file systems do not know locks."""
     folder = make(tmp_path / "index", FIRST)
-    monkeypatch.setattr("ibidem.index.writer_lock.FileLock.is_held", lambda lock: True)
+    monkeypatch.setattr("ibidem.index.commits.FileLock.is_held", lambda lock: True)
     commit = Writer.commit
 
     def commit_second(writer: Writer) -> int:
@@ -374,7 +374,7 @@ def test_a_writer_killed_after_its_commit_leaves_files_that_are_found(tmp_path: 
         raise OSError
 
     with monkeypatch.context() as patch, Index(folder) as index:
-        patch.setattr("ibidem.index.writer.give_name", killed)
+        patch.setattr("ibidem.index.commits.give_name", killed)
         index.add(records(NEW))
         assert index.check(records(NEW)[0] | {"id": "?"}).duplicated
     assert list(folder.glob("*.ibi.new"))

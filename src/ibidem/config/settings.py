@@ -18,7 +18,7 @@ METHODS_IN_PARTS = (*EXACT_METHODS, "minhash")  # those that many machines can d
 METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
 SHINGLE_SIZES = {"sentence": 2, "document": 10}
 LEVELS = ("document", "passage", "sentence")
-SEARCH_ENGINES = ("overlap", "fingerprint", "bits", "inverted", "scan")
+SEARCH_METHODS = ("overlap", "fingerprint", "bits", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
 FORMATS = ("parquet", "jsonl", "csv")
 _FOUR_FIFTHS = Fraction(4, 5)
@@ -181,7 +181,7 @@ class IndexConfig:
         64, "Bits of a sentence's bit signature, fixed when the index is made.", at_least=8, at_most=64
     )
     bits_per_word: int = _setting(3, "Bits that each word sets in it, fixed when the index is made.", at_least=1, at_most=64)
-    search_engine: str = _setting("overlap", "How sentences are looked up in the index.", choices=SEARCH_ENGINES)
+    search_engine: str = _setting("overlap", "How sentences are looked up in the index.", choices=SEARCH_METHODS)
     score: str = _setting(
         "idf", "Score of a sentence: share of its words found, weighted by rarity; or unweighted; or both multiplied.",
         choices=SCORES,

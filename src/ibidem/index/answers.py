@@ -17,10 +17,13 @@ from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals
-from ibidem.index.hits import Hits, Hitting, Portion, Selves, places_needed
-from ibidem.index.known_passages import find_similar, locate_passages
-from ibidem.index.search import Oldest, Request, TooManyMatchesError, search
+from ibidem.index.comparison import Request, TooManyMatchesError
+from ibidem.index.hits import Hits, Portion, Selves, places_needed
+from ibidem.index.known_passages import locate_passages
+from ibidem.index.places import SegmentHits
+from ibidem.index.search import Oldest, search
 from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.index.similar_types import find_similar
 from ibidem.index.snapshot import kept_in
 from ibidem.index.vocabulary import WordCounts
 from ibidem.model import Skipped
@@ -30,7 +33,7 @@ MOST_MATCHES = 1 << 19  # of a request, that are looked at at once: some hundred
 
 
 class Hit(NamedTuple):
-    """A sentence of a new document (a) and a place in the index (b) where it stands."""
+    """A sentence of a new document (a) and a place in the index (b) where it occurs."""
 
     a_id: str
     a_sentence: int
@@ -44,7 +47,7 @@ class Hit(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A document of the index, and how many sentences of the new document stand in it."""
+    """A document of the index, and how many sentences of the new document occur in it."""
 
     id: str
     n_sentences: int
@@ -54,8 +57,8 @@ class Source(NamedTuple):
 class Verdict:
     """Whether a document is a duplicate: at least `min_hits` of its sentences are known.
 
-    `n_known` counts those of `min_hit_words` words, without the `n_common` ones that stand in more than `max_places`
-    documents. `sources` are the documents in which most of them stand. `is_own_id_known`: the index holds a document of the
+    `n_known` counts those of `min_hit_words` words, without the `n_common` ones that occur in more than `max_places`
+    documents. `sources` are the documents in which most of them occur. `is_own_id_known`: the index contains a document of the
     same id, with which this one was not compared.
     """
 
@@ -179,7 +182,7 @@ def request_of(config: Config) -> Request:
     """Return what the settings ask a search for."""
     index = config.index
     return Request(
-        engine=index.search_engine,
+        method=index.search_engine,
         score=index.score,
         min_score=index.min_score,
         radius=index.radius,
@@ -229,13 +232,13 @@ def answer(
 
     def hits_of(begin: int, end: int) -> Portion:
         some = queries if end - begin == len(queries) else queries.part(begin, end)
-        hitting = []
+        hits_by_segment = []
         wanted = np.full(len(some), places_needed(max_places))  # by query: places in segments so far are taken off
         for segment, kept in searched:
             oldest = Oldest(kept, wanted)
             found = search(segment, some, request, settings, common_hashes, run_tasks, oldest, MOST_MATCHES).hits
-            hitting.append(Hitting.oldest(segment, kept, found, some, request.score, wanted, segment is own))
-        return Portion(begin, end, hitting, some is queries)
+            hits_by_segment.append(SegmentHits.oldest(segment, kept, found, some, request.score, wanted, segment is own))
+        return Portion(begin, end, hits_by_segment, some is queries)
 
     same_id = np.array([known.get(name, -1) for name in arrivals.collection.ids.to_pylist()], np.int64)
     not_before = np.full(len(same_id), np.iinfo(np.int64).max) if own is None else own.serials

@@ -225,7 +225,7 @@ def _read_chunks(file: IO[bytes], path: Path, n_bytes: int) -> Iterator[bytes]:
 
 
 def _read_header(file: IO[bytes], path: Path) -> _Header:
-    """Read and check all that comes before the first array; the file stands there afterwards."""
+    """Read and check all that comes before the first array; the file is left at that position."""
     size_bytes = os.fstat(file.fileno()).st_size
     prefix = file.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size:

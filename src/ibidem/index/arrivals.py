@@ -14,10 +14,9 @@ from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.bits import word_masks
-from ibidem.index.columns import frozen
-from ibidem.index.kernels import search as kernels
-from ibidem.index.merge import document_columns
-from ibidem.index.segment import Segment, SegmentSettings, SentenceColumns, TypeColumns, build_segment
+from ibidem.index.kernels import comparison as kernels
+from ibidem.index.segment import Segment, SegmentSettings, document_columns, frozen
+from ibidem.index.segment_build import SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
 from ibidem.matches import join_types, sort_sets
 from ibidem.signatures import SentenceTypes, TypeTokens, collapse_sentences, type_tokens
@@ -70,7 +69,7 @@ class Arrivals:
 
     def __init__(self, collection: Collection, run_tasks: RunTasks = in_turn) -> None:
         self.collection = collection
-        self._map_parts = run_tasks
+        self._run_tasks = run_tasks
 
     @cached_property
     def types(self) -> SentenceTypes:
@@ -80,11 +79,11 @@ class Arrivals:
     @cached_property
     def tokens(self) -> TypeTokens:
         """The tokens of the types."""
-        return type_tokens(self.collection, self.types, self._map_parts)
+        return type_tokens(self.collection, self.types, self._run_tasks)
 
     @cached_property
     def _words(self) -> tuple[NumberedHashes, NDArray[np.int64]]:
-        return number_hashes(self.tokens.tokens, self._map_parts), self.tokens.first
+        return number_hashes(self.tokens.tokens, self._run_tasks), self.tokens.first
 
     @cached_property
     def digests(self) -> NDArray[np.uint64]:
@@ -94,7 +93,7 @@ class Arrivals:
     def join(self, limit: Fraction) -> NDArray[np.int32]:
         """Return the class of every type, named by its first member, by Jaccard similarity of words; -1 without words."""
         words, first = self._words
-        return join_types(sort_sets(HashSets(words.hashes[words.ids], first), self._map_parts), limit, self._map_parts).of_type
+        return join_types(sort_sets(HashSets(words.hashes[words.ids], first), self._run_tasks), limit, self._run_tasks).of_type
 
     def queries(self, counts: WordCounts, settings: SegmentSettings) -> QueryTypes:
         """Return the types as queries."""
@@ -103,24 +102,15 @@ class Arrivals:
         masks = word_masks(words.hashes, settings.signature_bits, settings.bits_per_word)
         is_common = np.isin(words.hashes, counts.common_hashes(settings.max_document_share))
         n = len(self.types)
-        distinct = np.empty(len(words.ids), np.int32)
-        distinct_first = np.empty(n + 1, np.int64)
-        totals, signatures, fingerprints = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.uint64)
-        kernels.distinct_words(
-            words.ids,
-            first,
-            weights,
-            masks,
-            words.hashes,
-            is_common,
-            distinct,
-            distinct_first,
-            totals,
-            signatures,
-            fingerprints,
+        distinct = kernels.DistinctWords(
+            np.empty(len(words.ids), np.int32),
+            np.empty(n + 1, np.int64),
+            totals=np.empty(n, np.int64),
+            signatures=np.empty(n, np.uint64),
+            fingerprints=np.empty(n, np.uint64),
         )
-        distinct = distinct[: distinct_first[-1]]
-        columns = (distinct, distinct_first, words.hashes, weights, masks, totals, signatures, fingerprints)
+        kernels.distinct_words(words.ids, first, weights, masks, words.hashes, is_common, distinct)
+        columns = (distinct.words[: distinct.first[-1]], distinct.first, words.hashes, weights, masks, *distinct[2:])
         return QueryTypes(frozen(self.digests), *(frozen(column) for column in columns))
 
     def segment(self, serials: NDArray[np.int64], counts: WordCounts, settings: SegmentSettings) -> Segment:

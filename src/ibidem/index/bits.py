@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.index.columns import frozen
 from ibidem.index.kernels import bits as bits_kernels
+from ibidem.index.segment import frozen
 
 MIN_BITS, MAX_BITS = 8, 64
 _MAX_ROWS = 1 << 32
@@ -105,7 +105,7 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True)
 class BitTables:
-    """The tables of a collection, one a piece: `rows` and `starts` hold those of all pieces, one after the other.
+    """The tables of a collection, one per piece: `rows` and `starts` contain those of all pieces, one after the other.
 
     A table is the rows in rising order of their signatures read from the first bit of the piece on and round again; equal
     signatures rise by row.
@@ -182,16 +182,13 @@ def _search_tables(
     limits = np.array(_limits(n_pieces, radius))
     every_bit = (1 << n_bits) - 1
     masks = np.array([(every_bit >> begins[p]) ^ (every_bit >> begins[p + 1]) for p in range(n_pieces)], np.uint64)
-    columns = [frozen(column) for column in (signatures, tables.rows, tables.starts)]
+    given = bits_kernels.Tables(frozen(signatures), frozen(tables.rows), frozen(tables.starts), n_bits, directory_bits)
+    pieces = bits_kernels.Pieces(np.array(begins), masks, limits)
+    queries = frozen(queries)
     stack = np.empty((n_bits + 1, 5), np.int64)
 
     def run(query_from: int, ends: NDArray[np.int64], results: Rows) -> int:
-        return int(
-            bits_kernels.search(
-                *columns, n_bits, directory_bits, np.array(begins), masks, limits, frozen(queries), radius, max_work,
-                query_from, stack, ends, results
-            )
-        )  # fmt: skip
+        return int(bits_kernels.search(given, pieces, queries, radius, max_work, query_from, stack, ends, results))
 
     return _gather(run, len(queries), len(signatures))
 

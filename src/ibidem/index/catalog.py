@@ -10,9 +10,8 @@ import json
 import os
 import secrets
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,12 @@ from ibidem.index.array_files import write_problem
 from ibidem.index.catalog_file import (
     CATALOG_FILE,
     CHECKSUM,
-    Doing,
+    CatalogFile,
     checksum,
     connect,
     damaged,
     put_in_place,
+    status_of,
     translated,
 )
 from ibidem.index.catalog_state import (
@@ -50,8 +50,7 @@ from ibidem.index.catalog_state import (
     serials_of,
     write_state,
 )
-from ibidem.index.folder import OpenFolder, moved
-from ibidem.index.writer_lock import LOCK_FILE
+from ibidem.index.folder import LOCK_FILE, OpenFolder
 
 _IDS_A_PAGE = 10_000
 # What a sound file can still get wrong, each with a query that says so.
@@ -68,25 +67,11 @@ _CONTRADICTIONS = {
 }
 
 
-class Catalog:
-    """The catalog of the index in `folder`, to be had from `create` or `open`; any thread may use it.
-
-    All threads share one connection under a lock. Queries take microseconds, and a connection for each thread would be
-    left open when its thread ends.
-
-    SQLite keeps the file open, but finds its journal by path. So before each transaction the path must still lead to the
-    folder and the file that were opened; if it does not, that is an `IndexChangedError`, and nothing is read or written.
-    """
+class Catalog(CatalogFile):
+    """The catalog of the index in `folder`, to be had from `create` or `open`; any thread may use it."""
 
     def __init__(self, opened: OpenFolder, status: os.stat_result | None, connection: sqlite3.Connection) -> None:
-        self.opened = opened
-        self.folder = opened.path
-        self._path = opened.path / CATALOG_FILE
-        self._real_path = opened.real_path / CATALOG_FILE
-        self._connection = connection
-        self._mutex = threading.RLock()
-        self._status = status
-        self._seen = _times(status)
+        super().__init__(opened, status, connection)
         self._tombstones: Tombstones | None = None
         self.settings: dict[str, Any] = self._read_settings()
 
@@ -119,7 +104,7 @@ class Catalog:
         except OSError as error:
             raise IndexStoreError(f"{folder} cannot be read: {error.strerror}", "Check that you may read it.") from error
         try:
-            status = _status_of(opened.real_path / CATALOG_FILE)  # before it is opened: a file put in its place shows
+            status = status_of(opened.real_path / CATALOG_FILE)  # before it is opened: a file put in its place shows
             connection = connect(folder / CATALOG_FILE, opened.real_path / CATALOG_FILE)
             try:
                 return cls(opened, status, connection)
@@ -129,12 +114,6 @@ class Catalog:
         except BaseException:
             opened.close()
             raise
-
-    def close(self) -> None:
-        """Close the file and the folder. The catalog cannot be used any more."""
-        with self._mutex:
-            self._connection.close()
-            self.opened.close()
 
     def __enter__(self) -> Catalog:
         return self
@@ -304,68 +283,3 @@ class Catalog:
             return {name: json.loads(value) for name, value in rows.items()}
         except (TypeError, ValueError, RecursionError) as error:
             raise damaged(self._path, f"its settings make no sense ({error})") from error
-
-    @contextmanager
-    def _transaction(self, begin: str, doing: Doing) -> Iterator[sqlite3.Connection]:
-        """Run a block in one transaction, undone if the block raises whatever it may be; inside another, as a part of it."""
-        with self._mutex, translated(self._path, doing):
-            if self._connection.in_transaction:
-                yield self._connection
-                return
-            self._check_in_place()
-            try:
-                self._connection.execute(begin)  # inside: interrupted right after it, the transaction would stay open
-                yield self._connection
-                if doing == "write":
-                    self._check_in_place()
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:  # some errors undo it by themselves
-                    with suppress(sqlite3.Error):
-                        self._connection.execute("ROLLBACK")
-                raise
-            if doing == "write":
-                self._check_committed()
-
-    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        return self._transaction("BEGIN", "read")
-
-    def _check_in_place(self) -> None:
-        if not self.opened.is_in_place():
-            raise moved(self.folder, "the folder was moved or replaced")
-        status = _status_of(self._real_path)
-        if status is None or self._status is None or not os.path.samestat(status, self._status):
-            raise moved(self._path, "the file was replaced")
-        if self._seen != (seen := _times(status)) and not self._connection.in_transaction:
-            # SQLite tells a changed file by a counter in it, and a backup copied into the file may have the same count.
-            self._connection.execute("PRAGMA shrink_memory")
-            self._seen = seen
-
-    def _check_committed(self) -> None:
-        """Raise if the index was moved within the commit that has just ended, and say what became of the commit."""
-        try:
-            self._check_in_place()
-        except IndexChangedError as error:
-            # SQLite deletes its journal by path. If the folder was gone by then, it still has the journal.
-            status = _status_of(CATALOG_FILE, self.opened.descriptor)
-            is_same = status is not None and self._status is not None and os.path.samestat(status, self._status)
-            if is_same and _status_of(f"{CATALOG_FILE}-journal", self.opened.descriptor) is None:
-                step = "The change was made: do not repeat it. Open the index again; restart `ibidem serve` or `watch`."
-            else:
-                step = "The change was not made. Open the index again and repeat it; restart `ibidem serve` or `watch`."
-            raise IndexChangedError(f"{self.folder} was moved or replaced while a change was committed", step) from error
-
-    def is_shared(self) -> bool:
-        """Tell whether the file has a second name: a copy made of hard links changes with this one."""
-        status = _status_of(self._real_path)
-        return status is not None and status.st_nlink > 1
-
-
-def _times(status: os.stat_result | None) -> tuple[int, ...]:
-    return () if status is None else (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
-
-
-def _status_of(path: Path | str, folder: int | None = None) -> os.stat_result | None:
-    with suppress(OSError):
-        return os.stat(path, dir_fd=folder)
-    return None

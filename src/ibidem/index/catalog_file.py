@@ -1,4 +1,4 @@
-"""The SQLite file under the catalog: how it comes into being, how it is opened, and what its errors mean."""
+"""The SQLite file under the catalog: how it is made and opened, transactions on it, and what its errors mean."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import json
 import os
 import secrets
 import sqlite3
+import threading
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from ibidem.errors import (
+    IndexChangedError,
     IndexDamagedError,
     IndexLockedError,
     IndexSpaceError,
@@ -22,6 +24,7 @@ from ibidem.errors import (
 )
 from ibidem.execution.durable_files import sync_folder
 from ibidem.index.array_files import REPAIR_STEP, write_problem
+from ibidem.index.folder import OpenFolder, moved
 
 CATALOG_FILE = "catalog.sqlite"
 APPLICATION_ID = 0x49424944  # "IBID"
@@ -78,7 +81,7 @@ def put_in_place(path: Path, settings: Mapping[str, Any], state: Mapping[str, An
         except (FileExistsError, FileNotFoundError):
             pass  # another one was quicker, and may have swept this file away
         except OSError:
-            # A file system without links, where two creators within a blink are not told apart.
+            # A file system without links, where two creators within a blink cannot be distinguished.
             if not os.path.exists(path):
                 os.replace(temporary, path)
         sync_folder(path.parent)
@@ -144,6 +147,99 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} has format version {version}; this ibidem reads version {FORMAT_VERSION}",
             "If a newer ibidem wrote the index, update ibidem; else build the index anew.",
         )
+
+
+class CatalogFile:
+    """The open file of a catalog: transactions on it, while it is where it was opened.
+
+    All threads share one connection under a lock. Queries take microseconds, and a connection for each thread would be
+    left open when its thread ends.
+
+    SQLite keeps the file open, but finds its journal by path. So before each transaction the path must still lead to the
+    folder and the file that were opened; if it does not, that is an `IndexChangedError`, and nothing is read or written.
+    """
+
+    def __init__(self, opened: OpenFolder, status: os.stat_result | None, connection: sqlite3.Connection) -> None:
+        self.opened = opened
+        self.folder = opened.path
+        self._path = opened.path / CATALOG_FILE
+        self._real_path = opened.real_path / CATALOG_FILE
+        self._connection = connection
+        self._mutex = threading.RLock()
+        self._status = status
+        self._seen = _times(status)
+
+    def close(self) -> None:
+        """Close the file and the folder. The catalog cannot be used any more."""
+        with self._mutex:
+            self._connection.close()
+            self.opened.close()
+
+    @contextmanager
+    def _transaction(self, begin: str, doing: Doing) -> Iterator[sqlite3.Connection]:
+        """Run a block in one transaction, undone if the block raises whatever it may be; inside another, as a part of it."""
+        with self._mutex, translated(self._path, doing):
+            if self._connection.in_transaction:
+                yield self._connection
+                return
+            self._check_in_place()
+            try:
+                self._connection.execute(begin)  # inside: interrupted right after it, the transaction would stay open
+                yield self._connection
+                if doing == "write":
+                    self._check_in_place()
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # some errors undo it by themselves
+                    with suppress(sqlite3.Error):
+                        self._connection.execute("ROLLBACK")
+                raise
+            if doing == "write":
+                self._check_committed()
+
+    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._transaction("BEGIN", "read")
+
+    def _check_in_place(self) -> None:
+        if not self.opened.is_in_place():
+            raise moved(self.folder, "the folder was moved or replaced")
+        status = status_of(self._real_path)
+        if status is None or self._status is None or not os.path.samestat(status, self._status):
+            raise moved(self._path, "the file was replaced")
+        if self._seen != (seen := _times(status)) and not self._connection.in_transaction:
+            # SQLite tells a changed file by a counter in it, and a backup copied into the file may have the same count.
+            self._connection.execute("PRAGMA shrink_memory")
+            self._seen = seen
+
+    def _check_committed(self) -> None:
+        """Raise if the index was moved within the commit that has just ended, and say what became of the commit."""
+        try:
+            self._check_in_place()
+        except IndexChangedError as error:
+            # SQLite deletes its journal by path. If the folder was gone by then, it still has the journal.
+            status = status_of(CATALOG_FILE, self.opened.descriptor)
+            is_same = status is not None and self._status is not None and os.path.samestat(status, self._status)
+            if is_same and status_of(f"{CATALOG_FILE}-journal", self.opened.descriptor) is None:
+                step = "The change was made: do not repeat it. Open the index again; restart `ibidem serve` or `watch`."
+            else:
+                step = "The change was not made. Open the index again and repeat it; restart `ibidem serve` or `watch`."
+            raise IndexChangedError(f"{self.folder} was moved or replaced while a change was committed", step) from error
+
+    def is_shared(self) -> bool:
+        """Tell whether the file has a second name: a copy made of hard links changes with this one."""
+        status = status_of(self._real_path)
+        return status is not None and status.st_nlink > 1
+
+
+def _times(status: os.stat_result | None) -> tuple[int, ...]:
+    return () if status is None else (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+
+
+def status_of(path: Path | str, folder: int | None = None) -> os.stat_result | None:
+    """Return what the system knows of a file; None if it is not there, or cannot be asked about."""
+    with suppress(OSError):
+        return os.stat(path, dir_fd=folder)
+    return None
 
 
 def damaged(path: Path, what: str) -> IndexDamagedError:

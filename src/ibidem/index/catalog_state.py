@@ -75,7 +75,7 @@ class Change:
     `remove_ids` makes tombstones of the serials; `settle` lists tombstones whose sentences are gone for good.
     New segments come after those that stay, in the order given. None leaves a value as it is. The first commit fixes the
     settings; a later one that gives others is an `IndexSettingsError`. With `after`, the change is to that commit and no
-    other. `commit` is how it can be told from the commits of others.
+    other. `commit` distinguishes it from the commits of others.
     """
 
     add_segments: Sequence[SegmentEntry] = ()

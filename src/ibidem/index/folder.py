@@ -14,6 +14,8 @@ from typing import IO, Any
 
 from ibidem.errors import IndexChangedError, IndexStoreError
 
+LOCK_FILE = "lock"  # beside the catalog and the files of arrays
+
 
 class OpenFolder:
     """A folder that stays the same one until it is closed. `path` is what the user called it, `real_path` where it was."""

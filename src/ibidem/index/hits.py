@@ -1,7 +1,7 @@
-"""Hits: the places where sentences of new documents stand in the index, located to the character.
+"""Hits: where sentences of new documents also occur in the index, located to the character.
 
-Places are found for each type of the new documents; only what is asked for is told sentence by sentence, since a heading
-that stands in every document would be listed as often as it is repeated.
+Places are found for each type of the new documents. They are listed sentence by sentence only when this is asked for: a heading
+of every document would be listed as often as it is repeated.
 """
 
 from __future__ import annotations
@@ -14,63 +14,33 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import ranges
-from ibidem.index.arrivals import Arrivals, QueryTypes
-from ibidem.index.columns import frozen
-from ibidem.index.kernels import places as kernels
-from ibidem.index.known_passages import take_places
-from ibidem.index.search import Matches
+from ibidem.index.arrivals import Arrivals
+from ibidem.index.kernels.places import count_other_documents
+from ibidem.index.places import (
+    SERIAL_BITS,
+    BestPlaces,
+    Numbers,
+    PlaceRows,
+    SegmentHits,
+    changes,
+    distinct_pairs,
+    joined_places,
+    rank_documents,
+)
 from ibidem.index.segment import Segment
 from ibidem.model import HITS
 
-Numbers = NDArray[np.int64]
-_SERIAL_BITS = 36
 MANY_PLACES, MANY_HITS = 1000, 10_000
 
 
 def places_needed(max_places: int) -> int:
-    """Return how many similar places of a sentence are looked at: one more than those of which all may be told."""
+    """Return how many similar places of a sentence are looked at: one more than those that may all be listed."""
     return max(MANY_PLACES, 10 * max_places) + 1
 
 
 def documents_needed(max_places: int) -> int:
     """Return how many documents have to be looked at: one too many, and one that may be the document itself."""
     return max_places + 2
-
-
-@dataclass(frozen=True)
-class Hitting:
-    """A segment, which of its documents are there, the hits and their scores. `is_own`: it holds the arrivals themselves.
-
-    Places count up to the sentence `until` of their query, those of the type that is `equal` to it all.
-    """
-
-    segment: Segment
-    kept: NDArray[np.bool_]
-    matches: Matches
-    scores: NDArray[np.float64]
-    is_own: bool
-    equal: Numbers
-    until: Numbers
-
-    @classmethod
-    def oldest(
-        cls, segment: Segment, kept: NDArray[np.bool_], matches: Matches, queries: QueryTypes, score: str, wanted: Numbers,
-        is_own: bool,
-    ) -> Hitting:  # fmt: skip
-        """Leave out what has none of the oldest `wanted` places of its query, and take those that it has off `wanted`."""
-        equal, until = segment.types_of(queries.digests), np.empty(len(queries), np.int64)
-        first = np.searchsorted(matches.query, np.arange(len(queries) + 1))
-        heap = np.empty(min(int(wanted.max(initial=0)), segment.n_sentences), np.int64)
-        flags = np.empty(0, np.bool_) if kept.all() else kept
-        kernels.find_oldest(
-            first, matches.type, equal, wanted, segment.occurrence_first, segment.occurrences, segment.document_first,
-            frozen(flags), heap, until,
-        )  # fmt: skip
-        begins = segment.occurrences[segment.occurrence_first[matches.type]]
-        is_wanted = (begins < until[matches.query]) | (matches.type == equal[matches.query])
-        if not is_wanted.all():
-            matches = matches.chosen(is_wanted, 0)
-        return cls(segment, kept, matches, matches.scores(queries, score), is_own, equal, until)
 
 
 @dataclass(frozen=True)
@@ -89,35 +59,16 @@ class Portion:
 
     begin: int
     end: int
-    found: Sequence[Hitting]
+    found: Sequence[SegmentHits]
     whole: bool
-
-
-@dataclass(frozen=True)
-class _Places:
-    """Places of types, one row each: by type, then by falling score, then from the oldest document on."""
-
-    query: Numbers
-    score: NDArray[np.float64]
-    part: Numbers
-    document: Numbers
-    sentence: Numbers
-    serial: Numbers
-
-    def chosen(self, rows: NDArray[np.bool_] | Numbers, first_query: int = 0) -> _Places:
-        """Return some of the places; queries are counted from another one on."""
-        return _Places(
-            self.query[rows] + first_query, self.score[rows], self.part[rows], self.document[rows], self.sentence[rows],
-            self.serial[rows],
-        )  # fmt: skip
 
 
 class Hits:
     """The places of every sentence of new documents, best score first, then oldest: those of at most `max_places` documents.
 
-    Of a sentence in more documents than that, only the best places of each are told. Of one that stands in ten times as many
-    places (and 1,000), or so often on both sides that more than `max_places` squared (and 10,000) hits would be told of it in
-    one document, only the first best place in each document is told: a line repeated without end is no square of hits.
+    Of a sentence in more documents than that, only the best places of each are listed. Of one in ten times as many places
+    (and 1,000), or so often on both sides that one document would get more than `max_places` squared (and 10,000) hits for it,
+    only the first best place in each document is listed: a line repeated without end is no square of hits.
 
     Work is bounded: the very sentence is looked up wherever it is, and of sentences that are only similar the oldest
     `places_needed` are looked at, those of a document of the same id among them. With fewer, nothing is left out; what is
@@ -141,27 +92,27 @@ class Hits:
         self._n_dropped = np.zeros(len(arrivals.types), np.int64)  # by type: places that are there but not looked at
         pieces, documents = [], []
         for portion in portions:
-            places = _Best(portion.found, portion.end - portion.begin, documents_needed(max_places)).places()
+            places = BestPlaces(portion.found, portion.end - portion.begin, documents_needed(max_places)).places()
             if not portion.whole:
                 places = self._cut_down(places, portion, askers)
             pieces.append(places.chosen(np.ones(len(places.query), np.bool_), portion.begin) if portion.begin else places)
-            documents.append(_distinct_pairs(pieces[-1]))
-        self._places = pieces[0] if len(pieces) == 1 else _joined(pieces)
+            documents.append(distinct_pairs(pieces[-1]))
+        self._places = pieces[0] if len(pieces) == 1 else joined_places(pieces)
         of_pair = np.concatenate(documents)
-        serials = of_pair & ((1 << _SERIAL_BITS) - 1)
-        first = np.searchsorted(of_pair >> _SERIAL_BITS, np.arange(len(arrivals.types) + 1))
+        serials = of_pair & ((1 << SERIAL_BITS) - 1)
+        first = np.searchsorted(of_pair >> SERIAL_BITS, np.arange(len(arrivals.types) + 1))
         document = self._collection.document
         self.n_documents = np.empty(len(document), np.int64)
-        kernels.count_other_documents(
+        count_other_documents(
             self._of_sentence, selves.same_id[document], selves.not_before[document], first, serials, self.n_documents
         )
         numbers = np.arange(len(arrivals.types) + 1)
         self._type_first = np.searchsorted(self._places.query, numbers)
         # Places are looked up by type and serial where it has to be known how many there are.
-        pairs = self._places.query << _SERIAL_BITS | self._places.serial
+        pairs = self._places.query << SERIAL_BITS | self._places.serial
         order = np.argsort(pairs, kind="stable")
         self._serials = pairs[order]
-        self._leading = np.sort(order[_changes(self._serials)])
+        self._leading = np.sort(order[changes(self._serials)])
         self._leading_first = np.searchsorted(self._places.query[self._leading], numbers)
 
     def of_sentences(self, sentences: Numbers) -> tuple[Numbers, Numbers]:
@@ -176,21 +127,21 @@ class Hits:
         document, serial = self._collection.document[mine], self._places.serial[row]
         keep = (serial != self._selves.same_id[document]) & (serial < self._selves.not_before[document])
         row, mine = row[keep], mine[keep]
-        rank, first = _rank_documents(mine, self._places.serial[row])
-        # Of a sentence that stands in too many documents, not every place was looked at: only the best ones of a document are
-        # told, which does not depend on where they were found.
+        rank, first = rank_documents(mine, self._places.serial[row])
+        # Of a sentence in too many documents, not every place was looked at: only the best ones of a document are listed,
+        # which does not depend on where they were found.
         score, is_few = self._places.score[row], self.n_documents[mine] <= self._max_places
         keep = (rank < self._max_places) & (is_few | (score == score[first]))
         return row[keep], mine[keep]
 
     def _is_much(self, of_type: NDArray[np.int32], document: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell of which sentences, given by type and document, only the first of the best places in a document are told."""
+        """Tell of which sentences, given by type and document, only the first of the best places in a document is listed."""
         pairs, which, n_sentences = np.unique(
-            of_type.astype(np.int64) << _SERIAL_BITS | document, return_inverse=True, return_counts=True
+            of_type.astype(np.int64) << SERIAL_BITS | document, return_inverse=True, return_counts=True
         )
-        types, document = pairs >> _SERIAL_BITS, (pairs & ((1 << _SERIAL_BITS) - 1)).astype(np.int32)
-        from_type = types << _SERIAL_BITS
-        not_before = np.minimum(self._selves.not_before[document], (1 << _SERIAL_BITS) - 1)
+        types, document = pairs >> SERIAL_BITS, (pairs & ((1 << SERIAL_BITS) - 1)).astype(np.int32)
+        from_type = types << SERIAL_BITS
+        not_before = np.minimum(self._selves.not_before[document], (1 << SERIAL_BITS) - 1)
         same_id = self._selves.same_id[document]
         n_places = np.searchsorted(self._serials, from_type | not_before) - np.searchsorted(self._serials, from_type)
         own = np.flatnonzero((same_id >= 0) & (same_id < not_before))
@@ -201,21 +152,21 @@ class Hits:
         is_much = (n_places > self._most_places) | (n_places * n_sentences > most_hits)
         return np.asarray(is_much[which])
 
-    def _cut_down(self, places: _Places, portion: Portion, askers: _Askers) -> _Places:
-        """Leave out the places that nothing is told of, and remember how many they were: there may be a square of them.
+    def _cut_down(self, places: PlaceRows, portion: Portion, askers: _Askers) -> PlaceRows:
+        """Leave out the places that are not listed, and remember how many they were: there may be a square of them.
 
-        Told of are those of the best documents; of a sentence in very many places only the first best place in each.
+        Listed are those of the best documents; of a sentence in very many places only the first best place in each.
         """
         types = places.query + portion.begin
         is_seen = (places.serial < askers.not_before[types]) & (places.serial != askers.same_id[types])
         places = places.chosen(is_seen | ~askers.is_one[types])
         n_places = np.bincount(places.query, minlength=portion.end - portion.begin)
-        rank, first = _rank_documents(places.query, places.serial)
+        rank, first = rank_documents(places.query, places.serial)
         is_much = n_places[places.query] > self._most_places
-        is_told = (rank < documents_needed(self._max_places)) & (~is_much | (first == np.arange(len(first))))
-        places = places.chosen(is_told | ~askers.is_one[places.query + portion.begin])
-        n_told = np.bincount(places.query, minlength=portion.end - portion.begin)
-        self._n_dropped[portion.begin : portion.end] = n_places - n_told
+        is_listed = (rank < documents_needed(self._max_places)) & (~is_much | (first == np.arange(len(first))))
+        places = places.chosen(is_listed | ~askers.is_one[places.query + portion.begin])
+        n_listed = np.bincount(places.query, minlength=portion.end - portion.begin)
+        self._n_dropped[portion.begin : portion.end] = n_places - n_listed
         return places
 
     def table(self) -> pa.Table:
@@ -257,12 +208,12 @@ class Hits:
         document, serial = self._collection.document[mine].astype(np.int64), self._places.serial[row]
         order = np.lexsort((mine, serial, document))
         row, mine, document, serial = row[order], mine[order], document[order], serial[order]
-        is_pair = _changes(document) | _changes(serial)
+        is_pair = changes(document) | changes(serial)
         first = np.flatnonzero(is_pair)
-        n_sentences = np.add.reduceat((is_pair | _changes(mine)).astype(np.int64), first) if len(first) else first
+        n_sentences = np.add.reduceat((is_pair | changes(mine)).astype(np.int64), first) if len(first) else first
         order = np.lexsort((serial[first], -n_sentences, document[first]))
         first, n_sentences = first[order], n_sentences[order]
-        begin = np.flatnonzero(_changes(document[first]))
+        begin = np.flatnonzero(changes(document[first]))
         rank = ranges(0, np.diff(np.append(begin, len(first))))
         first, n_sentences = first[rank < most], n_sentences[rank < most]
         part, other = self._places.part[row[first]], self._places.document[row[first]]
@@ -271,67 +222,6 @@ class Hits:
             at = np.flatnonzero(part == number)
             names[at] = self._segments[number].ids(other[at]).to_pylist()
         return list(zip(document[first].tolist(), names.tolist(), n_sentences.tolist(), strict=True))
-
-
-class _Best:
-    """The matches of all segments by query and falling score, of which only so many are looked at as are needed."""
-
-    def __init__(self, found: Sequence[Hitting], n_queries: int, most_documents: int) -> None:
-        self._found, self._n_queries, self._most = found, n_queries, most_documents
-        query = np.concatenate([np.empty(0, np.int64), *(part.matches.query for part in found)])
-        score = np.concatenate([np.empty(0), *(part.scores for part in found)])
-        order = np.lexsort((-score, query))
-        self._query = query[order]
-        self._part = np.repeat(np.arange(len(found)), [len(part.matches) for part in found])[order]
-        self._number = np.concatenate([np.empty(0, np.int64), *(np.arange(len(part.matches)) for part in found)])[order]
-        # Which of the arrivals come before one of them is not known here: they are looked at besides.
-        sizes = [
-            np.minimum(part.segment.place_counts(part.matches.type), 0 if part.is_own else most_documents) for part in found
-        ]
-        n_places = np.concatenate([np.empty(0, np.int64), *sizes])[order]
-        # Places of all better matches of the query; equally good ones are taken together.
-        before = np.cumsum(n_places) - n_places
-        is_first = _changes(self._query)
-        before -= np.maximum.accumulate(np.where(is_first, before, 0))
-        is_first |= _changes(score[order])
-        self._before = before[np.maximum.accumulate(np.where(is_first, np.arange(len(query)), 0))]
-        self._tie = np.cumsum(is_first)
-        self._wanted = np.full(n_queries, most_documents)
-
-    def places(self) -> _Places:
-        """Return the places by query."""
-        own_serials = [part.segment.serials[0] for part in self._found if part.is_own]
-        while True:
-            taken = self._before < self._wanted[self._query]
-            places = self._places(taken)
-            pairs = _distinct_pairs(places)
-            query, serial = pairs >> _SERIAL_BITS, pairs & ((1 << _SERIAL_BITS) - 1)
-            # Matches may share documents: then there are fewer than thought, and more matches have to be looked at.
-            left = np.zeros(self._n_queries, np.bool_)
-            left[self._query[~taken]] = True
-            older = query[serial < own_serials[0]] if own_serials else query
-            left &= np.bincount(older, minlength=self._n_queries) < self._most
-            if not left.any():
-                return places
-            self._wanted[left] *= 8
-
-    def _places(self, taken: NDArray[np.bool_]) -> _Places:
-        columns: list[list[NDArray[np.generic]]] = [[] for _ in range(7)]
-        for number, part in enumerate(self._found):
-            chosen = np.flatnonzero(taken & (self._part == number))
-            types = part.matches.type[self._number[chosen]]
-            of_type, document, sentence = take_places(part.segment, part.kept, types, self._most)
-            at = chosen[of_type]
-            query = self._query[at]
-            counts = (sentence < part.until[query]) | (types[of_type] == part.equal[query])
-            at, document, sentence = at[counts], document[counts], sentence[counts]
-            match = self._number[at]
-            values = (self._tie[at], self._query[at], part.scores[match], np.full(len(at), number), document, sentence)
-            for column, value in zip(columns, (*values, part.segment.serials[document]), strict=True):
-                column.append(value)
-        tie, *rows = (np.concatenate(column) if column else np.empty(0, np.int64) for column in columns)
-        order = np.lexsort((rows[4], tie << _SERIAL_BITS | rows[5]))  # by query and score, then serial, then sentence
-        return _Places(*(column[order] for column in rows))  # type: ignore[arg-type]
 
 
 class _Askers:
@@ -349,42 +239,3 @@ class _Askers:
         one = document[arrivals.types.first_sentence]
         self.is_one = lowest == highest
         self.same_id, self.not_before = selves.same_id[one], selves.not_before[one]
-
-
-def _distinct_pairs(places: _Places) -> Numbers:
-    """Return query and serial of all places, each pair once, rising.
-
-    Both are in one number: sorting numbers is far faster than sorting rows by two columns.
-    """
-    pairs = np.sort(places.query << _SERIAL_BITS | places.serial)
-    return pairs[_changes(pairs)]
-
-
-def _joined(pieces: Sequence[_Places]) -> _Places:
-    """Return the places of one portion after the other."""
-    names = ("query", "score", "part", "document", "sentence", "serial")
-    return _Places(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
-
-
-def _rank_documents(mine: Numbers, serial: Numbers) -> tuple[Numbers, Numbers]:
-    """Return for each place how many other documents of its sentence come before its own, and the first place of its own.
-
-    Rows lie sentence by sentence. A document may come again further on, with a lower score.
-    """
-    order = np.lexsort((np.arange(len(mine)), serial, mine))
-    is_first = _changes(mine[order]) | _changes(serial[order])
-    first = np.empty(len(mine), np.int64)
-    first[order] = order[np.maximum.accumulate(np.where(is_first, np.arange(len(mine)), 0))]
-    is_new = np.zeros(len(mine), np.bool_)
-    is_new[order[is_first]] = True
-    seen = np.cumsum(is_new)
-    begin = np.searchsorted(mine, mine, side="left")
-    before = np.where(begin > 0, seen[begin - 1], 0)
-    return seen[first] - 1 - before, first
-
-
-def _changes(values: NDArray[np.generic]) -> NDArray[np.bool_]:
-    """Tell where a value differs from the one before."""
-    changes = np.ones(len(values), np.bool_)
-    changes[1:] = values[1:] != values[:-1]
-    return changes

@@ -27,6 +27,7 @@ from ibidem.index.answers import QueryResult, answer
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import refuse_other_settings
+from ibidem.index.commits import WriterLock
 from ibidem.index.inspection import describe, find_damage
 from ibidem.index.segment import Segment
 from ibidem.index.settings import (
@@ -41,7 +42,6 @@ from ibidem.index.settings import (
 from ibidem.index.snapshot import Snapshot, SnapshotReader
 from ibidem.index.watcher import Arrival, Watcher
 from ibidem.index.writer import Writer
-from ibidem.index.writer_lock import WriterLock
 from ibidem.model import Document
 from ibidem.sentences.core import gather
 
@@ -111,8 +111,8 @@ class Index:
         """Close the index, and the streams that are being watched; it cannot be used any more, also if a stream raises."""
         with ExitStack() as stack:
             stack.callback(self._catalog.close)
-            if "_engine" in self.__dict__:
-                stack.callback(self._engine.close)
+            if "_threads" in self.__dict__:
+                stack.callback(self._threads.close)
             for stream in list(self._streams):
                 stack.callback(stream.close)
 
@@ -135,7 +135,7 @@ class Index:
         skipped = SkippedRecords(config.output.strict)
         batches = list(read_batches(_several(documents), config.documents, skipped.add))
         # Threads do not pay for a single document: waking them takes longer than what they save.
-        run_tasks = self._engine.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
+        run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
         collection = _gather(batches, config, run_tasks)
         if collection.n_documents == 0:
             raise NoDocumentsError("there are no documents to look up", skipped.explain())
@@ -192,7 +192,7 @@ class Index:
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
                 break
-            for segment in self._engine.run_tasks(build, chunks):
+            for segment in self._threads.run_tasks(build, chunks):
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
             return writer.commit()
@@ -212,9 +212,9 @@ class Index:
         with self._writer(config) as writer:
 
             def collect(batch: list[Any], skipped: SkippedRecords) -> Collection:
-                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._engine.run_tasks)
+                return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._threads.run_tasks)
 
-            watcher = Watcher(writer, collect, self._settings, config, replace, self._engine.run_tasks)
+            watcher = Watcher(writer, collect, self._settings, config, replace, self._threads.run_tasks)
             yield from watcher.watch(documents)
 
     def remove(self, ids: str | Iterable[str]) -> int:
@@ -225,7 +225,7 @@ class Index:
     def compact(self, *, recount: bool = False) -> None:
         """Merge all segments and give back the space of what was removed. Readers go on meanwhile.
 
-        With `recount`, the frozen counts of words are taken anew: scores and fingerprints change.
+        With `recount`, the frozen counts of words are taken again: scores and fingerprints change.
         """
         with self._writer(self.config) as writer:
             writer.compact()
@@ -258,7 +258,7 @@ class Index:
                 raise
 
     @cached_property
-    def _engine(self) -> Threads:
+    def _threads(self) -> Threads:
         return Threads(self.config.engine.workers)
 
 

@@ -18,42 +18,21 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.kernels.union_find import flatten, unite_pairs
 from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.rows import Pairing, Rows, rows_of
-from ibidem.columns.sets import HashSets
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
-from ibidem.index.columns import frozen, strings
 from ibidem.index.kernels import places as kernels
-from ibidem.index.kernels.segment import read_lists
-from ibidem.index.search import Matches, TooManyMatchesError, search_similar, search_similar_among
-from ibidem.index.segment import Segment, SegmentSettings
-from ibidem.matches import Cells, TypeSets, join_types, sort_sets
+from ibidem.index.places import Numbers
+from ibidem.index.segment import Segment, SegmentSettings, strings
+from ibidem.index.similar_types import Similar, matches_among
+from ibidem.matches import Cells, TypeSets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
 from ibidem.passages import assemble_passages, find_diagonals, split_diagonals
 from ibidem.passages.diagonals import hot_flags
 from ibidem.passages.tables import passages_table
 
-Numbers = NDArray[np.int64]
 _UNMATCHED = np.uint64(1 << 62)
-_MUCH_ROOM = 1 << 16
-MOST_SIMILAR = 1 << 20  # matches of sentences in too many places that are listed; with more, classes are enough
 _NO_SOURCE = pa.array([""])
-
-
-@dataclass(frozen=True)
-class Similar:
-    """A segment, which of its documents are there, the types similar to the queries, and the queries' words as `Found` has.
-
-    `n_places` are those of the queries. Of a query in more than `max_places`, both may be fewer than there are, but more than
-    that. Once it is known which documents matter (`_among`), its matches are those in them, or as many pairs of a query and
-    a type as make the same classes.
-    """
-
-    segment: Segment
-    kept: NDArray[np.bool_]
-    matches: Matches
-    local: Numbers
-    n_places: Numbers
 
 
 @dataclass(frozen=True)
@@ -66,30 +45,6 @@ class _Known:
     sentences: Numbers
     of_sentence: Numbers  # the document of each, in the segment
     types: Numbers  # the type of each among all that matter here, -1 for those that match nothing
-
-
-def find_similar(
-    segment: Segment,
-    kept: NDArray[np.bool_],
-    queries: QueryTypes,
-    settings: SegmentSettings,
-    max_places: int,
-    run_tasks: RunTasks = in_turn,
-) -> Similar:
-    """Return the types of a segment that are similar to the queries, a bounded number for each query."""
-    found = search_similar(segment, queries, settings, run_tasks, kept, max_places)
-    n_places = _count_places(segment, kept, found.similar, len(queries), max_places)
-    return Similar(segment, kept, found.similar, found.local, n_places)
-
-
-def _count_places(segment: Segment, kept: NDArray[np.bool_], matches: Matches, n_queries: int, max_places: int) -> Numbers:
-    """Return how many places each query has; where there are more than `max_places`, it may be fewer, but more than that."""
-    counts = segment.place_counts(matches.type)
-    if not kept.all():
-        types, which = np.unique(matches.type, return_inverse=True)
-        match, _, _ = take_places(segment, kept, types, max_places + 1)
-        counts = np.bincount(match, minlength=len(types))[which]
-    return np.bincount(matches.query, counts, n_queries).astype(np.int64)
 
 
 def locate_passages(
@@ -118,7 +73,7 @@ def locate_passages(
         return PASSAGES.empty_table()
     documents = [_documents_of(part, anchors) for part in similar]
     similar = [
-        _among(part, mine, queries, settings, limits.max_places, run_tasks)
+        matches_among(part, mine, queries, settings, limits.max_places, run_tasks)
         for part, mine in zip(similar, documents, strict=True)
     ]
     digests, number = np.unique(
@@ -181,20 +136,6 @@ def _places_before(arrivals: Arrivals, queries: QueryTypes, similar: Sequence[Si
     return n_places
 
 
-def take_places(
-    segment: Segment, kept: NDArray[np.bool_], types: Numbers, most_documents: int
-) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the places of types in kept documents: which of the types, document, sentence; those of the oldest documents."""
-    source = (frozen(types), segment.occurrence_first, segment.occurrences, segment.document_first, kept, most_documents)
-    n = int(segment.place_counts(types).sum())
-    if n > _MUCH_ROOM:  # then it pays to count first
-        n = kernels.take_places(*source, False, *(np.empty(0, np.int64) for _ in range(3)))
-    rows = [np.empty(n, np.int64) for _ in range(3)]
-    n = kernels.take_places(*source, True, *rows)
-    match, document, sentence = (column[:n] for column in rows)
-    return match, document, sentence
-
-
 def _anchor_types(arrivals: Arrivals, n_places: Numbers, config: Config) -> NDArray[np.bool_]:
     """Tell which types of the arrivals lead to documents."""
     limits, collection, of_sentence = passage_limits(config), arrivals.collection, arrivals.types.of_sentence
@@ -243,57 +184,6 @@ def _documents_of(part: Similar, anchors: NDArray[np.bool_]) -> Numbers:
     places = segment.occurrences[ranges(first, segment.place_counts(led_to))]
     documents = np.unique(segment.documents_of(places))
     return documents[part.kept[documents]]
-
-
-def _among(
-    part: Similar,
-    documents: Numbers,
-    queries: QueryTypes,
-    settings: SegmentSettings,
-    max_places: int,
-    run_tasks: RunTasks,
-) -> Similar:
-    """Return the types with all matches in these documents of the queries that are in more than `max_places` places.
-
-    No passage is found through such a query, but it may be in one. Types of one template all match one another: where there
-    are too many matches to list, pairs that make the same classes take their place.
-    """
-    is_hot = part.n_places > max_places
-    if settings.exact or not is_hot.any():
-        return part
-    segment, hot = part.segment, np.flatnonzero(is_hot)
-    is_asked = np.zeros(segment.n_types, np.bool_)
-    is_asked[segment.types[ranges(segment.document_first[documents], segment.sentence_counts(documents))]] = True
-    some = queries.chosen(hot)
-    if not is_asked.any():
-        found = Matches.joined([])
-    else:
-        try:
-            found = search_similar_among(segment, some, settings, run_tasks, is_asked, MOST_SIMILAR)
-        except TooManyMatchesError:
-            found = _connecting(segment, np.flatnonzero(is_asked), some, settings.min_similarity, run_tasks)
-    others = part.matches.chosen(~is_hot[part.matches.query], 0)
-    return replace(part, matches=Matches.joined([others, replace(found, query=hot[found.query])]))
-
-
-def _connecting(segment: Segment, types: Numbers, queries: QueryTypes, limit: Fraction, run_tasks: RunTasks) -> Matches:
-    """Return pairs of queries and types that connect those of one class, a chain of similar sentences; one or two of each."""
-    sizes = np.concatenate([queries.sizes, segment.word_counts(types)])
-    first = starts_of(sizes)
-    words, ends = np.empty(int(segment.word_counts(types).sum()), np.int32), np.zeros(len(types) + 1, np.int64)
-    read_lists(segment.lists, segment.list_first, frozen(types), 0, words, ends)
-    hashes = np.concatenate([queries.word_hashes[queries.words], segment.word_hashes[words]])
-    classes = join_types(sort_sets(HashSets(hashes, first), run_tasks), limit, run_tasks).of_type
-    of_query, of_type = classes[: len(queries)], classes[len(queries) :]
-    a_query, a_type = np.full((2, len(classes) + 1), -1)  # by class; the last is that of sentences without words
-    a_query[of_query[::-1]] = np.arange(len(of_query))[::-1]
-    a_type[of_type[::-1]] = np.arange(len(of_type))[::-1]
-    a_query[-1] = a_type[-1] = -1
-    query = np.concatenate([np.arange(len(of_query)), a_query[of_type]])
-    number = np.concatenate([a_type[of_query], np.arange(len(of_type))])
-    both = (query >= 0) & (number >= 0)
-    nothing = np.zeros(int(both.sum()), np.int64)
-    return Matches(query[both], types[number[both]], nothing, nothing, nothing)
 
 
 def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
@@ -398,12 +288,12 @@ def _sets(queries: QueryTypes, similar: Sequence[Similar], number: Numbers, n_ty
         present = present[np.argsort(part.local[present])]
         first = np.zeros(len(types) + 1, np.int64)
         room = np.empty(int(part.segment.word_counts(types).sum()), np.int32)
-        source = (part.segment.lists, part.segment.list_first, types, part.local[present], present)
+        source = (part.segment.word_lists, types, part.local[present], present)
         kernels.shared_words(*source, len(queries.word_hashes), room, first)
         start[names], size[names] = first[:-1] + filled, np.diff(first)
         values.append(room[: first[-1]])
         filled += int(first[-1])
-    # The queries' own sets last: they hold for types that are both.
+    # The queries' own sets last: types that are both get these.
     mine = number[: len(queries)]
     start[mine], size[mine] = queries.first[:-1] + filled, np.diff(queries.first)
     values.append(queries.sorted_words)

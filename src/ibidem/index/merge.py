@@ -1,4 +1,7 @@
-"""Merging: several segments, one after the other in the order of arrival, become one, without what was removed."""
+"""Merging: several segments, one after the other in the order of arrival, become one, without what was removed.
+
+Neighbours of about one size are merged, so that a sentence is rewritten a few times, however many come.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,57 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.ragged import ranges, starts_of
-from ibidem.index.columns import frozen, string_columns
 from ibidem.index.kernels import segment as kernels
-from ibidem.index.segment import DocumentColumns, Segment, SegmentSettings, SentenceColumns, TypeColumns, build_segment
+from ibidem.index.segment import DocumentColumns, Segment, SegmentSettings, document_columns, frozen
+from ibidem.index.segment_build import SentenceColumns, TypeColumns, build_segment
 from ibidem.index.vocabulary import WordCounts
 
 Numbers = NDArray[np.int64]
+
+FAN_OUT = 4
+_SMALLEST_SENTENCES = 4096  # smaller ones count as this large
+
+
+def due_merge(n_sentences: Sequence[int], max_sentences: int) -> slice | None:
+    """Return the run of segments (sizes in the order of their documents) that should become one, or None.
+
+    Segments of tier t have about FAN_OUT**t times as many sentences as the smallest. As soon as the last FAN_OUT segments, or
+    more, belong to a tier or lower ones, they are merged, unless one of them is more than two thirds of it all: few segments
+    stay, and a merge is paid for by what came since the last one. Nothing grows beyond `max_sentences`.
+    """
+    tiers = [_tier(n) for n in n_sentences]
+    for tier in range(max(tiers, default=-1) + 1):
+        begin = len(tiers)
+        total = 0
+        while begin > 0 and tiers[begin - 1] <= tier and total + n_sentences[begin - 1] <= max_sentences:
+            begin -= 1
+            total += n_sentences[begin]
+        sizes = [max(size, _SMALLEST_SENTENCES) for size in n_sentences[begin:]]
+        if len(sizes) >= FAN_OUT and sum(sizes) >= 1.5 * max(sizes):
+            return slice(begin, len(tiers))
+    return None
+
+
+def groups_to_compact(n_sentences: Sequence[int], max_sentences: int) -> list[slice]:
+    """Return the runs of segments that become one each when everything is compacted."""
+    groups: list[slice] = []
+    begin = total = 0
+    for number, size in enumerate(n_sentences):
+        if number > begin and total + size > max_sentences:
+            groups.append(slice(begin, number))
+            begin, total = number, 0
+        total += size
+    if begin < len(n_sentences):
+        groups.append(slice(begin, len(n_sentences)))
+    return groups
+
+
+def _tier(n_sentences: int) -> int:
+    tier, size = 0, _SMALLEST_SENTENCES
+    while size * FAN_OUT <= n_sentences:
+        size *= FAN_OUT
+        tier += 1
+    return tier
 
 
 def merge_segments(
@@ -45,15 +93,6 @@ def columns_of(
     return _unite_documents(list(zip(segments, chosen, strict=True))), sentences, types
 
 
-def document_columns(
-    serials: Numbers, n_chars: Numbers, times: Numbers, ids: pa.LargeStringArray, groups: pa.LargeStringArray
-) -> DocumentColumns:
-    """Return the columns of documents; groups may be null."""
-    coded = groups.dictionary_encode()
-    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    return DocumentColumns(serials, n_chars, times, *string_columns(ids), codes, *string_columns(coded.dictionary))
-
-
 def _unite_documents(parts: Sequence[tuple[Segment, Numbers]]) -> DocumentColumns:
     def joined(name: str) -> Numbers:
         return np.concatenate([getattr(segment, name)[rows] for segment, rows in parts])
@@ -80,7 +119,7 @@ def _unite_types(parts: Sequence[tuple[Segment, NDArray[np.uint32]]]) -> tuple[T
     digests, number = np.unique(
         np.concatenate([s.digests[types] for (s, _), types in zip(parts, used, strict=True)]), return_inverse=True
     )
-    # Of types that several segments hold, the first one's list is read.
+    # Of types that several segments have, the first one's list is read.
     source = np.empty(len(digests), np.int64)
     source[number[::-1]] = np.arange(len(number))[::-1]
     bounds = starts_of([len(types) for types in used])
@@ -93,7 +132,7 @@ def _unite_types(parts: Sequence[tuple[Segment, NDArray[np.uint32]]]) -> tuple[T
         lengths = segment.word_counts(wanted)
         first = np.zeros(len(wanted) + 1, np.int64)
         words = np.empty(int(lengths.sum()), np.int32)
-        kernels.read_lists(segment.lists, segment.list_first, frozen(wanted), word_base, words, first)
+        kernels.read_lists(segment.word_lists, frozen(wanted), word_base, words, first)
         lists.append(word_number[words])
         sizes.append(lengths)
         renumbered = np.empty(segment.n_types, np.uint32)

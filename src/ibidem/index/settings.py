@@ -1,4 +1,4 @@
-"""The settings that an index keeps: what its sentences and signatures are made by. They hold as long as it lives."""
+"""The settings that an index keeps: what its sentences and signatures are made by. They never change."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def sweep(folder: OpenFolder, identity: str | None, named: Collection[str], drop
                 (folder / name).unlink()
         unnamed = set(named).difference(folder.names())
         for name in unnamed:
-            with suppress(OSError):  # readers find it as it is; if it is missing, that is damage, and told of elsewhere
+            with suppress(OSError):  # readers find it as it is; if it is missing, that is damage, and reported elsewhere
                 give_name(folder / name)
         if unnamed:
             sync_folder(folder.descriptor)  # as after a commit: a name that is given shows what was committed

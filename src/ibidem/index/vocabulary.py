@@ -5,7 +5,7 @@ The weights of words come from it and do not change as documents arrive: what ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.index.columns import frozen
-from ibidem.index.kernels.segment import find_hashes
+from ibidem.index.kernels.segment import count_documents, find_hashes
+from ibidem.index.segment import Segment, frozen
 
 WEIGHT_UNIT = 1 << 16  # weights are whole numbers, so that their sums are the same in any order
 NO_ORDER = frozen(np.empty(0, np.uint32))
-_FEWEST_COMMON = 10  # in a handful of documents every word stands in most of them
+_FEWEST_COMMON = 10  # in a handful of documents every word occurs in most of them
 
 
 @dataclass(frozen=True)
 class WordCounts:
-    """The words that stand in two documents or more, by rising hash, with the number of their documents."""
+    """The words that occur in two documents or more, by rising hash, with the number of their documents."""
 
     hashes: NDArray[np.uint64]
     document_counts: NDArray[np.uint32]
@@ -43,6 +43,20 @@ class WordCounts:
         order = several[np.argsort(hashes[several])]
         return cls(frozen(hashes[order]), frozen(document_counts[order].astype(np.uint32)), n_documents, version)
 
+    @classmethod
+    def counted(cls, parts: Sequence[tuple[Segment, NDArray[np.bool_]]], version: int) -> WordCounts:
+        """Count the kept documents of segments by word."""
+        hashes, n_documents = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+        for segment, kept in parts:
+            counts = np.zeros(len(segment.word_hashes), np.int64)
+            last = np.full(len(counts), -1, np.int64)
+            count_documents(segment.types, segment.document_first, kept, segment.word_lists, last, counts)
+            hashes.append(segment.word_hashes)
+            n_documents.append(counts)
+        words, which = np.unique(np.concatenate(hashes), return_inverse=True)
+        total = np.bincount(which, np.concatenate(n_documents), len(words)).astype(np.int64)
+        return cls.of(words, total, int(sum(kept.sum() for _, kept in parts)), version)
+
     def counts_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the number of documents of each word, at least 1."""
         found = np.empty(len(hashes), np.int64)
@@ -60,7 +74,7 @@ class WordCounts:
         return np.maximum(1, np.round(WEIGHT_UNIT * idf)).astype(np.int64)
 
     def common_hashes(self, max_document_share: float) -> NDArray[np.uint64]:
-        """Return the words that stand in a larger share of the documents than that: fingerprints go without them."""
+        """Return the words that occur in a larger share of the documents than that: fingerprints go without them."""
         if max_document_share not in self._common:
             most = max(int(Fraction(str(max_document_share)) * self.n_documents), _FEWEST_COMMON)
             self._common[max_document_share] = self.hashes[self.document_counts > most]

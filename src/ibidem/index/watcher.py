@@ -21,7 +21,7 @@ from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.records import surrogate_in
 from ibidem.index.answers import QueryResult, Verdict, answer
 from ibidem.index.arrivals import Arrivals
-from ibidem.index.search import TooManyMatchesError
+from ibidem.index.comparison import TooManyMatchesError
 from ibidem.index.segment import SegmentSettings
 from ibidem.index.writer import Writer
 from ibidem.model import Document, Skipped
@@ -60,7 +60,7 @@ class Watcher:
         run_tasks: RunTasks,
     ) -> None:
         self._writer, self._collect, self._settings, self._config = writer, collect, settings, config
-        self._replace, self._map_parts = replace, run_tasks
+        self._replace, self._run_tasks = replace, run_tasks
         self._n_seen = 0
         self._is_sound = True
 
@@ -162,11 +162,11 @@ class Watcher:
 
     def _add(self, collection: Collection) -> QueryResult:
         writer, ids = self._writer, collection.ids.to_pylist()
-        arrivals = Arrivals(collection, self._map_parts)
+        arrivals = Arrivals(collection, self._run_tasks)
         serials = np.arange(writer.next_serial, writer.next_serial + len(ids))
         own = writer.build(arrivals, serials)
         known = writer.serials_of(ids)
-        result = answer(arrivals, writer.parts(), own, known, writer.counts, self._settings, self._config, (), self._map_parts)
+        result = answer(arrivals, writer.parts(), own, known, writer.counts, self._settings, self._config, (), self._run_tasks)
         # Only now, when little can go wrong any more: a commit must not name documents that have no segment.
         self._is_sound = False
         writer.claim(ids, self._replace)

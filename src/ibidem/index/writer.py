@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-import secrets
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.errors import IndexChangedError, IndexLockedError, IndexStoreError, IndexWriteError, KnownIdError
-from ibidem.execution.durable_files import sync_folder
-from ibidem.index.array_files import check_arrays, give_name, is_written, new_name, write_arrays
+from ibidem.errors import IndexChangedError, IndexLockedError, IndexWriteError, KnownIdError
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
-from ibidem.index.catalog_file import CATALOG_FILE
 from ibidem.index.catalog_state import Change, SegmentEntry
-from ibidem.index.columns import frozen
-from ibidem.index.kernels import segment as kernels
-from ibidem.index.merge import merge_segments
-from ibidem.index.segment import Segment, SegmentSettings
+from ibidem.index.commits import Commits, WriterLock
+from ibidem.index.merge import due_merge, groups_to_compact, merge_segments
+from ibidem.index.segment import Segment, SegmentSettings, frozen
 from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
-from ibidem.index.sweep import sweep
-from ibidem.index.tiers import due_merge, groups_to_compact
 from ibidem.index.vocabulary import WordCounts
-from ibidem.index.writer_lock import WriterLock
 
 ENOUGH_DOCUMENTS = 1000  # from so many on, the counts of words stay as they are
-_MOST_REMOVED_SHARE = 0.5  # a segment with more removed documents than that is written anew
+_MOST_REMOVED_SHARE = 0.5  # a segment with more removed documents than that is written again
 _IDS_SHOWN = 3
 _NONE = np.empty(0, np.int64)
 
 
 class Writer:
-    """Changes an index; to be used while holding its `lock`.
+    """Changes an index; to be used while it has its `lock`.
 
     Documents get serials (`claim`), become segments (`build`) that `wait` in memory or are written at once, and are there for
     all once `commit` returns; `parts` shows them to their writer before. Nothing that was committed is touched in place.
@@ -52,14 +42,12 @@ class Writer:
         stored: Mapping[str, Any],
         max_sentences: int,
     ) -> None:
-        self._lock, self._catalog, self._reader, self._stored = lock, catalog, reader, stored
+        self._catalog, self._reader, self._stored = catalog, reader, stored
         self._settings, self._max_sentences = settings, max_sentences
-        self._folder = catalog.opened
-        self._commits: set[str] = set()  # that were tried here: one that was broken off may have been made after all
-        self._identity = catalog.adopt()
+        self._commits = Commits(lock, catalog)
         self.sweep()  # first: of an older catalog that was put back, files may be missing, and that says less
         self._begin(reader.current())
-        self._refuse_shared()
+        self._commits.refuse_shared()
 
     def _begin(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -117,7 +105,7 @@ class Writer:
 
     @property
     def n_before_counting(self) -> int:
-        """Number of documents after which the words will be counted anew; a commit has to come then, whatever its rhythm.
+        """Number of documents after which the words will be counted again; a commit has to come then, whatever its rhythm.
 
         So what is said of a document does not depend on how many came together.
         """
@@ -130,7 +118,7 @@ class Writer:
         """Count the words of the first documents of an empty index; tell whether this was done."""
         if self._snapshot.parts or self.counts.n_documents:
             return False
-        self.counts = self._count([(segment, kept_in(segment, _NONE))], self.counts.version + 1)
+        self.counts = WordCounts.counted([(segment, kept_in(segment, _NONE))], self.counts.version + 1)
         return True
 
     def build(self, arrivals: Arrivals, serials: NDArray[np.int64]) -> Segment:
@@ -148,24 +136,24 @@ class Writer:
 
     def write(self, segment: Segment) -> None:
         """Put a segment on disk at once, to be named by the next commit."""
-        self._written.append(self._store(segment))
+        self._written.append(self._commits.store_segment(segment, self.counts.version))
 
     def commit(self) -> int:
         """Make everything since the last commit part of the index; return the number of documents added.
 
         When it was broken off (a full disk, an interrupt), it may be called again: nothing gets in twice.
         """
-        if (mark := self._catalog.mark()) != self._snapshot.state.mark and mark.commit in self._commits:
+        if (mark := self._catalog.mark()) != self._snapshot.state.mark and self._commits.is_own(mark):
             self._begin(self._reader.current())  # broken off when all was in
         written = list(self._written)
         if self._waiting:
             whole = self._merge(self._waiting) if len(self._waiting) > 1 or self._removed_serials else self._waiting[0]
             if whole.n_documents:
-                written.append(self._store(whole))
+                written.append(self._commits.store_segment(whole, self.counts.version))
         n_added = len(self._new)
         if not (written or self._replaced):
             return 0
-        vocabulary = self._store_counts(self.counts) if self.counts is not self._snapshot.counts else None
+        vocabulary = self._commits.store_counts(self.counts) if self.counts is not self._snapshot.counts else None
         self._commit(
             Change(
                 add_segments=written,
@@ -205,29 +193,29 @@ class Writer:
             self._drop(parts, [])
 
     def recount(self) -> None:
-        """Count anew in how many documents each word stands, and bring all segments up to it. One commit."""
+        """Count again in how many documents each word occurs, and bring all segments up to it. One commit."""
         parts = self._snapshot.parts
-        counts = self._count([(part.segment, part.kept) for part in parts], self.counts.version + 1)
+        counts = WordCounts.counted([(part.segment, part.kept) for part in parts], self.counts.version + 1)
         old = self._snapshot.state
         entries = []
         for part in parts:
-            check_arrays(self._folder / part.name)
+            self._commits.check_file(part.name)
             segment = merge_segments([part.segment], [part.kept], counts, self._settings)
             if segment.n_documents:
-                entries.append(self._store(segment, counts.version))
+                entries.append(self._commits.store_segment(segment, counts.version))
         self._commit(
             Change(
                 add_segments=entries,
                 drop_segments=[part.name for part in parts],
                 settle=old.removed.tolist(),
-                vocabulary=self._store_counts(counts),
+                vocabulary=self._commits.store_counts(counts),
                 vocabulary_version=counts.version,
             )
         )
         self._finish_replacing()
 
     def _tidy(self) -> None:
-        """After a commit: merge what is due, rewrite what is mostly removed, count words anew while there are few documents.
+        """After a commit: merge what is due, rewrite what is mostly removed, count words again while there are few documents.
 
         What cannot be written now (the disk is full) is no failure of the change, which is on disk: a later commit tidies up.
         """
@@ -248,9 +236,9 @@ class Writer:
     def _replace(self, parts: Sequence[OpenSegment]) -> None:
         """Put one segment in the place of several. One commit."""
         for part in parts:
-            check_arrays(self._folder / part.name)  # or damage would get good checksums
+            self._commits.check_file(part.name)  # or damage would get good checksums
         segment = merge_segments([part.segment for part in parts], [part.kept for part in parts], self.counts, self._settings)
-        self._drop(parts, [self._store(segment)] if segment.n_documents else [])
+        self._drop(parts, [self._commits.store_segment(segment, self.counts.version)] if segment.n_documents else [])
 
     def _drop(self, parts: Sequence[OpenSegment], entries: Sequence[SegmentEntry]) -> None:
         """Put segments in the place of others, for good without the removed documents of these. One commit."""
@@ -263,71 +251,15 @@ class Writer:
         self.sweep()
 
     def _commit(self, change: Change) -> None:
-        """Commit a change to what this writer has read, and to nothing else; see before that all of its files are there."""
-        change = replace(change, after=self._snapshot.state.mark, commit=secrets.token_hex(8))
-        assert change.commit is not None
-        self._commits.add(change.commit)
-        names = [entry.name for entry in change.add_segments] + ([change.vocabulary] if change.vocabulary else [])
-
-        def check() -> None:
-            self._lock.check()
-            self._refuse_shared()
-            for name in names:
-                if not is_written(self._folder / name):
-                    message = f"{self._folder / name} was deleted before it was committed"
-                    raise IndexChangedError(message, "Run it again when no other process writes to the index.")
-
-        self._catalog.commit(change, check)
-        with suppress(OSError):  # readers find the files as they are, and the next writer renames them
-            for name in names:
-                give_name(self._folder / name)
-            if names:
-                sync_folder(self._folder.descriptor)
-
-    def _refuse_shared(self) -> None:
-        """Raise if the catalog is that of a second folder too. Its files would not be: a commit would damage that index."""
-        if self._catalog.is_shared():
-            path = self._folder.path / CATALOG_FILE
-            message = f"{path} is hard-linked from another folder, so writing here would damage that copy"
-            old, new = shlex.quote(str(path)), shlex.quote(f"{path}.new")
-            step = f"Stop `serve` and `watch`, then give this index its own file: cp {old} {new} && mv {new} {old}"
-            raise IndexStoreError(message, step)
+        self._commits.commit(change, self._snapshot.state.mark)
 
     def sweep(self) -> None:
         """Delete the files that no commit needs. Readers that have them open keep them until they close."""
-        with self._catalog.nobody_commits() as state:
-            self._lock.check()
-            sweep(self._folder, state.identity, state.named, state.dropped)
+        self._commits.sweep()
 
     def _merge(self, segments: Sequence[Segment]) -> Segment:
         removed = np.array(sorted(self._removed_serials), np.int64)
         return merge_segments(segments, [kept_in(segment, removed) for segment in segments], self.counts, self._settings)
-
-    def _store(self, segment: Segment, version: int | None = None) -> SegmentEntry:
-        name = new_name("segment")
-        about = {"index": self._identity, "word_counts": self.counts.version if version is None else version}
-        n_bytes = write_arrays(self._folder / name, segment.arrays(), about)
-        return SegmentEntry(name, segment.n_documents, segment.n_sentences, segment.n_types, n_bytes)
-
-    def _store_counts(self, counts: WordCounts) -> str:
-        name = new_name("words")
-        about = {"index": self._identity, "n_documents": counts.n_documents, "version": counts.version}
-        write_arrays(self._folder / name, counts.arrays(), about)
-        return name
-
-    def _count(self, parts: Sequence[tuple[Segment, NDArray[np.bool_]]], version: int) -> WordCounts:
-        hashes, n_documents = [], []
-        for segment, kept in parts:
-            counts = np.zeros(len(segment.word_hashes), np.int64)
-            last = np.full(len(counts), -1, np.int64)
-            kernels.count_documents(
-                segment.types, segment.document_first, kept, segment.list_first, segment.lists, last, counts
-            )
-            hashes.append(segment.word_hashes)
-            n_documents.append(counts)
-        words, which = np.unique(np.concatenate([np.empty(0, np.uint64), *hashes]), return_inverse=True)
-        total = np.bincount(which, np.concatenate([np.empty(0), *n_documents]), len(words)).astype(np.int64)
-        return WordCounts.of(words, total, int(sum(kept.sum() for _, kept in parts)), version)
 
 
 def _refuse(ids: Sequence[str], where: str) -> None:

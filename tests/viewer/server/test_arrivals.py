@@ -16,7 +16,7 @@ import pytest
 
 import ibidem
 from ibidem.errors import InputError
-from ibidem.index.writer_lock import WriterLock
+from ibidem.index.commits import WriterLock
 from ibidem.results.table_files import ARRIVALS_FILE
 from ibidem.viewer.server import arrivals, index_shapes
 from ibidem.viewer.server.api_errors import ApiError

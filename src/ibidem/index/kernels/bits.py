@@ -6,7 +6,10 @@ binary trie without nodes: the rows that begin with the same bits lie in one ran
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.kernels.shell_sort import sort_numbers
@@ -22,6 +25,33 @@ _FEW = 32  # rows that are compared rather than cut in two: reads of halving wai
 STEP_COST = 16
 _READ_COST = 16
 _CUT_COST = 64
+
+Numbers = NDArray[Any]
+
+
+class Tables(NamedTuple):
+    """The signatures of a collection, `n_bits` wide, and its tables, one per piece, one after the other.
+
+    A table is `rows` in its order; its directory, `starts`, says where those with each value of the first `n_directory` bits
+    begin.
+    """
+
+    signatures: Numbers
+    rows: Numbers
+    starts: Numbers
+    n_bits: int
+    n_directory: int
+
+
+class Pieces(NamedTuple):
+    """How signatures are cut: where pieces begin, counted from the highest bit, and where the last one ends; their masks.
+
+    `limits` says in how many bits each may differ from the query (-1: the piece is left out).
+    """
+
+    begins: Numbers
+    masks: Numbers
+    limits: Numbers
 
 
 @inner_kernel
@@ -131,15 +161,16 @@ def _rotate(signature, n_bits, begin):
 
 
 @inner_kernel
-def _search_piece(
-    signatures, rows, starts, n_bits, n_directory, begins, piece, masks, limits, query, radius, work, found, stack, results
-):  # fmt: skip
+def _search_piece(tables, pieces, piece, query, radius, work, found, stack, results):
     """Write the rows within the radius whose first piece within its limit is this one.
 
     Goes down the table bit by bit, aside wherever another bit may still differ: in the piece up to its limit, in the bits
     after it up to the radius. Ranges that are empty end at once, long ones go on beyond the piece: skew costs little.
     Return how far the results go (-1: no room, -2: the work is used up) and the work that is left.
     """
+    signatures, rows, starts = tables.signatures, tables.rows, tables.starts
+    n_bits, n_directory = tables.n_bits, tables.n_directory
+    begins, masks, limits = pieces.begins, pieces.masks, pieces.limits
     n = len(signatures)
     width = begins[piece + 1] - begins[piece]
     limit = limits[piece]
@@ -209,10 +240,7 @@ def _search_piece(
 
 
 @outer_kernel
-def search(
-    signatures, rows, starts, n_bits, n_directory, begins, masks, limits, queries, radius, max_work, query_from, stack,
-    ends, results
-):  # fmt: skip
+def search(tables, pieces, queries, radius, max_work, query_from, stack, ends, results):
     """Like `scan`, by the tables; a query on which `max_work` is spent is scanned for instead.
 
     Queries are alike: after one that was given up the next may spend only half as much, until one succeeds.
@@ -222,15 +250,12 @@ def search(
     for q in range(query_from, len(queries)):
         end = found
         work = patience
-        for piece in range(len(limits)):
-            if limits[piece] >= 0 and end >= 0:
-                end, work = _search_piece(
-                    signatures, rows, starts, n_bits, n_directory, begins, piece, masks, limits, queries[q], radius, work,
-                    end, stack, results
-                )  # fmt: skip
+        for piece in range(len(pieces.limits)):
+            if pieces.limits[piece] >= 0 and end >= 0:
+                end, work = _search_piece(tables, pieces, piece, queries[q], radius, work, end, stack, results)
         if end == -2:
             patience = max(patience >> 1, max_work >> 5)
-            end = _scan_query(signatures, queries[q], np.uint64(radius), found, results)
+            end = _scan_query(tables.signatures, queries[q], np.uint64(radius), found, results)
         elif end >= 0:
             patience = max_work
             sort_numbers(found, end, results)  # tables give them in rising runs, mostly few

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ibidem.columns.kernels.binary_search import first_not_below, place_of
 from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.execution.compiler import inner_kernel, outer_kernel
-from ibidem.index.kernels.segment import document_of, read_number
+from ibidem.index.kernels.segment import document_of, first_word, next_word
 
 
 @outer_kernel
@@ -59,33 +60,25 @@ def choose_anchors(document_first, n_words, n_places, size, min_quote_words, max
 
 
 @outer_kernel
-def shared_words(lists, list_first, types, local, numbers, filler, values, first):
+def shared_words(lists, types, local, numbers, filler, values, first):
     """Sets of types in the words of the queries, rising: `local` are their numbers in the segment, rising, `numbers` those
     among the queries. Words that no query has become numbers from `filler` on: they only count. `first[0]` is set.
     """
+    data = lists.data
     at = first[0]
     for k in range(len(types)):
-        position = np.int64(list_first[types[k]])
-        end = np.int64(list_first[types[k] + 1])
-        _, position = read_number(lists, position)
+        position, end = first_word(lists, types[k])
         word = np.int64(-1)
         begin = at
         n_others = 0
         while position < end:
-            number, position = read_number(lists, position)
-            if number == 0 and word >= 0:
+            last = word
+            word, position = next_word(data, position, last)
+            if word == last:
                 continue  # a repeat
-            word = number if word < 0 else word - number
-            low = 0
-            high = len(local)
-            while low < high:
-                middle = (low + high) // 2
-                if local[middle] < word:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low < len(local) and local[low] == word:
-                values[at] = numbers[low]
+            place = place_of(local, word)
+            if place >= 0:
+                values[at] = numbers[place]
             else:
                 values[at] = filler + n_others
                 n_others += 1
@@ -105,15 +98,7 @@ def trim_documents(documents, document_first, types, sizes, matched, begins, end
         begin = high
         end = low
         for s in range(low, high):
-            at = 0
-            bound = len(matched)
-            while at < bound:
-                middle = (at + bound) // 2
-                if matched[middle] < types[s]:
-                    at = middle + 1
-                else:
-                    bound = middle
-            if at < len(matched) and matched[at] == types[s]:
+            if place_of(matched, types[s]) >= 0:
                 begin = min(begin, s)
                 end = s + 1
         while begin > low:
@@ -129,34 +114,29 @@ def trim_documents(documents, document_first, types, sizes, matched, begins, end
 
 
 @outer_kernel
-def take_places(types, occurrence_first, occurrences, document_first, kept, most_documents, fill, match, document, sentence):
+def take_places(types, places, most_documents, fill, match, document, sentence):
     """Places of the given types in kept documents, each type's in order, until `most_documents` are met; return their number.
 
     Only with `fill` they are written: which of the types, the document, the sentence.
     """
     n = 0
+    document_first = places.document_first
+    n_all = np.int64(len(document_first) - 1)
     for k in range(len(types)):
         n_documents = 0
         d = np.int64(-1)
         counts = False
-        for at in range(occurrence_first[types[k]], occurrence_first[types[k] + 1]):
-            s = np.int64(occurrences[at])
+        for at in range(places.first[types[k]], places.first[types[k] + 1]):
+            s = np.int64(places.sentences[at])
             if d < 0 or s >= document_first[d + 1]:
                 # The document of a sentence: it comes after the one before, mostly not by much.
                 step = np.int64(1)
                 low = d + 1
-                while low + step < len(kept) and document_first[low + step] <= s:
+                while low + step < n_all and document_first[low + step] <= s:
                     low += step
                     step *= 2
-                high = min(low + step, np.int64(len(kept)))
-                while high - low > 1:
-                    middle = (low + high) // 2
-                    if document_first[middle] <= s:
-                        low = middle
-                    else:
-                        high = middle
-                d = low
-                counts = kept[d]
+                d = first_not_below(document_first, s + 1, low + 1, min(low + step, n_all)) - 1
+                counts = len(places.kept) == 0 or places.kept[d]
                 n_documents += counts
                 if n_documents > most_documents:
                     break
@@ -196,24 +176,24 @@ def _sift_up(heap, n, value):
 
 
 @outer_kernel
-def find_oldest(match_first, types, equal, wanted, occurrence_first, occurrences, document_first, kept, heap, until):
+def find_oldest(match_first, types, equal, wanted, places, heap, until):
     """Find by query up to which sentence of a segment its places are the oldest `wanted` ones, and take these off `wanted`.
 
     Query t has the types `types[match_first[t]:match_first[t + 1]]`; `equal[t]` does not count. Only places in kept documents
-    do (all, if `kept` is empty). `until` is the sentence after the last of them, or the number of sentences where there are
+    do. `until` is the sentence after the last of them, or the number of sentences where there are
     fewer. `heap` has room for the largest of `wanted`, if there are so many sentences.
     """
     for t in range(len(match_first) - 1):
         n = 0
-        until[t] = len(occurrences) if wanted[t] > 0 else 0
+        until[t] = len(places.sentences) if wanted[t] > 0 else 0
         for k in range(match_first[t], match_first[t + 1]):
             if types[k] == equal[t] or wanted[t] == 0:
                 continue
-            for at in range(occurrence_first[types[k]], occurrence_first[types[k] + 1]):
-                s = np.int64(occurrences[at])
+            for at in range(places.first[types[k]], places.first[types[k] + 1]):
+                s = np.int64(places.sentences[at])
                 if n == wanted[t] and s > heap[0]:
                     break
-                if len(kept) > 0 and not kept[document_of(s, document_first)]:
+                if len(places.kept) > 0 and not places.kept[document_of(s, places.document_first)]:
                     continue
                 if n < wanted[t]:
                     _sift_up(heap, n, s)
@@ -230,20 +210,13 @@ def find_oldest(match_first, types, equal, wanted, occurrence_first, occurrences
 def count_other_documents(of_sentence, same_id, not_before, first, serials, counts):
     """Count by sentence the documents of its type that come before its own and are not of its id.
 
-    Type t stands in the documents `serials[first[t]:first[t + 1]]`, rising; `same_id` and `not_before` go by sentence.
+    Type t occurs in the documents `serials[first[t]:first[t + 1]]`, rising; `same_id` and `not_before` go by sentence.
     """
     for s in range(len(of_sentence)):
         begin = first[of_sentence[s]]
-        low = begin
-        high = first[of_sentence[s] + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if serials[middle] < not_before[s]:
-                low = middle + 1
-            else:
-                high = middle
-        counts[s] = low - begin
-        for k in range(begin, low):
+        end = first_not_below(serials, not_before[s], begin, first[of_sentence[s] + 1])
+        counts[s] = end - begin
+        for k in range(begin, end):
             if serials[k] == same_id[s]:
                 counts[s] -= 1
                 break

@@ -2,17 +2,42 @@
 
 Numbers lie as variable-length bytes, seven bits each, the last byte of a number below 128. A *list* is the number of words of
 a type and then its words from the rarest (the highest number) down, each as the difference to the one before; repeats are
-kept. A *posting* holds the types that a word stands in, rising, in the same way.
+kept. A *posting* lists the types that contain a word, rising, in the same way.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.kernels.binary_search import first_not_below
 from ibidem.columns.kernels.shell_sort import sort_numbers
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels.bounds import probe_prefix
+
+Numbers = NDArray[Any]
+
+
+class ByteLists(NamedTuple):
+    """Lists of numbers as bytes (lists of words by type, or postings by word): list i is `data[first[i]:first[i + 1]]`."""
+
+    first: Numbers
+    data: Numbers
+
+
+class Places(NamedTuple):
+    """Where types occur: type u is the sentences `sentences[first[u]:first[u + 1]]`, rising.
+
+    Document d has the sentences `[document_first[d], document_first[d + 1])`. Only `kept` documents count; if it is empty, all.
+    """
+
+    first: Numbers
+    sentences: Numbers
+    document_first: Numbers
+    kept: Numbers
 
 
 @inlined_kernel
@@ -42,6 +67,23 @@ def read_number(data, at):
 
 
 @inlined_kernel
+def first_word(lists, u):
+    """Return where the words of list u begin, and where they end."""
+    _, position = read_number(lists.data, np.int64(lists.first[u]))
+    return position, np.int64(lists.first[u + 1])
+
+
+@inlined_kernel
+def next_word(data, position, word):
+    """Return the word at a byte of a list, `word` being the one before (-1: none), and the byte after it.
+
+    A word that is repeated comes again.
+    """
+    number, position = read_number(data, position)
+    return number if word < 0 else word - number, position
+
+
+@inlined_kernel
 def number_length(number):
     """Bytes that a number takes."""
     length = 1
@@ -53,7 +95,7 @@ def number_length(number):
 
 @outer_kernel
 def count_types(words, first, last_type, counts):
-    """Count by word the types that hold it; `last_type` is all -1."""
+    """Count by word the types that contain it; `last_type` is all -1."""
     for t in range(len(first) - 1):
         for i in range(first[t], first[t + 1]):
             word = words[i]
@@ -164,29 +206,25 @@ def list_occurrences(type_of_sentence, occurrence_first, occurrences):
 
 
 @outer_kernel
-def read_lists(lists, list_first, wanted, word_base, words, first):
+def read_lists(lists, wanted, word_base, words, first):
     """Read the lists of the wanted types back into words, renumbered from `word_base` on; `first[0]` is set."""
+    data = lists.data
     at = first[0]
     for k in range(len(wanted)):
-        position = list_first[wanted[k]]
-        end = list_first[wanted[k] + 1]
-        _, position = read_number(lists, position)
+        position, end = first_word(lists, wanted[k])
         word = np.int64(-1)
         while position < end:
-            number, position = read_number(lists, position)
-            word = number if word < 0 else word - number
+            word, position = next_word(data, position, word)
             words[at] = word_base + word
             at += 1
         first[k + 1] = at
 
 
 @outer_kernel
-def read_lengths(lists, list_first, wanted, lengths):
+def read_lengths(lists, wanted, lengths):
     """Number of words of the wanted types."""
     for k in range(len(wanted)):
-        position = list_first[wanted[k]]
-        number, position = read_number(lists, position)
-        lengths[k] = number
+        lengths[k], _ = read_number(lists.data, np.int64(lists.first[wanted[k]]))
 
 
 @outer_kernel
@@ -194,7 +232,7 @@ def find_hashes(hashes, order, wanted, found):
     """Place of each wanted number in a column of evenly spread 64-bit numbers, or -1.
 
     The column rises, or it does so in the given order (empty for none). Interpolation: a hash says by itself about where it
-    stands; three or four looks instead of twenty.
+    is; three or four looks instead of twenty.
     """
     in_order = len(order) > 0
     for k in range(len(wanted)):
@@ -228,31 +266,21 @@ def find_hashes(hashes, order, wanted, found):
 @inner_kernel
 def document_of(sentence, document_first):
     """The document of a sentence."""
-    low = np.int64(0)
-    high = np.int64(len(document_first) - 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if document_first[middle] <= sentence:
-            low = middle
-        else:
-            high = middle
-    return low
+    return first_not_below(document_first, sentence + 1, np.int64(1), np.int64(len(document_first) - 1)) - 1
 
 
 @outer_kernel
-def count_documents(types, document_first, kept, list_first, lists, last_document, counts):
-    """Count by word the kept documents that hold it; `last_document` is all -1."""
+def count_documents(types, document_first, kept, lists, last_document, counts):
+    """Count by word the kept documents that contain it; `last_document` is all -1."""
+    data = lists.data
     for d in range(len(kept)):
         if not kept[d]:
             continue
         for s in range(document_first[d], document_first[d + 1]):
-            position = np.int64(list_first[types[s]])
-            end = np.int64(list_first[np.int64(types[s]) + 1])
-            _, position = read_number(lists, position)
+            position, end = first_word(lists, np.int64(types[s]))
             word = np.int64(-1)
             while position < end:
-                number, position = read_number(lists, position)
-                word = number if word < 0 else word - number
+                word, position = next_word(data, position, word)
                 if last_document[word] != d:
                     last_document[word] = d
                     counts[word] += 1

@@ -1,0 +1,147 @@
+"""Building a segment: what is looked up together lies together, and everything that searches need is worked out once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.errors import ResourceError
+from ibidem.index.bits import build_tables, sentence_signatures, word_masks
+from ibidem.index.kernels import segment as kernels
+from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen
+from ibidem.index.vocabulary import WordCounts
+
+_MOST_BYTES = 1 << 32
+
+
+@dataclass(frozen=True)
+class SentenceColumns:
+    """Sentences in the order of arrival: document d has `[document_first[d], document_first[d + 1])`."""
+
+    document_first: NDArray[np.int64]
+    types: NDArray[np.uint32]
+    start_char: NDArray[np.uint32]
+    end_char: NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class TypeColumns:
+    """Types in any order, each once: digests, and words as numbers into `word_hashes`, type after type."""
+
+    digests: NDArray[np.uint64]
+    words: NDArray[np.int32]
+    first: NDArray[np.int64]
+    word_hashes: NDArray[np.uint64]
+
+
+def build_segment(
+    documents: DocumentColumns, sentences: SentenceColumns, types: TypeColumns, counts: WordCounts, settings: SegmentSettings
+) -> Segment:
+    """Return the segment of these documents. `types.words` is used up."""
+    # Texts that come together share words: in the order of arrival, what is looked up together lies together.
+    order = np.argsort(_first_sentences(sentences.types, len(types.digests)), kind="stable")
+    place = np.empty(len(order), np.uint32)
+    place[order] = np.arange(len(order), dtype=np.uint32)
+    digests = types.digests[order]
+    sentence_types = place[sentences.types]
+    columns: dict[str, NDArray[Any]] = {field.name: getattr(documents, field.name) for field in fields(documents)}
+    columns |= {"document_first": sentences.document_first, "types": sentence_types, "start_char": sentences.start_char}
+    columns |= _gaps(sentences, documents.n_chars)
+    columns |= _types_and_words(types, order, counts, settings)
+    occurrence_first = np.zeros(len(order) + 1, np.uint32)
+    occurrences = np.empty(len(sentence_types), np.uint32)
+    kernels.list_occurrences(sentence_types, occurrence_first, occurrences)
+    columns |= {"digests": digests, "types_by_digest": np.argsort(digests).astype(np.uint32)}
+    columns |= {"occurrence_first": occurrence_first, "occurrences": occurrences}
+    tables = build_tables(columns["signatures"], settings.signature_bits)
+    columns |= {"bit_rows": tables.rows, "bit_starts": tables.starts}
+    return Segment(**{name: frozen(column) for name, column in columns.items()})
+
+
+def _first_sentences(types: NDArray[np.uint32], n_types: int) -> NDArray[np.int64]:
+    first = np.empty(n_types, np.int64)
+    first[types[::-1]] = np.arange(len(types) - 1, -1, -1)
+    return first
+
+
+def _types_and_words(
+    types: TypeColumns, order: NDArray[np.int64], counts: WordCounts, settings: SegmentSettings
+) -> dict[str, NDArray[Any]]:
+    n_types, n_words = len(order), len(types.word_hashes)
+    type_counts = np.zeros(n_words, np.int64)
+    kernels.count_types(types.words, types.first, np.full(n_words, -1, np.int64), type_counts)
+    # Frequent words get small numbers, which take fewer bytes; the hash decides among equals, so that all is reproducible.
+    frequent_first = np.lexsort((types.word_hashes, -type_counts))
+    rank = np.empty(n_words, np.int32)
+    rank[frequent_first] = np.arange(n_words, dtype=np.int32)
+    n_words = int(np.count_nonzero(type_counts))  # words of removed documents only come last, and go
+    hashes = types.word_hashes[frequent_first][:n_words]
+
+    longest = int(np.diff(types.first).max(initial=0))
+    lists = np.empty(5 * (len(types.words) + n_types), np.uint8)
+    list_first = np.empty(n_types + 1, np.uint32)
+    sizes = np.empty(n_types, np.uint8)
+    scratch = np.empty(longest, np.int32)
+    if 5 * (len(types.words) + n_types) >= _MOST_BYTES:  # offsets have 32 bits
+        raise ResourceError("a segment of more than 800 million words", "Give less --memory, so that segments stay smaller.")
+    n_bytes = kernels.write_lists(types.words, types.first, order, rank, scratch, lists, list_first, sizes)
+
+    posting_first, postings = _postings(types, order, sizes, n_words, Fraction(0))
+    prefix_first, prefix_postings = _postings(types, order, sizes, n_words, settings.min_similarity)
+
+    masks = word_masks(hashes, settings.signature_bits, settings.bits_per_word)
+    signatures = sentence_signatures(masks, types.words, types.first)[order]
+    keys = np.empty(n_types, np.uint64)
+    is_common = np.isin(hashes, counts.common_hashes(settings.max_document_share))
+    kernels.fingerprint_types(types.words, types.first, order, hashes, is_common, keys)
+    known = np.flatnonzero(keys)
+    by_key = known[np.argsort(keys[known], kind="stable")]
+    return {
+        "lists": lists[:n_bytes].copy(),
+        "list_first": list_first,
+        "sizes": sizes,
+        "postings": postings,
+        "posting_first": posting_first,
+        "prefix_postings": prefix_postings,
+        "prefix_first": prefix_first,
+        "signatures": signatures,
+        "word_hashes": hashes,
+        "words_by_hash": np.argsort(hashes).astype(np.uint32),
+        "fingerprint_heads": (keys[by_key] >> np.uint64(32)).astype(np.uint32),
+        "fingerprint_types": by_key.astype(np.uint32),
+    }
+
+
+def _postings(
+    types: TypeColumns, order: NDArray[np.int64], sizes: NDArray[np.uint8], n_words: int, limit: Fraction
+) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+    """Return the postings by word, those of the rarest words of each type only if there is a limit."""
+    chosen = (types.words, types.first, order, sizes, limit.numerator, limit.denominator)
+    n_bytes = np.zeros(n_words, np.int64)
+    kernels.write_postings(*chosen, np.full(n_words, -1, np.int64), False, n_bytes, np.empty(0, np.uint8))
+    first = np.zeros(n_words + 1, np.uint32)
+    np.cumsum(n_bytes, out=first[1:])
+    postings = np.empty(int(first[-1]), np.uint8)
+    kernels.write_postings(*chosen, np.full(n_words, -1, np.int64), True, first[:-1].astype(np.int64), postings)
+    return first, postings
+
+
+def _gaps(sentences: SentenceColumns, n_chars: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """Store the end of a sentence as the characters to what follows it: one byte, nearly always."""
+    n = len(sentences.types)
+    follower = np.empty(n, np.int64)
+    follower[:-1] = sentences.start_char[1:]
+    last = sentences.document_first[1:] - 1
+    filled = np.diff(sentences.document_first) > 0
+    follower[last[filled]] = n_chars[filled]
+    gaps = follower - sentences.end_char
+    long = np.flatnonzero(gaps >= LONG_GAP)
+    return {
+        "gap_after": np.minimum(gaps, LONG_GAP).astype(np.uint8),
+        "long_gap_sentences": long.astype(np.uint32),
+        "long_gaps": gaps[long].astype(np.uint32),
+    }
