@@ -38,7 +38,7 @@ def not_to_be_read(kind: int) -> str | None:
 
 
 def _ends_by_itself(path: str) -> bool:
-    """Say whether a device is the terminal, or the one that holds nothing."""
+    """Say whether a device is the terminal, or the one that is always empty."""
     if os.path.exists(os.devnull) and os.path.samefile(path, os.devnull):
         return True
     with open(path, "rb", buffering=0) as file:

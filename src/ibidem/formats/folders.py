@@ -51,7 +51,7 @@ def files_below(folder: str, is_known: Callable[[str], bool]) -> Found:
     """
     found = Found()
     written = read_written(Path(folder) / "run.json")
-    if written is not None:  # a cleaned collection: its files, and not what is told about them
+    if written is not None:  # a cleaned collection: its files, and not the tables about them
         found.names = [name for name in written if is_known(name)]
     else:
         places = [""]
@@ -100,7 +100,7 @@ def _look(folder: str, place: str, is_known: Callable[[str], bool], found: Found
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link to itself, for instance: whoever opens it will tell
+    except OSError:  # a link to itself, for instance: whoever opens it will report that
         return False
 
 

@@ -56,12 +56,12 @@ class Resolved:
 
 
 def resolve_inputs(inputs: Any) -> list[Source]:
-    """Return the sources that inputs stand for; a path or pattern without any file is an InputError."""
+    """Return the sources that inputs mean; a path or pattern without any file is an InputError."""
     return resolve(inputs).sources
 
 
 def resolve(inputs: Any, is_read: bool = False) -> Resolved:
-    """Return the sources that inputs stand for, and what is left out of folders.
+    """Return the sources that inputs mean, and what is left out of folders.
 
     With `is_read` they were there before: what has been taken away since is no error.
     """
@@ -160,7 +160,7 @@ def _flatten(inputs: Any) -> list[Any]:
 
 
 def _files_named(path: str, is_read: bool) -> list[str]:
-    """Return the files that a path or pattern stands for."""
+    """Return the files that a path or pattern means."""
     if path == STDIN or os.path.lexists(path):
         return [path]
     # A path without wildcards matches itself only, and it is not there.
