@@ -13,8 +13,8 @@ from typing import Any
 
 from ibidem.errors import InputError
 from ibidem.formats.byte_streams import STDIN
+from ibidem.formats.file_access import files_below
 from ibidem.formats.file_names import printable
-from ibidem.formats.folders import files_below
 from ibidem.formats.registry import format_of
 from ibidem.formats.sources import FileSource, ObjectSource, Source, describe_source, has_arrow
 from ibidem.model import Document, Skipped
