@@ -99,7 +99,7 @@ def _value(value: Any) -> Any:
 
 
 def check_text_type(kind: Any, source: str, wanted: Wanted) -> None:
-    """Raise UnfitTableError if a column of some type holds no texts."""
+    """Raise UnfitTableError if a column of some type contains no texts."""
     value = kind.value_type if pa.types.is_dictionary(kind) else kind
     kinds = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
     if str(value) not in kinds:

@@ -262,7 +262,7 @@ class ByteStream:
     def chunks(self, n_bytes: int, encoding: str = "utf-8") -> Iterator[bytes]:
         """Yield what is left in pieces of about `n_bytes`, as UTF-8 whatever `encoding` it is in.
 
-        Bytes that the encoding does not know are handed on as they are, for the record that holds them to be skipped.
+        Bytes that the encoding does not know are handed on as they are, so that the record that contains them is skipped.
         """
         if is_utf8(encoding):
             self.skip_bom()

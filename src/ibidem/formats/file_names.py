@@ -42,7 +42,7 @@ def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
     """Return the path of the copy of each source, in their order; nothing is written.
 
     If the sources are the files of one folder (their ids are paths relative to it), the copies keep these paths. Otherwise
-    they keep their file names; if two have the same, all get their paths relative to the folder that holds all of them.
+    they keep their file names; if two have the same, all get their paths relative to the folder that contains all of them.
     An InputError says that a source cannot be copied, a UsageError that a copy would replace an input.
     """
     files = [_checked(source) for source in sources]
@@ -92,7 +92,7 @@ def _names(files: Sequence[FileSource]) -> list[str]:
 
 
 def _printable_path(file: FileSource) -> str:
-    """Return a path whose last part is the name of the copy; run.json, which lists the copies, holds printable names only."""
+    """Return a path whose last part is the name of the copy; `run.json`, which lists the copies, has printable names only."""
     return file.path if file.name == STDIN else file.name
 
 

@@ -56,13 +56,13 @@ def extract_text(html: str, main_content: bool) -> str:
     is_usual = html.count("<") <= _FEW_TAGS and html.count("=") <= _FEW_TAGS and not _LONG_TAG.search(html)
     if is_usual and not _nests_lists(html):
         return _plain_text(html, main_content)
-    # What is the main content can only be told of a page as a whole.
+    # Only a whole page shows what its main content is.
     parts = [(between, _plain_text(part, main_content)) for between, part in _parts(html, may_cut=not main_content)]
     return "".join(between + text for between, text in parts if text).lstrip("\n")
 
 
 def _plain_text(html: str, main_content: bool) -> str:
-    # The words of neighbouring cells would run together where no space stands between the tags.
+    # The words of neighbouring cells would run together where no space is between the tags.
     spaced = _CELL.sub(r" \g<0>", html)
     return str(extract_plain_text(spaced, main_content=main_content, alt_texts=False))
 
@@ -115,7 +115,7 @@ class _Nesting:
             self._n_open[name] -= 1
         del self.open[at:]
 
-    def holds(self, names: frozenset[str]) -> bool:
+    def has_open(self, names: frozenset[str]) -> bool:
         """Say whether one of these tags is open."""
         return any(self._n_open[name] for name in names)
 
@@ -142,10 +142,10 @@ def _parts(html: str, may_cut: bool) -> Iterator[tuple[str, str]]:
                 break
             continue
         place = _end_of_tag(html, found.end())
-        is_end, is_foreign = bool(found[1]), name in _FOREIGN or nesting.holds(_FOREIGN)
+        is_end, is_foreign = bool(found[1]), name in _FOREIGN or nesting.has_open(_FOREIGN)
         n_parts = max((start - cut) / PART_CHARS, n_tags / PART_TAGS)
         if may_cut and n_parts > 1 and not is_end and name in _LINES and not is_foreign:
-            if not nesting.holds(_NUMBERED) or n_parts > _LONG_LIST_PARTS:
+            if not nesting.has_open(_NUMBERED) or n_parts > _LONG_LIST_PARTS:
                 yield between, "".join([*part, html[copied:start]])
                 between = "\n\n" if {name, last_ended} & _PARAGRAPHS else "\n"
                 part, copied, cut, n_tags = [nesting.begin()], start, start, 0

@@ -26,7 +26,7 @@ class BodyError(Exception):
 
 
 def decode_body(data: bytes, transfer_encoding: str | None, content_encoding: str | None) -> bytes:
-    """Return what a page consists of; BodyError if it cannot be told."""
+    """Return what a page consists of; BodyError if that cannot be known."""
     if "chunked" in (transfer_encoding or "").lower():
         data = _joined_chunks(data)
     # Several encodings are listed in the order in which they were applied.

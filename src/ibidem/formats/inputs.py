@@ -13,8 +13,8 @@ from typing import Any
 
 from ibidem.errors import InputError
 from ibidem.formats.byte_streams import STDIN
+from ibidem.formats.file_access import files_below
 from ibidem.formats.file_names import printable
-from ibidem.formats.folders import files_below
 from ibidem.formats.registry import format_of
 from ibidem.formats.sources import FileSource, ObjectSource, Source, describe_source, has_arrow
 from ibidem.model import Document, Skipped
@@ -56,12 +56,12 @@ class Resolved:
 
 
 def resolve_inputs(inputs: Any) -> list[Source]:
-    """Return the sources that inputs stand for; a path or pattern without any file is an InputError."""
+    """Return the sources that inputs mean; a path or pattern without any file is an InputError."""
     return resolve(inputs).sources
 
 
 def resolve(inputs: Any, is_read: bool = False) -> Resolved:
-    """Return the sources that inputs stand for, and what is left out of folders.
+    """Return the sources that inputs mean, and what is left out of folders.
 
     With `is_read` they were there before: what has been taken away since is no error.
     """
@@ -160,7 +160,7 @@ def _flatten(inputs: Any) -> list[Any]:
 
 
 def _files_named(path: str, is_read: bool) -> list[str]:
-    """Return the files that a path or pattern stands for."""
+    """Return the files that a path or pattern means."""
     if path == STDIN or os.path.lexists(path):
         return [path]
     # A path without wildcards matches itself only, and it is not there.

@@ -21,7 +21,7 @@ class LongLine(bytes):
 
 
 def line_blocks(stream: ByteStream, encoding: str) -> Iterator[bytes]:
-    """Yield what the stream holds in blocks of whole lines; a line longer than a block is a block of its own.
+    """Yield the content of a stream in blocks of whole lines; a line longer than a block is a block of its own.
 
     Lines that are longer than a record may be come in parts, as LongLine.
     """

@@ -191,7 +191,7 @@ def _batches(table: Any, number: int, n_rows: int, file: InputFile) -> Iterator[
 
 
 def _settings(table: Any, stored: Any) -> dict[str, Any]:
-    """Return how to write as the input was written, as far as its metadata tell."""
+    """Return how to write as the input was written, as far as its metadata say."""
     metadata = table.metadata
     settings: dict[str, Any] = {"store_schema": b"ARROW:schema" in (metadata.metadata or {})}
     if metadata.format_version in ("1.0", "2.4", "2.6"):
@@ -245,7 +245,7 @@ def _text_of(value: Any, edits: Edits) -> str:
 
 
 def _replace(column: Any, texts: dict[int, str]) -> Any:
-    """Return a column of any type that holds text, with other texts in some rows."""
+    """Return a column of any type of text, with other texts in some rows."""
     values = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     pieces, copied = [], 0
     for row, text in texts.items():
@@ -311,7 +311,7 @@ def _dictionary_bytes(chunk: Any, stored: Any) -> int:
 
 
 def _number(head: Iterator[int]) -> int | None:
-    """Return the number that a field holds, None if it holds something else: seven bits a byte, the sign in the last one."""
+    """Return the number in a field, None if it is something else: seven bits per byte, the sign in the last one."""
     if next(head, None) != _NUMBER_FOLLOWS:
         return None
     found, n_bits = 0, 0

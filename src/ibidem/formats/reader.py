@@ -139,18 +139,20 @@ def _read_sources(sources: Iterable[FileSource | ObjectSource], wanted: Wanted) 
                     yield job()
 
 
-def _is_document(source: FileSource) -> bool:
-    return source.format is not None and FORMATS[source.format].is_document
-
-
 def file_jobs(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
     """Yield the jobs of files, one after the other."""
-    for whole, group in groupby(sources, _is_document):
-        if whole:
+    for is_text, group in groupby(sources, _is_text_file):
+        if is_text:
             yield from read_files(group, wanted)
         else:
             for source in group:
                 yield from _read_file(source, wanted)
+
+
+def _is_text_file(source: FileSource) -> bool:
+    """Say whether a file is a text as a whole: these may be many and small, and are read several at a time."""
+    kind = None if source.format is None else FORMATS[source.format]
+    return kind is not None and kind.is_document and not kind.is_binary
 
 
 def _read_file(source: FileSource, wanted: Wanted) -> Iterator[Job]:

@@ -173,7 +173,7 @@ def _unread_times(records: Records, moments: Any) -> UnreadTimes | None:
 
 
 def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -> Any:
-    """Return Python strings as an Arrow column; rows that hold lone surrogates become null and a problem."""
+    """Return Python strings as an Arrow column; rows with lone surrogates become null and a problem."""
     try:
         return pa.array(values, pa.large_string())
     except UnicodeEncodeError:
@@ -294,7 +294,7 @@ def _source_column(source: str | list[str], n_rows: int) -> Any:
 
 
 def _cut(batch: Any) -> list[Any]:
-    """Cut a batch so that no part holds more than MAX_BATCH_BYTES of text, unless it is one document."""
+    """Cut a batch so that no part has more than MAX_BATCH_BYTES of text, unless it is one document."""
     if not batch.num_rows:
         return []
     offsets = _text_offsets(batch.column("text"))

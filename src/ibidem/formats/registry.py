@@ -55,8 +55,8 @@ _WIDE_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", cod
 class Format:
     """What is known of a format before its module is loaded.
 
-    `other_extensions` are recognised too, and not listed for users. `first_bytes` tell a file of the format whose name says
-    nothing; those of text may follow spaces, and are in lower case here.
+    `other_extensions` are recognised too, and not listed for users. A file whose name says nothing is known by its
+    `first_bytes`; in text they may follow spaces, and are compared in lower case.
     """
 
     module: str
@@ -105,7 +105,7 @@ def load_format(name: str) -> FileFormat:
 
 
 def format_of(path: str) -> str | None:
-    """Return the format that a file name stands for, or None if it says nothing."""
+    """Return the format that a file name means, or None if it says nothing."""
     name = PurePath(path)
     if name.suffix.lower() in COMPRESSIONS:
         name = name.with_suffix("")
@@ -129,9 +129,9 @@ def sniff_format(stream: ByteStream) -> str:
 
 
 def unfit_reason(head: bytes, name: str, is_guessed: bool, encoding: str) -> str | None:
-    """Return why a file that begins like this is not read as the format of that name, if that can be told.
+    """Return why a file that begins like this is not read as the format of that name, if that can be known.
 
-    `encoding` is the one that texts are to be read in; `is_guessed` says that the name of the file tells no format.
+    `encoding` is the one that texts are to be read in; `is_guessed` says that the file has no telling name.
     """
     kind = FORMATS[name]
     if kind.is_binary:

@@ -37,7 +37,7 @@ def from_array(column: Any) -> Any:
         return _without_impossible(column, 1)
     if pa.types.is_nested(column.type) or pa.types.is_duration(column.type) or pa.types.is_time(column.type):
         return pa.nulls(len(column), TIMESTAMP)
-    # Each spelling is read once: days, months and years stand in many records.
+    # Each spelling is read once: days, months and years are in many records.
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return _from_distinct(encoded.dictionary).take(encoded.indices)
 
@@ -59,7 +59,7 @@ def _from_distinct(values: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return what stands in an Arrow column of times, for people."""
+    """Return a value of an Arrow column of times as it is shown to people."""
     try:
         return repr(value.as_py())
     except (ValueError, OverflowError):  # a time that Python does not have

@@ -23,8 +23,8 @@ from ibidem.formats.byte_streams import is_unfolded
 from ibidem.formats.copies import check_cuts_possible, rewrite
 from ibidem.formats.decisions import without_spans
 from ibidem.formats.edits import changed, changed_input
+from ibidem.formats.file_access import read_written
 from ibidem.formats.file_names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE, output_paths
-from ibidem.formats.folders import read_written
 from ibidem.formats.sources import FileSource, FileState, Source, file_states, first_change
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, Document, Skipped
 from ibidem.results.decisions import TableDecisions, changes_of
