@@ -15,7 +15,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-ALWAYS = ("tests/test_layers.py", "tests/test_public_names.py", "tests/test_docs.py", "tests/test_example.py")
+ALWAYS = (
+    "tests/test_layers.py", "tests/test_public_names.py", "tests/test_docs.py", "tests/test_map.py", "tests/test_example.py",
+)  # fmt: skip
 # They take minutes: only if they changed themselves.
 LONG = ("tests/browser", "tests/crash", "tests/execution/spark/test_spark.py", "tests/execution/spark/test_local_cluster.py")
 
