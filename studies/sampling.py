@@ -23,9 +23,10 @@ from inputs import SOURCES
 from ibidem.columns.sets import HashSets
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.threads import Threads
 from ibidem.formats import read_batches
-from ibidem.resemblance import Corpus, SamplingPlan, representatives, tune_sampling
+from ibidem.resemblance import Corpus, representatives, tune_sampling
 from ibidem.resemblance.candidates import find_candidates
 from ibidem.resemblance.sampling_trials import GROUPS, RATIOS
 from ibidem.resemblance.shingles import gather_shingles

@@ -13,6 +13,7 @@ from ibidem.version import __version__
 if TYPE_CHECKING:
     from ibidem.api import cluster, compare, compare_pairs, dedup, find, similarity, tune
     from ibidem.config import Config
+    from ibidem.config.sampling_plan import SamplingPlan
     from ibidem.errors import IbidemError, IndexStoreError, InputError, ResourceError, UsageError
     from ibidem.execution.spark.engine import SparkEngine
     from ibidem.formats import read
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ibidem.index.index import Index
     from ibidem.index.watcher import Arrival
     from ibidem.model import Difference, Document, Passage, Similarity, Skipped, Span
-    from ibidem.resemblance.plan import SamplingPlan
     from ibidem.results.cleaning_result import CleaningResult
     from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
     from ibidem.sentences import split_sentences
@@ -42,7 +42,7 @@ _HOMES = {
     "QueryResult": "ibidem.index.answers",
     "ResourceError": "ibidem.errors",
     "Result": "ibidem.results.result",
-    "SamplingPlan": "ibidem.resemblance.plan",
+    "SamplingPlan": "ibidem.config.sampling_plan",
     "Similarity": "ibidem.model",
     "Skipped": "ibidem.model",
     "Span": "ibidem.model",

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ov
 import pyarrow as pa
 
 from ibidem.config import SHINGLE_SIZES, Config
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.errors import SettingsError
 from ibidem.execution.progress import Progress
 from ibidem.model import Document, Passage, Similarity
-from ibidem.resemblance.plan import SamplingPlan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

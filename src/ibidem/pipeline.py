@@ -29,6 +29,7 @@ from ibidem.clusters.stage import (
 from ibidem.columns.collection import Collection
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.checks import check_documents, check_reference, check_sentences, check_shingled, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Source, n_unread_bytes
 from ibidem.execution.memory import release_unused
@@ -38,7 +39,7 @@ from ibidem.execution.tasks import RunTasks
 from ibidem.matches.stage import classify
 from ibidem.passages.exchange.grams import GramSender
 from ibidem.passages.stage import find_passages, find_repeats, passage_table, repeat_table
-from ibidem.resemblance import SamplingPlan, corpus_of, representatives, tune_sampling
+from ibidem.resemblance import corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
 from ibidem.results.cleaning_result import CleaningResult

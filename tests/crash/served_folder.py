@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ibidem.errors import IbidemError
+from ibidem.execution.output_folder import ARRIVALS_FILE
 from ibidem.index.index import Index
 from ibidem.model import Document
-from ibidem.results.table_files import ARRIVALS_FILE
 from ibidem.viewer.queries import PairQuery
 from ibidem.viewer.server.arrivals import Adder, ArrivalLog
 from ibidem.viewer.store import ViewStore

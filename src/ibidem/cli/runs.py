@@ -12,9 +12,9 @@ import click
 from ibidem.cli.display import open_display
 from ibidem.config import Config
 from ibidem.execution.disk.work_folder import check_leftovers, occupied
+from ibidem.execution.output_folder import check_output
 from ibidem.execution.progress import Progress
 from ibidem.execution.warmup import FIRST_RUN, later_stages_compiled_aside
-from ibidem.results.table_files import check_output
 
 
 @contextmanager

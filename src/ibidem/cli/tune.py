@@ -47,7 +47,7 @@ def tune(
     ibidem cluster crawl/*.parquet --plan plan.json -o out
     """
     config = resolve_settings(config_file, flags)
-    from ibidem.resemblance.plan import is_plan
+    from ibidem.config.sampling_plan import is_plan
 
     bounds: list[int] | None = None
     if groups is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ibidem.columns.hashes import DRAWN, draw_seed
 from ibidem.config import EXACT_METHODS, Config
-from ibidem.resemblance.plan import SamplingPlan
+from ibidem.config.sampling_plan import SamplingPlan
 
 _METHODS = (*EXACT_METHODS, "pairs", "imatch")  # those that find the same with every seed
 

@@ -6,7 +6,6 @@ from ibidem.resemblance.candidates import Corpus, Found
 from ibidem.resemblance.comparison import Comparer, Duplicates
 from ibidem.resemblance.core import corpus_of, find_duplicates, representatives, with_identical
 from ibidem.resemblance.order import occurrence_hashes
-from ibidem.resemblance.plan import SamplingPlan
 from ibidem.resemblance.sampling_trials import GROUPS, SizeGroup, tune_sampling
 from ibidem.resemblance.shingles import shingle_tokens
 
@@ -16,7 +15,6 @@ __all__ = [
     "Corpus",
     "Duplicates",
     "Found",
-    "SamplingPlan",
     "SizeGroup",
     "corpus_of",
     "find_duplicates",

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, is_compared_in_full
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.candidates import Corpus, Found, find_candidates
 from ibidem.resemblance.comparison import Comparer, Duplicates, joined
 from ibidem.resemblance.order import occurrence_hashes
-from ibidem.resemblance.plan import SamplingPlan
 from ibidem.resemblance.shingles import shingle_tokens
 from ibidem.signatures import TypeTokens
 

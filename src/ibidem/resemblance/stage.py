@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import EXACT_METHODS, METHODS_IN_PARTS, Config
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.errors import SettingsError
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts, Source
 from ibidem.execution.progress import Progress
-from ibidem.resemblance import Comparer, Found, SamplingPlan, corpus_of, representatives, with_identical
+from ibidem.resemblance import Comparer, Found, corpus_of, representatives, with_identical
 from ibidem.resemblance import core as resemblance_core
 from ibidem.resemblance.exchange.bands import pair_by_bands
 from ibidem.resemblance.exchange.comparison import compare_documents, send_documents

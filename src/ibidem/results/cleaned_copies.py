@@ -18,6 +18,7 @@ from ibidem.columns.checks import text_key
 from ibidem.config import Config
 from ibidem.errors import InputError, OutputExistsError, ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_folder
+from ibidem.execution.output_folder import WORK_FOLDER, check_is_folder
 from ibidem.formats import read, resolve_inputs
 from ibidem.formats.byte_streams import is_unfolded
 from ibidem.formats.copies import check_cuts_possible, rewrite
@@ -29,7 +30,7 @@ from ibidem.formats.sources import FileSource, FileState, Source, file_states, f
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, Document, Skipped
 from ibidem.results.decisions import TableDecisions, changes_of
 from ibidem.results.storage import DecidedTable, as_stream
-from ibidem.results.table_files import WORK_FOLDER, check_is_folder, settings_by_stage, write_result
+from ibidem.results.table_files import settings_by_stage, write_result
 
 if TYPE_CHECKING:
     from ibidem.results.disk_storage import DiskBacking

@@ -10,10 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from ibidem.execution.output_folder import check_output
 from ibidem.model import Skipped
 from ibidem.results.overview import longest_of
 from ibidem.results.storage import TEXT_FIELDS, Table, n_true
-from ibidem.results.table_files import check_output, write_result
+from ibidem.results.table_files import write_result
 
 
 class LocalBacking(ABC):

@@ -15,8 +15,9 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 
 from ibidem.config import Config
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.model import Passage, Skipped
-from ibidem.resemblance import SamplingPlan, SizeGroup
+from ibidem.resemblance import SizeGroup
 from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, reused_of
 from ibidem.results.storage import Backing, Table, TableT_co, passages_of
 from ibidem.results.table_files import describe_run

@@ -17,9 +17,9 @@ from typing import Any
 
 from ibidem.errors import ResourceError
 from ibidem.execution.durable_files import replace_file
+from ibidem.execution.output_folder import VERDICTS_FILE, VIEW_FILES
 from ibidem.formats import resolve_inputs
 from ibidem.formats.sources import FileSource
-from ibidem.results.table_files import VERDICTS_FILE, VIEW_FILES
 from ibidem.viewer.database import SCHEMA
 from ibidem.viewer.material import Material, material_of_folder, read_run, table_paths
 from ibidem.viewer.store import ViewStore

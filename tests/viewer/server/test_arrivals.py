@@ -16,8 +16,8 @@ import pytest
 
 import ibidem
 from ibidem.errors import InputError
+from ibidem.execution.output_folder import ARRIVALS_FILE
 from ibidem.index.commits import WriterLock
-from ibidem.results.table_files import ARRIVALS_FILE
 from ibidem.viewer.server import arrivals, index_shapes
 from ibidem.viewer.server.api_errors import ApiError
 from ibidem.viewer.server.arrivals import ArrivalLog

@@ -10,6 +10,7 @@ from typing import Any
 
 from ibidem.config import Config, DocumentsConfig
 from ibidem.config.quantities import size_of
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.errors import NoDocumentsError, UsageError
 from ibidem.execution.disk.disk_flow import DiskFlow
 from ibidem.execution.disk.document_store import store_documents
@@ -22,7 +23,6 @@ from ibidem.execution.progress import Progress
 from ibidem.execution.run import LocalRun
 from ibidem.execution.threads import available_cores
 from ibidem.formats import describe_inputs
-from ibidem.resemblance import SamplingPlan
 
 # Shares of the memory that is free when a run begins; the rest is for what is neither a task nor waits to be written.
 _BUFFER_SHARE, _TASK_SHARE = 6, 2

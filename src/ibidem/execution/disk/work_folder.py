@@ -24,7 +24,7 @@ from ibidem.config.quantities import size_of
 from ibidem.errors import OutputExistsError, ResourceError, UsageError, no_room
 from ibidem.execution.durable_files import make_folder, replace_file, sync_file, sync_folder
 from ibidem.execution.locks import FileLock, HeldByAnotherError
-from ibidem.results.table_files import WORK_FOLDER, check_is_folder
+from ibidem.execution.output_folder import WORK_FOLDER, check_is_folder
 from ibidem.version import __version__
 
 # A run is resumed by the program that began it: `stages` is raised whenever stages or what they store change.

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.errors import OutputExistsError
+from ibidem.execution.output_folder import RESULT_NAMES, TO_REPLACE, check_output, clear_output
 from ibidem.execution.spark.session import delete, exists, list_files, spark_errors, write_text
-from ibidem.results.table_files import RESULT_NAMES, TO_REPLACE, check_output, clear_output
 
 # What readers of JSON and CSV other than Spark's expect.
 _AS_OTHERS_READ = {

@@ -16,9 +16,9 @@ from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import flat, lengths, starts_of
 from ibidem.columns.sets import HashSets
 from ibidem.config import Config
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
-from ibidem.resemblance import SamplingPlan
 from ibidem.resemblance.exchange.shingles import documents_with_sets, every_of, listed_by_route, sets_of, taken
 from ibidem.resemblance.frequent_shingles import common_of
 from ibidem.resemblance.kernels.exchange import look_up_ranks

@@ -17,9 +17,10 @@ from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
 from ibidem.columns.sets import HashSets
 from ibidem.columns.texts import texts_of
 from ibidem.config import EXACT_METHODS, Config
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.flow import Flow, PartedTable, Sent, record_batches, route_by_hash
 from ibidem.execution.layout import Layout
-from ibidem.resemblance import SamplingPlan, occurrence_hashes
+from ibidem.resemblance import occurrence_hashes
 from ibidem.resemblance.kernels.exchange import sort_keys, take_sets
 from ibidem.resemblance.prune import sample
 from ibidem.resemblance.shingles import WordsKey, shingle_texts

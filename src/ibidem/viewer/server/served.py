@@ -12,10 +12,10 @@ from typing import Any
 
 from ibidem.errors import InputError, UsageError
 from ibidem.execution.memory import use_system_memory
+from ibidem.execution.output_folder import ARRIVALS_FILE
 from ibidem.index.catalog_file import CATALOG_FILE
 from ibidem.index.index import Index
 from ibidem.model import Document
-from ibidem.results.table_files import ARRIVALS_FILE
 from ibidem.version import __version__
 from ibidem.viewer.database import ANSWER_SCHEMA
 from ibidem.viewer.server.arrivals import Adder, ArrivalLog
