@@ -34,7 +34,6 @@ EXCEPTIONS = {
     ("columns.shingled", "sentences"): MIXED,
     ("columns.shingled", "signatures"): MIXED,
     ("resemblance.exchange.shingles", "clusters.keep_rules"): SENT,
-    ("matches.core", "clusters"): "the classes that cuts need, meant to move to clusters",
     ("passages.families", "viewer.pairs"): "columns of places that the viewer made first",
     ("execution.disk.run", "resemblance"): "sampling plans are facts of a run",
     ("execution.hash_seed", "resemblance.plan"): "a sampling plan says its seed",

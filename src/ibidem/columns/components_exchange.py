@@ -12,7 +12,7 @@ centre; a question for each partition does the same, however many leaves there a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
@@ -100,6 +100,16 @@ def connect(flow: Flow, name: str, edges: PartedTable | Sequence[PartedTable]) -
             next_close = number + 6  # it takes some rounds until all nodes know
     final = {"links": state["links"], "answers": state["answers"]}
     return flow.reduce(f"{name}-roots", final, partial(_name_roots, n_partitions), {"roots": ROOTS})["roots"]
+
+
+def routed_roots(flow: Flow, name: str, edges: PartedTable, route: Callable[[Labels], NDArray[np.int64]]) -> PartedTable:
+    """Return the root of every node that has an edge, `(node, root)`, sent where `route` says that the node belongs."""
+
+    def send(tables: Iterator[pa.Table]) -> Iterator[Sent]:
+        for table in tables:
+            yield Sent("roots", table, route(table["node"].to_numpy()))
+
+    return flow.map(f"{name}-roots", connect(flow, f"{name}-components", edges), send, {"roots": ROOTS})["roots"]
 
 
 def number_components(flow: Flow, name: str, edges: Sequence[PartedTable], layout: Layout) -> PartedTable:

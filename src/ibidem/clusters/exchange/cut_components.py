@@ -17,12 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.clusters import find_cuts
-from ibidem.clusters.exchange.cut_remainder import routed_roots
-from ibidem.clusters.exchange.cut_spans import in_reading_order
-from ibidem.clusters.exchange.cut_windows import Rule, windows_of
-from ibidem.clusters.removals import SPANS, cut_spans
+from ibidem.clusters.cut_rule import Rule
+from ibidem.clusters.exchange.cut_windows import windows_of
+from ibidem.clusters.removals import READING_ORDER, SPANS, cut_spans
 from ibidem.columns.collection import Collection
-from ibidem.columns.components_exchange import EDGES, home_of_nodes
+from ibidem.columns.components_exchange import EDGES, home_of_nodes, routed_roots
 from ibidem.columns.distinct import find, firsts, numbered
 from ibidem.columns.parted_tables import CLASSED, collection_of, in_order, table_of
 from ibidem.columns.ragged import flat, lengths, ranges, starts_of
@@ -71,7 +70,7 @@ def similar_spans(
         yield Sent("spans", spans, layout.home(spans["document"].to_numpy()))
 
     def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        yield Sent("spans", in_reading_order(tables["spans"]), partition)
+        yield Sent("spans", tables["spans"].sort_by(READING_ORDER), partition)
 
     n_partitions = flow.n_partitions
     edges = flow.reduce("cuts-links", {"documents": documents, "repeated": repeated}, link, {"edges": EDGES})["edges"]
@@ -94,10 +93,8 @@ def _spans(documents: pa.Table, layout: Layout, rule: Rule) -> pa.Table:
         rows,
         documents["rank_key"].to_numpy(),
         cells,
-        min_sentences=rule.size,
-        min_words=rule.min_words,
-        same_document=rule.same_document,
-        is_reference=is_reference,
+        rule,
+        is_reference,
     )
     gone = cut_spans(collection, rows, cuts)
     return replace(gone, document=numbers[gone.document], matched=numbers[gone.matched]).spans()
