@@ -79,12 +79,12 @@ def find_cuts(
 
     if near is None:
         (texts,) = run_tasks(group, (rows.classes,))
-        windows = _windows(texts, rows, rule)
-        leaders, compared = _unused(windows)
+        windows = _windows(texts, None, rows, rule)
+        leaders, compared = _unused()
     else:
         texts, variants = run_tasks(group, (near.types.astype(np.uint64) + np.uint64(1), rows.classes))
-        windows = _windows(texts, rows, rule)
-        leaders, compared = _leaders(variants, n_rows), _compared(near)
+        windows = _windows(texts, variants, rows, rule)
+        leaders, compared = _leaders(variants), _compared(near)
     source = np.full(n_rows, -1, np.int32)
     room = np.empty((2, 2 * rule.size), np.int64)
     kernels.cut_rows(_order(rows, rank, is_reference), windows, near is not None, leaders, compared, room[0], room[1], source)
@@ -100,14 +100,16 @@ def find_cuts(
 def _order(rows: Rows, rank: NDArray[np.int64], is_reference: NDArray[np.bool_]) -> kernels.Order:
     has_reference = len(is_reference) > 0
     order = np.lexsort((rank, ~is_reference)) if has_reference else np.argsort(rank, kind="stable")
-    position = np.empty(len(order), np.int64)
-    position[order] = np.arange(len(order))
+    in_order = np.arange(len(order))
+    position = np.empty(0 if np.array_equal(order, in_order) else len(order), np.int64)
+    if len(position):
+        position[order] = in_order
     n_reference = int(np.count_nonzero(is_reference))
     return kernels.Order(order, position, rows.document, rows.document_first, has_reference, n_reference)
 
 
-def _windows(groups: Postings, rows: Rows, rule: Rule) -> kernels.Windows:
-    """Return the windows of equal rows, with their slots."""
+def _windows(groups: Postings, variants: Postings | None, rows: Rows, rule: Rule) -> kernels.Windows:
+    """Return the windows of equal rows, with their slots; and where similar rows match, those of equal classes."""
     n_rows, n_groups = len(rows.classes), len(groups.first) - 1
     group_of_row = _group_of_row(groups, n_rows)
     following = np.full(n_groups, -2, np.int32)
@@ -115,14 +117,15 @@ def _windows(groups: Postings, rows: Rows, rule: Rule) -> kernels.Windows:
     link_groups(group_of_row, rows.document, following, preceding)
     base = np.empty(n_groups, np.int64)
     n_slots = kernels.place_slots(following, preceding, rule.size, base)
-    return kernels.Windows(rule.size, rule.lag(n_rows), group_of_row, base, np.full(n_slots, -1, np.int32))
+    kind_of_row = np.empty(0, np.int32) if variants is None else _group_of_row(variants, n_rows)
+    return kernels.Windows(rule.size, rule.lag(n_rows), group_of_row, base, np.full(n_slots, -1, np.int32), kind_of_row)
 
 
-def _leaders(groups: Postings, n_rows: int) -> kernels.Leaders:
+def _leaders(variants: Postings) -> kernels.Leaders:
     """Return room for the leaders of each group of windows of equal classes."""
-    room = np.minimum(np.diff(groups.first) - 1, _MOST_LEADERS)  # the last of a group leads nobody
+    room = np.minimum(np.diff(variants.first) - 1, _MOST_LEADERS)  # the last of a group leads nobody
     first = starts_of(room)
-    return kernels.Leaders(_group_of_row(groups, n_rows), first, np.zeros(len(room), np.uint8), np.empty(first[-1], np.int32))
+    return kernels.Leaders(first, np.zeros(len(room), np.uint8), np.empty(first[-1], np.int32))
 
 
 def _compared(cells: Cells) -> kernels.ComparedCells:
@@ -131,10 +134,10 @@ def _compared(cells: Cells) -> kernels.ComparedCells:
     return kernels.ComparedCells(cells.types, sets.start, sets.size, sets.values, sets.bitmaps, *cells.limit)
 
 
-def _unused(windows: kernels.Windows) -> tuple[kernels.Leaders, kernels.ComparedCells]:
-    """Return what is never looked at where only equal rows match, of the same types."""
-    nothing, numbers = windows.group_of_row[:0], windows.base[:0]
-    leaders = kernels.Leaders(nothing, numbers, np.empty(0, np.uint8), nothing)
+def _unused() -> tuple[kernels.Leaders, kernels.ComparedCells]:
+    """Return what is never looked at where only equal rows match, of the types that it has otherwise."""
+    nothing, numbers = np.empty(0, np.int32), np.empty(0, np.int64)
+    leaders = kernels.Leaders(numbers, np.empty(0, np.uint8), nothing)
     return leaders, kernels.ComparedCells(nothing, numbers, nothing, nothing, np.empty(0, np.uint64), 0, 1)
 
 

@@ -22,7 +22,7 @@ from ibidem.matches.kernels.join import overlap_of, popcount
 class Order(NamedTuple):
     """In which order documents are decided: the first `n_reference` of `documents` are the reference, if there is one.
 
-    `position` says where each document is among them, `document` is by row.
+    `position` says where each document is among them, and is empty if that is the order of rows; `document` is by row.
     """
 
     documents: NDArray[np.int64]
@@ -36,7 +36,7 @@ class Order(NamedTuple):
 class Windows(NamedTuple):
     """The group of the window at each row (-1: none), and the first slot of each group. `held` is by slot, -1 at first.
 
-    In the same document, rows at least `lag` before may be sources.
+    `kind_of_row` is the group of windows of equal classes. In the same document, rows at least `lag` before may be sources.
     """
 
     size: int
@@ -44,14 +44,14 @@ class Windows(NamedTuple):
     group_of_row: NDArray[np.int32]
     base: NDArray[np.int64]
     held: NDArray[np.int32]
+    kind_of_row: NDArray[np.int32]
 
 
 class Leaders(NamedTuple):
-    """Windows that others are compared with, by the group of their classes: those of group g are `rows[first[g]:]`, so many
-    as `n_rows[g]` says, 0 at first.
+    """Windows that others of their kind are compared with: those of kind k are `rows[first[k]:]`, as many as `n_rows[k]`
+    says, 0 at first.
     """
 
-    group_of_row: NDArray[np.int32]
     first: NDArray[np.int64]
     n_rows: NDArray[np.uint8]
     rows: NDArray[np.int32]
@@ -135,10 +135,9 @@ def first_source(row, first, end, lag, slots, begin, stop, shift, position, docu
         if other < 0 or other == best or not _may_give(other, row, first, end, lag):
             continue
         if best >= 0:
-            if len(position) > 0 and position[document[other]] != position[document[best]]:
-                if position[document[other]] > position[document[best]]:
-                    continue
-            elif other > best:
+            there = position[document[other]] if len(position) > 0 else 0
+            here = position[document[best]] if len(position) > 0 else 0
+            if there > here or (there == here and other > best):
                 continue
         best = other
     return best
@@ -155,44 +154,43 @@ def hold_slots(row, slots, begin, stop, shift, held):
 @inner_kernel
 def _match(x, y, length, cells):
     """Whether `length` cells in a row reach the similarity."""
+    types, start, size, bitmaps = cells.types, cells.start, cells.size, cells.bitmaps
     for k in range(length):
-        t = cells.types[x + k]
-        u = cells.types[y + k]
+        t = types[x + k]
+        u = types[y + k]
         if t == u:
             continue
-        needed = needed_overlap(cells.size[t], cells.size[u], cells.p, cells.q)
+        needed = needed_overlap(size[t], size[u], cells.p, cells.q)
         # Bits in which the bitmaps differ are at most the elements in which the sets do.
-        if np.int64(popcount(cells.bitmaps[t] ^ cells.bitmaps[u])) > cells.size[t] + cells.size[u] - 2 * needed:
+        if np.int64(popcount(bitmaps[t] ^ bitmaps[u])) > size[t] + size[u] - 2 * needed:
             return False
-        if overlap_of(cells.values, cells.start[t], cells.size[t], cells.start[u], cells.size[u], needed) < 0:
+        if overlap_of(cells.values, start[t], size[t], start[u], size[u], needed) < 0:
             return False
     return True
 
 
 @inner_kernel
-def _cut_by_leaders(row, kind, first, end, windows, leaders, cells, source):
+def _cut_by_leaders(row, kind, first, end, size, lag, leaders, cells, source):
     """Give the rows of the window at `row` that have no source yet one in the leaders that match the window and stay."""
     for i in range(leaders.first[kind], leaders.first[kind] + leaders.n_rows[kind]):
         leader = leaders.rows[i]
-        if not _may_give(leader, row, first, end, windows.lag):
+        if not _may_give(leader, row, first, end, lag):
             continue
         wanted = False
-        for k in range(windows.size):
+        for k in range(size):
             wanted |= source[leader + k] < 0 and source[row + k] < 0
-        if wanted and _match(leader, row, windows.size, cells):
-            for k in range(windows.size):
+        if wanted and _match(leader, row, size, cells):
+            for k in range(size):
                 if source[leader + k] < 0 and source[row + k] < 0:
                     source[row + k] = leader + k
 
 
 @inner_kernel
 def _add_leader(row, kind, size, leaders, cells, source):
-    """Let the window at `row` lead its group if there is room, it has a row that stays, and no leader matches it that stays
+    """Let the window at `row` lead its group, which has room, if a row of it stays and no leader matches it that stays
     wherever it does.
     """
     end = leaders.first[kind] + leaders.n_rows[kind]
-    if end == leaders.first[kind + 1]:
-        return
     stays = False
     for k in range(size):
         stays |= source[row + k] < 0
@@ -210,11 +208,11 @@ def _add_leader(row, kind, size, leaders, cells, source):
 
 
 @inner_kernel
-def _all_held(slot, row, first, end, windows):
+def _all_held(slot, row, first, end, size, lag, held):
     """Whether every row of the window at `row` will find a source in the window's own slots."""
-    for k in range(windows.size):
-        other = windows.held[slot + k]
-        if other < 0 or not _may_give(other, row + k, first, end, windows.lag):
+    for k in range(size):
+        other = held[slot + k]
+        if other < 0 or not _may_give(other, row + k, first, end, lag):
             return False
     return True
 
@@ -226,7 +224,8 @@ def cut_rows(order, windows, near, leaders, cells, shifts, lasts, source):
     `shifts` and `lasts` are room for twice as many numbers as a window has rows. Without `near`, neither leaders nor cells
     are looked at.
     """
-    group_of_row, size = windows.group_of_row, windows.size
+    size, lag, group_of_row, base, held, kind_of_row = windows
+    leader_first, n_leaders = leaders.first, leaders.n_rows
     for i in range(len(order.documents)):
         first = order.document_first[order.documents[i]]
         end = order.document_first[order.documents[i] + 1]
@@ -240,7 +239,7 @@ def cut_rows(order, windows, near, leaders, cells, shifts, lasts, source):
                 head += 1
             group = group_of_row[row]
             if group >= 0:
-                shift = windows.base[group] - row
+                shift = base[group] - row
                 if head == tail or shifts[tail - 1] != shift:
                     if tail == len(shifts):
                         for k in range(head, tail):
@@ -253,23 +252,22 @@ def cut_rows(order, windows, near, leaders, cells, shifts, lasts, source):
                 lasts[tail - 1] = row
             if may_go:
                 if near:
-                    kind = leaders.group_of_row[row]
+                    kind = kind_of_row[row]
                     # What occurs elsewhere word for word needs no comparing.
-                    if kind >= 0 and leaders.n_rows[kind] > 0:
-                        if group < 0 or not _all_held(windows.base[group], row, first, end, windows):
-                            _cut_by_leaders(row, kind, first, end, windows, leaders, cells, source)
-                best = first_source(
-                    row, first, end, windows.lag, shifts, head, tail, row, order.position, order.document, windows.held
-                )
+                    if kind >= 0 and n_leaders[kind] > 0:
+                        if group < 0 or not _all_held(base[group], row, first, end, size, lag, held):
+                            _cut_by_leaders(row, kind, first, end, size, lag, leaders, cells, source)
+                best = first_source(row, first, end, lag, shifts, head, tail, row, order.position, order.document, held)
                 if best >= 0:
                     source[row] = best
             if not may_give:
                 continue
             if source[row] < 0:
-                hold_slots(row, shifts, head, tail, row, windows.held)
+                hold_slots(row, shifts, head, tail, row, held)
             if near and row - size + 1 >= first:
-                kind = leaders.group_of_row[row - size + 1]
-                if kind >= 0:
+                kind = kind_of_row[row - size + 1]
+                # Most groups are full soon: a call hands on every field of every array.
+                if kind >= 0 and leader_first[kind] + n_leaders[kind] < leader_first[kind + 1]:
                     _add_leader(row - size + 1, kind, size, leaders, cells, source)
 
 
