@@ -1,4 +1,4 @@
-"""Connected components of a graph that no machine holds: rounds of small stars and large stars (Kiveris and others, 2014).
+"""Connected components of a graph too large for one machine: rounds of small stars and large stars (Kiveris and others, 2014).
 
 Nodes are compared by their *labels*, which are their mixed numbers: a chain of neighbouring documents, which would take many
 rounds if it were walked in order, is a chain in random order. Mixing can be undone, so labels cost nothing. A node is at home
@@ -62,7 +62,7 @@ def connect(flow: Flow, name: str, edges: PartedTable | Sequence[PartedTable]) -
 
     What is bounded: mappers contract edges before they send them, so that a partition gets for each of its nodes at most one
     link from each mapper, and in later rounds one link and one question from each other partition; the number of neighbours
-    does not matter. When so few links are left that decide anything that one task may hold them, one partition decides them: so
+    does not matter. When so few links are left that decide anything that they fit into one task, one partition decides them: so
     the number of rounds depends on how soon they are few, and not on the length of the longest chain. Most graphs are small
     enough for that from the beginning.
     """

@@ -161,10 +161,10 @@ def decide_left(flow: Flow, left: Undecided, at_once: bool, layout: Layout, rule
 def _slots_of(rows: pa.Table, windows: pa.Table, size: int) -> tuple[Places, Names, Places]:
     """Return every row beside each of its slots, and the first place of that slot.
 
-    A slot is a place in a window. If a window is followed by the same one wherever it stands, then all that share a slot of
+    A slot is a place in a window. If a window is followed by the same one wherever it occurs, then all that share a slot of
     it, but for the first, share the slot of the next window there, too: the former tells nothing new. So of windows that
     follow one another like this, as those of a text that was copied whole do, only the last one that begins at or before a
-    row says where it stands: one slot instead of `size`.
+    row says where it is: one slot instead of `size`.
     """
     rows = rows.sort_by([("document", "ascending"), ("row", "ascending")])
     places, keys = Places.of(rows), rows["key"].to_numpy()
@@ -227,8 +227,8 @@ def _decided(
     undecided = waits[~goes[number[waits]]]
     undecided = undecided[first_of_each(slots[undecided], row.take(undecided))]
     at = np.searchsorted(open_slots, slots[undecided])
-    told = Places.none(len(open_slots)).put(at, row.take(undecided))
-    table = _by_slot(_WAITING, open_slots, told, np.full(len(open_slots), partition))
+    first_undecided = Places.none(len(open_slots)).put(at, row.take(undecided))
+    table = _by_slot(_WAITING, open_slots, first_undecided, np.full(len(open_slots), partition))
     yield Sent("waiting", table, route_by_hash(open_slots, n_partitions))
 
 

@@ -31,7 +31,7 @@ Truths = NDArray[np.bool_]
 
 PLACE: list[tuple[str, Any]] = [("rank", pa.int64()), ("document", pa.int64()), ("row", pa.int64())]
 _KEYS = pa.schema([("key", pa.uint64()), ("standing", pa.int8()), ("first", pa.int64()), ASKER])
-# Keys of windows that may let one another go, where they stand; `first` is the first document of each, by number (where only
+# Keys of windows that may let one another go, where they occur; `first` is the first document of each, by number (where only
 # equal rows match: 0).
 REPEATED = pa.schema([("key", pa.uint64()), ("first", pa.int64())])
 # Rows of such windows, at home: `key` is 0 where none begins; `after` is where the next sentence starts, or the text ends;
@@ -49,7 +49,7 @@ ROWS = pa.schema(
         ("check", pa.uint64()),
     ]
 )
-# What a partition knows of a key: the one that follows it wherever it stands (0: this and that, or none), and the first place
+# What a partition knows of a key: the one that follows it wherever it occurs (0: this and that, or none), and the first place
 # that may be a source.
 WINDOWS = pa.schema([("key", pa.uint64()), ("following", pa.uint64()), *PLACE, ASKER])
 _ONCE, _TWICE = 1, 3
@@ -123,7 +123,7 @@ def windows_of(documents: pa.Table, layout: Layout, rule: Rule) -> tuple[Collect
 
 
 def repeated_windows(flow: Flow, documents: PartedTable, layout: Layout, rule: Rule) -> PartedTable:
-    """Return the keys of windows of which one may let another go, `REPEATED`, in every partition where they stand."""
+    """Return the keys of windows of which one may let another go, `REPEATED`, in every partition where they occur."""
 
     def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given = in_order(tables["documents"])

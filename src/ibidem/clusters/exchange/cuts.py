@@ -1,10 +1,10 @@
-"""Cuts over many partitions: which passages or sentences go because they stand earlier and stay there.
+"""Cuts over many partitions: which passages or sentences go because they occur earlier and stay there.
 
 The outcome is that of `clusters.cuts`, which decides documents one after the other. Where equal rows match, rows are decided
 side by side instead:
 
 All rows have an order: the document first by rank, then by number, then by row. A *slot* is a place in a window, named by
-the window's key and the distance from its first row; the rows of a slot are those that stand there in any window with that
+the window's key and the distance from its first row; the rows of a slot are those that are there in any window with that
 key. A row s *may give* to a row r if the two share a slot and s lies in an earlier document, or, with `same_document`, in the
 same one and at least `min_sentences` rows before. Then r goes exactly if a row that may give to it stays, and its source is
 the first such row: that is the definition of `clusters.cuts`, whose windows match if their keys are equal. Every row that may
@@ -20,7 +20,7 @@ settled in any other order of work in which a row is decided by what is known fo
 - The source of r is the first row that stays in any of r's slots. It is known once it is the first not known to go in all
   of r's slots together: whoever comes before it goes.
 - Windows of too few words have no key, as in `clusters.cuts`. Neither has a window with a row that interrupts: such a row has
-  a class of its own and stands nowhere else. Windows of one document alone give to nobody and have no slots, unless
+  a class of its own and occurs nowhere else. Windows of one document alone give to nobody and have no slots, unless
   `same_document` is set. Sentences are windows of one row.
 - With a reference all rows of it stay and no others give, so the first row of the reference in each slot decides at once.
 
@@ -63,13 +63,13 @@ _OPEN = pa.schema(
 )
 _RANGE: list[tuple[str, pa.DataType]] = [("matched", pa.int64()), ("first_row", pa.int64()), ("last_row", pa.int64())]
 _ASKED = pa.schema([*_RANGE, ASKER])
-_TOLD = pa.schema([*_RANGE, ("matched_start", pa.int64()), ("matched_end", pa.int64()), ("check", pa.uint64())])
+_LOCATED = pa.schema([*_RANGE, ("matched_start", pa.int64()), ("matched_end", pa.int64()), ("check", pa.uint64())])
 
 
 def cuts_flow(flow: Flow, documents: PartedTable, ranks: PartedTable, layout: Layout, config: Config) -> PartedTable:
-    """Return what goes out of the documents (`tables.CLASSED` or `EQUAL`), `removals.SPANS`, at home and in reading order.
+    """Return what is removed from documents (`parted_tables.CLASSED` or `EQUAL`): `SPANS`, at home and in reading order.
 
-    `ranks` holds (document, rank_key) at home: of two documents the one with the lower key stays, or the first of equal ones.
+    `ranks` has (document, rank_key) at home: of two documents the one with the lower key stays, or the first of equal ones.
     """
     rule = Rule.of(config)
     repeated = repeated_windows(flow, documents, layout, rule)
@@ -83,7 +83,7 @@ def cuts_flow(flow: Flow, documents: PartedTable, ranks: PartedTable, layout: La
 
 
 def _spans_of(flow: Flow, rows: PartedTable, cuts: list[PartedTable], layout: Layout) -> PartedTable:
-    """Return the spans that the cut rows make, `SPANS`. Where a source stands is asked once a partition.
+    """Return the spans that the cut rows make, `SPANS`. Each partition asks once where a source is.
 
     Windows meet by the hash of their classes, and rows by slots: nothing goes because of a hash alone. The checks of the rows
     on both sides are compared, and where they differ the text stays.
@@ -97,7 +97,7 @@ def _spans_of(flow: Flow, rows: PartedTable, cuts: list[PartedTable], layout: La
         table = table_of([*asked, np.full(len(example), partition)], _ASKED)
         yield Sent("asked", table, layout.home(asked[0]))
 
-    def tell(asked: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:
+    def locate(asked: pa.Table, known: Mapping[str, pa.Table]) -> pa.Table:
         rows = known["rows"]
         matched, first_row, last_row = (asked[name].to_numpy() for name, _ in _RANGE)
         counts = last_row - first_row + 1
@@ -105,23 +105,23 @@ def _spans_of(flow: Flow, rows: PartedTable, cuts: list[PartedTable], layout: La
         heads = np.cumsum(counts) - counts
         start, end = rows["start"].to_numpy()[at[heads]], rows["end"].to_numpy()[at[heads + counts - 1]]
         check = _checks_of(rows["check"].to_numpy()[at], heads)
-        return table_of([matched, first_row, last_row, start, end, check], _TOLD)
+        return table_of([matched, first_row, last_row, start, end, check], _LOCATED)
 
     def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        spans, told = tables["spans"], tables["told"]
-        asked = [np.concatenate([spans[name].to_numpy(), told[name].to_numpy()]) for name, _ in _RANGE]
+        spans, located = tables["spans"], tables["located"]
+        asked = [np.concatenate([spans[name].to_numpy(), located[name].to_numpy()]) for name, _ in _RANGE]
         number, _ = numbered(*asked)
-        answer = np.empty(told.num_rows, np.int64)
-        answer[number[spans.num_rows :]] = np.arange(told.num_rows)
-        chosen = told.take(pa.array(answer[number[: spans.num_rows]]))
+        answer = np.empty(located.num_rows, np.int64)
+        answer[number[spans.num_rows :]] = np.arange(located.num_rows)
+        chosen = located.take(pa.array(answer[number[: spans.num_rows]]))
         is_equal = spans["check"].to_numpy() == chosen["check"].to_numpy()
         for name in ("matched_start", "matched_end"):
             spans = spans.append_column(name, chosen[name])
         yield Sent("spans", _equal(spans.select(SPANS.names), is_equal).sort_by(READING_ORDER), partition)
 
     made = flow.reduce("cuts-spans", {"rows": rows, "cuts": cuts}, make, {"spans": _OPEN, "asked": _ASKED})
-    told = lookup(flow, "cuts-sources", made.pop("asked"), {"rows": rows}, tell, _TOLD)
-    return flow.reduce("cuts", {"spans": made["spans"], "told": told}, finish, {"spans": SPANS})["spans"]
+    located = lookup(flow, "cuts-sources", made.pop("asked"), {"rows": rows}, locate, _LOCATED)
+    return flow.reduce("cuts", {"spans": made["spans"], "located": located}, finish, {"spans": SPANS})["spans"]
 
 
 def _equal(spans: pa.Table, is_equal: Truths) -> pa.Table:
@@ -157,7 +157,7 @@ def _checks_of(checks: Names, heads: Numbers) -> Names:
 
 
 def _row_index(rows: pa.Table, document: Numbers, row: Numbers) -> Numbers:
-    """Return where in the table of rows certain ones stand; all of them do."""
+    """Return where in the table of rows certain ones are; all of them are there."""
     documents = np.unique(rows["document"].to_numpy())
     known = find(rows["document"].to_numpy(), documents)[0] << 32 | rows["row"].to_numpy()
     order = np.argsort(known)
