@@ -34,7 +34,7 @@ def cluster_found(
 
 
 def _goes_with(duplicates: Duplicates, config: Config) -> NDArray[np.bool_]:
-    """Tell in which pairs the document of the inputs, a, resembles the reference's or is contained in it; it may also just contain it."""
+    """Tell in which pairs the document of the inputs, a, resembles the reference's or is contained in it."""
     contained = float(config.resemblance.min_containment) or np.inf
     similar = duplicates.similarity >= float(config.matches.min_similarity) - 1e-12
     return similar | (duplicates.containment_a >= contained - 1e-12)
