@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.clusters import cuts as cuts_module
+from ibidem.clusters.cut_rule import Rule
 from ibidem.clusters.cuts import Cuts, find_cuts
 from ibidem.clusters.removals import cut_spans
 from ibidem.columns.collection import Collection
@@ -52,9 +55,9 @@ def reading_order(documents: list[list[int]]) -> np.ndarray:
     return np.arange(len(documents), dtype=np.int64)
 
 
-def cut(documents: list[list[int]], size: int, **options: object) -> dict[Place, Place]:
-    rows = rows_of(documents)
-    return located(find_cuts(rows, reading_order(documents), None, min_sentences=size, **options), rows)  # type: ignore[arg-type]
+def cut(documents: list[list[int]], size: int, is_reference: Sequence[bool] = (), **options: Any) -> dict[Place, Place]:
+    rows, rank = rows_of(documents), reading_order(documents)
+    return located(find_cuts(rows, rank, None, Rule(size, **options), np.array(is_reference, np.bool_)), rows)
 
 
 @st.composite
@@ -90,10 +93,8 @@ def test_cuts_are_exactly_the_promised_ones(collection, size, min_words, same_do
         rows,
         np.array(rank, np.int64),
         None,
-        min_sentences=size,
-        min_words=min_words,
-        same_document=same_document,
-        is_reference=np.array(is_reference, np.bool_),
+        Rule(size, min_words, same_document),
+        np.array(is_reference, np.bool_),
     )
     assert located(cuts, rows) == expected_cuts(documents, words, rank, size, min_words, same_document, is_reference)
     assert not set(cuts.source_row.tolist()) & set(cuts.row.tolist()), "what a row goes for must stay"
@@ -114,9 +115,9 @@ def test_cutting_single_sentences_twice_changes_nothing(collection, same_documen
     """Only single ones: where a passage was taken out, what stood on both sides of it may make a new window."""
     documents, _, rank, _ = collection
     rows = rows_of(documents)
-    once = located(find_cuts(rows, np.array(rank), None, min_sentences=1, same_document=same_document), rows)
+    once = located(find_cuts(rows, np.array(rank), None, Rule(1, same_document=same_document)), rows)
     rest = rows_of([[c for j, c in enumerate(text) if (d, j) not in once] for d, text in enumerate(documents)])
-    assert len(find_cuts(rest, np.array(rank), None, min_sentences=1, same_document=same_document)) == 0
+    assert len(find_cuts(rest, np.array(rank), None, Rule(1, same_document=same_document))) == 0
 
 
 def test_passages_cut_twice_may_lose_more() -> None:
@@ -169,10 +170,8 @@ def test_near_cuts_are_sound_and_as_promised(most_leaders: int, monkeypatch: pyt
             rows,
             np.array(rank, np.int64),
             cells,
-            min_sentences=size,
-            min_words=min_words,
-            same_document=same_document,
-            is_reference=np.array(is_reference, np.bool_),
+            Rule(size, min_words, same_document),
+            np.array(is_reference, np.bool_),
         )
         found = located(cuts, rows)
 
@@ -208,9 +207,9 @@ def test_near_cuts_are_sound_and_as_promised(most_leaders: int, monkeypatch: pyt
 def test_a_limit_of_nothing_is_equality_of_classes(collection, size, same_document) -> None:  # type: ignore[no-untyped-def]
     sets, types, rank, _ = collection
     rows, cells = near_rows(sets, types, Fraction(1, 2))
-    options = {"min_sentences": size, "same_document": same_document}
-    equal = find_cuts(rows, np.array(rank), None, **options)  # type: ignore[arg-type]
-    near = find_cuts(rows, np.array(rank), Cells(cells.types, cells.sets, (0, 1)), **options)  # type: ignore[arg-type]
+    rule = Rule(size, same_document=same_document)
+    equal = find_cuts(rows, np.array(rank), None, rule)
+    near = find_cuts(rows, np.array(rank), Cells(cells.types, cells.sets, (0, 1)), rule)
     assert located(equal, rows) == located(near, rows)
 
 
@@ -220,14 +219,14 @@ def test_equal_texts_go_however_many_variants_a_class_has() -> None:
     types = [[t] for t in range(0, 200, 5)] * 2
     rows, cells = near_rows(sets, types, Fraction(2, 3))
     assert len(set(rows.classes.tolist())) == 1
-    cuts = find_cuts(rows, np.arange(80), cells, min_sentences=1)
+    cuts = find_cuts(rows, np.arange(80), cells, Rule(1))
     assert located(cuts, rows) == {(40 + i, 0): (i, 0) for i in range(40)}
 
 
 def test_the_first_by_rank_stays() -> None:
     documents = [[1, 2, 3], [9, 1, 2, 3], [1, 2, 3]]
     rows = rows_of(documents)
-    cuts = find_cuts(rows, np.array([2, 1, 0]), None, min_sentences=3)
+    cuts = find_cuts(rows, np.array([2, 1, 0]), None, Rule(3))
     assert located(cuts, rows) == {(d, i + (d == 1)): (2, i) for d in (0, 1) for i in range(3)}
 
 
@@ -252,7 +251,7 @@ def test_a_long_window_in_few_texts() -> None:
 def test_nothing_comes_of_nothing() -> None:
     for documents in ([], [[]], [[], [1], []]):
         assert cut(documents, 2) == {}
-        assert cut(documents, 1, is_reference=np.ones(len(documents), np.bool_)) == {}
+        assert cut(documents, 1, is_reference=[True] * len(documents)) == {}
 
 
 def test_workers_change_nothing() -> None:
@@ -263,9 +262,9 @@ def test_workers_change_nothing() -> None:
     types += [(types[i] + types[i + 1])[5:40] for i in range(90)]
     rows, cells = near_rows(sets, types, Fraction(7, 10))
     rank = random.permutation(len(types))
-    alone = find_cuts(rows, rank, cells, min_sentences=2)
+    alone = find_cuts(rows, rank, cells, Rule(2))
     with Threads(3) as engine:
-        shared = find_cuts(rows, rank, cells, min_sentences=2, run_tasks=engine.run_tasks)
+        shared = find_cuts(rows, rank, cells, Rule(2), run_tasks=engine.run_tasks)
     assert len(alone) > 500
     assert np.array_equal(alone.row, shared.row)
     assert np.array_equal(alone.source_row, shared.source_row)

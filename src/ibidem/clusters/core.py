@@ -24,9 +24,9 @@ _MOST_ROUNDS = 64
 def cluster_found(
     found: Found, comparer: Comparer, rank: NDArray[np.int64], config: Config, has_reference: bool
 ) -> tuple[Duplicates, NDArray[np.int32]]:
-    """Return all duplicates known in the end, and every document's canonical one; see `choose_canonical`."""
+    """Return all duplicates that are known then, and every document's canonical one; see `choose_canonical`."""
     duplicates = found.duplicates
-    # With a reference one pair is enough: what stands in it belongs to it.
+    # With a reference one pair is enough: what is in it belongs to it.
     if found.by_common.any() and config.resemblance.verify and not config.clusters.chains and not has_reference:
         duplicates = _with_missing_pairs(found, comparer, rank)
     goes = _goes_with(duplicates, config) if has_reference else np.ones(len(duplicates), np.bool_)
@@ -34,7 +34,7 @@ def cluster_found(
 
 
 def _goes_with(duplicates: Duplicates, config: Config) -> NDArray[np.bool_]:
-    """Tell in which pairs the document of the inputs, a, resembles the reference's or stands in it; it may just hold it."""
+    """Tell in which pairs the document of the inputs, a, resembles the reference's or is contained in it."""
     contained = float(config.resemblance.min_containment) or np.inf
     similar = duplicates.similarity >= float(config.matches.min_similarity) - 1e-12
     return similar | (duplicates.containment_a >= contained - 1e-12)
@@ -86,7 +86,7 @@ def _with_missing_pairs(found: Found, comparer: Comparer, rank: NDArray[np.int64
 def expand(
     canonical: NDArray[np.int32], representative: NDArray[np.int32], has_reference: bool, chains: bool
 ) -> NDArray[np.int32]:
-    """Return every document's canonical one, given those of the documents that stand for identical ones.
+    """Return every document's canonical one, given those of the documents that represent identical ones.
 
     With a reference, identical documents of one side are no pair: they belong together through the other side only, the
     reference's own ones only in a chain.

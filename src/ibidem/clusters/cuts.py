@@ -1,14 +1,14 @@
-"""Cuts: which sentences go because they stand earlier, in a passage of `min_sentences` or more, and stay there.
+"""Cuts: which sentences go because they occur earlier, in a passage of `min_sentences` or more, and stay there.
 
 Documents are decided one after the other, the first by rank first. A row goes if a window of `min_sentences` rows around it
-matches, row by row, a window of an earlier document whose row at the same place stays. So nothing vanishes: whatever is cut
-stands, matched, in text that is kept.
+matches, row by row, a window of an earlier document whose row at the same place stays. So nothing is lost: whatever is cut
+has its match in text that is kept.
 
 - **Equal rows match** (`cells` None, or a limit of 0). The outcome is exactly this, however many places a text has, and the
   source is the first such row by rank, then by row.
 - **Similar rows match.** Every cut row still reaches the limit against its source, which stays, inside of `min_sentences`
   matching rows. Equal texts (rows of one type) go as above. Beyond that a window is compared with the *leaders* of its window
-  of classes, at most 16: the first windows that hold a row that stays and that no leader matches which stays wherever they
+  of classes, at most 16: the first windows that have a row that stays and that no leader matches which stays wherever they
   do. What resembles only later ones stays, so similar text of very many variants may be kept more often than needed.
 
 With a reference only its documents are sources, all of them, and only the others are cut.
@@ -24,14 +24,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.clusters.cut_rule import Rule
 from ibidem.clusters.kernels import cuts as kernels
+from ibidem.columns.collection import Collection
 from ibidem.columns.postings import Postings, postings_of
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.rows import Rows
+from ibidem.config import Config
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.matches import Cells, TypeSets
 from ibidem.passages.kernels.repeats import link_groups
-from ibidem.passages.kernels.windows import window_keys
 
 _MOST_LEADERS = 16
 _NO_REFERENCE = np.empty(0, np.bool_)
@@ -48,61 +50,44 @@ class Cuts:
         return len(self.row)
 
 
+def sentences_to_cut(
+    collection: Collection, rows: Rows, cells: Cells | None, rank: NDArray[np.int64], config: Config, run_tasks: RunTasks
+) -> Cuts:
+    """Return the rows of a collection that go, by the rule of a run; see `find_cuts`."""
+    return find_cuts(rows, rank, cells, Rule.of(config), collection.side.astype(np.bool_), run_tasks)
+
+
 def find_cuts(
     rows: Rows,
     rank: NDArray[np.int64],
     cells: Cells | None,
-    *,
-    min_sentences: int,
-    min_words: int = 1,
-    same_document: bool = False,
+    rule: Rule,
     is_reference: NDArray[np.bool_] = _NO_REFERENCE,
     run_tasks: RunTasks = in_turn,
 ) -> Cuts:
     """Return the rows that go, each with the row that it matches and that stays.
 
-    `rank` by document says which is earlier (the lower one, or the first of equal ones). Windows of fewer than `min_words`
-    words neither go nor let others go. With `same_document` windows before, that do not overlap, are sources too.
-    `is_reference` by document is empty where there is no reference.
+    `rank` by document says which is earlier (the lower one, or the first of equal ones). Windows of too few words neither go
+    nor let others go. Windows of the same document are sources only if they do not overlap. `is_reference` by document is
+    empty where there is no reference.
     """
-    n_rows, size = len(rows.classes), min_sentences
+    n_rows = len(rows.classes)
     near = cells if cells is not None and cells.limit[0] > 0 else None
 
     def group(names: NDArray[np.uint64]) -> Postings:
-        keys = np.empty(n_rows, np.uint64)
-        window_keys(names, rows.document, size, keys)
-        if min_words > 1:
-            kernels.drop_short_windows(keys, rows.n_words, size, min_words)
-        return postings_of(keys)
+        return postings_of(rule.window_keys(names, rows))
 
     if near is None:
         (texts,) = run_tasks(group, (rows.classes,))
+        windows = _windows(texts, None, rows, rule)
+        leaders, compared = _unused()
     else:
         texts, variants = run_tasks(group, (near.types.astype(np.uint64) + np.uint64(1), rows.classes))
-    group_of_row = _group_of_row(texts, n_rows)
-    base, n_slots = _place_slots(texts, group_of_row, rows.document, size)
-    if near is None:
-        class_group_of_row, room, limit = group_of_row, np.empty(0, np.int64), (0, 1)
-        columns = (group_of_row, base, group_of_row, group_of_row, rows.classes)  # never looked at
-    else:
-        class_group_of_row, limit = _group_of_row(variants, n_rows), near.limit
-        room = np.minimum(np.diff(variants.first) - 1, _MOST_LEADERS)  # the last of a group leads nobody
-        assert isinstance(near.sets, TypeSets)
-        columns = (near.types, near.sets.start, near.sets.size, near.sets.values, near.sets.bitmaps)
-    leader_first = starts_of(room)
-
-    has_reference = len(is_reference) > 0
-    order = np.lexsort((rank, ~is_reference)) if has_reference else np.argsort(rank, kind="stable")
-    position = np.empty(len(order), np.int64)
-    position[order] = np.arange(len(order))
+        windows = _windows(texts, variants, rows, rule)
+        leaders, compared = _leaders(variants), _compared(near)
     source = np.full(n_rows, -1, np.int32)
-    kernels.cut_rows(
-        order, int(np.count_nonzero(is_reference)), has_reference, position, rows.document, rows.document_first,
-        size, size if same_document else n_rows + 1,
-        group_of_row, base, np.full(n_slots, -1, np.int32), np.empty(2 * size, np.int64), np.empty(2 * size, np.int64),
-        near is not None, class_group_of_row, leader_first, np.zeros(len(room), np.uint8), np.empty(leader_first[-1], np.int32),
-        *columns, *limit, source,
-    )  # fmt: skip
+    room = np.empty((2, 2 * rule.size), np.int64)
+    kernels.cut_rows(_order(rows, rank, is_reference), windows, near is not None, leaders, compared, room[0], room[1], source)
     row = np.flatnonzero(source >= 0).astype(np.int32)
     # Windows meet by the hash of their classes, or types: nothing goes because of a hash alone.
     is_alike = rows.classes[row] == rows.classes[source[row]]
@@ -112,20 +97,52 @@ def find_cuts(
     return Cuts(row, source[row])
 
 
+def _order(rows: Rows, rank: NDArray[np.int64], is_reference: NDArray[np.bool_]) -> kernels.Order:
+    has_reference = len(is_reference) > 0
+    order = np.lexsort((rank, ~is_reference)) if has_reference else np.argsort(rank, kind="stable")
+    in_order = np.arange(len(order))
+    position = np.empty(0 if np.array_equal(order, in_order) else len(order), np.int64)
+    if len(position):
+        position[order] = in_order
+    n_reference = int(np.count_nonzero(is_reference))
+    return kernels.Order(order, position, rows.document, rows.document_first, has_reference, n_reference)
+
+
+def _windows(groups: Postings, variants: Postings | None, rows: Rows, rule: Rule) -> kernels.Windows:
+    """Return the windows of equal rows, with their slots; and where similar rows match, those of equal classes."""
+    n_rows, n_groups = len(rows.classes), len(groups.first) - 1
+    group_of_row = _group_of_row(groups, n_rows)
+    following = np.full(n_groups, -2, np.int32)
+    preceding = np.full(n_groups, -2, np.int32)
+    link_groups(group_of_row, rows.document, following, preceding)
+    base = np.empty(n_groups, np.int64)
+    n_slots = kernels.place_slots(following, preceding, rule.size, base)
+    kind_of_row = np.empty(0, np.int32) if variants is None else _group_of_row(variants, n_rows)
+    return kernels.Windows(rule.size, rule.lag(n_rows), group_of_row, base, np.full(n_slots, -1, np.int32), kind_of_row)
+
+
+def _leaders(variants: Postings) -> kernels.Leaders:
+    """Return room for the leaders of each group of windows of equal classes."""
+    room = np.minimum(np.diff(variants.first) - 1, _MOST_LEADERS)  # the last of a group leads nobody
+    first = starts_of(room)
+    return kernels.Leaders(first, np.zeros(len(room), np.uint8), np.empty(first[-1], np.int32))
+
+
+def _compared(cells: Cells) -> kernels.ComparedCells:
+    sets = cells.sets
+    assert isinstance(sets, TypeSets)
+    return kernels.ComparedCells(cells.types, sets.start, sets.size, sets.values, sets.bitmaps, *cells.limit)
+
+
+def _unused() -> tuple[kernels.Leaders, kernels.ComparedCells]:
+    """Return what is never looked at where only equal rows match, of the types that it has otherwise."""
+    nothing, numbers = np.empty(0, np.int32), np.empty(0, np.int64)
+    leaders = kernels.Leaders(numbers, np.empty(0, np.uint8), nothing)
+    return leaders, kernels.ComparedCells(nothing, numbers, nothing, nothing, np.empty(0, np.uint64), 0, 1)
+
+
 def _group_of_row(groups: Postings, n_rows: int) -> NDArray[np.int32]:
     """Return the group of the window that starts at each row, and -1 after the last row and where there is none."""
     group_of_row = np.full(n_rows + 1, -1, np.int32)
     kernels.number_windows(groups.rows, groups.first, group_of_row)
     return group_of_row
-
-
-def _place_slots(
-    groups: Postings, group_of_row: NDArray[np.int32], document: NDArray[np.int32], size: int
-) -> tuple[NDArray[np.int64], int]:
-    """Return the first slot of each group, and the number of slots."""
-    n_groups = len(groups.first) - 1
-    following = np.full(n_groups, -2, np.int32)
-    preceding = np.full(n_groups, -2, np.int32)
-    link_groups(group_of_row, document, following, preceding)
-    base = np.empty(n_groups, np.int64)
-    return base, kernels.place_slots(following, preceding, size, base)

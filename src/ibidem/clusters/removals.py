@@ -26,6 +26,7 @@ GONE = pa.schema([("document", pa.int64()), *REMOVED, *((name, pa.uint64()) for 
 # What is removed of texts, as it travels between partitions: columns of `Removals`.
 _NUMBERS = ("document", "start", "end", "matched", "matched_start", "matched_end", "n_sentences")
 SPANS = pa.schema([*((name, pa.int64()) for name in _NUMBERS), ("is_dropped", pa.bool_())])
+READING_ORDER = [("document", "ascending"), ("start", "ascending")]
 _KINDS = pa.array(["passage", "document"])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters import check_keeping, cluster_found, containers_first, expand, keep_order
+from ibidem.clusters import check_keeping, cluster_found, containers_first, expand, keep_order, sentences_to_cut
 from ibidem.clusters.document_table import documents_table
 from ibidem.clusters.exchange.clusters import cluster_documents
 from ibidem.clusters.exchange.cuts import cuts_flow
@@ -26,7 +26,7 @@ from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts, Sent, route_by_hash
 from ibidem.execution.progress import Progress
-from ibidem.matches.core import Classed, classify_collection, sentences_to_cut
+from ibidem.matches.core import Classed, classify_collection
 from ibidem.passages import Repeat
 from ibidem.passages.stage import FoundPassages
 from ibidem.resemblance.exchange.shingles import KEYED

@@ -17,7 +17,7 @@ Numbers = NDArray[np.int64]
 def duplicates_table(
     found: Duplicates, representative: NDArray[np.int32], ids: pa.LargeStringArray, max_copies: int, has_reference: bool
 ) -> pa.Table:
-    """Return every pair of duplicates, in reading order, given those of documents that stand for identical ones."""
+    """Return every pair of duplicates, in reading order, given those of documents that represent identical ones."""
     pairs = listed_pairs(found, representative, max_copies, has_reference)
     names = [pa.DictionaryArray.from_arrays(pa.array(side), ids) for side in (pairs.a, pairs.b)]
     columns = [pa.array(column) for column in (pairs.similarity, pairs.containment_a, pairs.containment_b)]
@@ -25,10 +25,10 @@ def duplicates_table(
 
 
 def listed_pairs(found: Duplicates, representative: NDArray[np.int32], max_copies: int, has_reference: bool) -> Duplicates:
-    """Return all pairs to be listed, in order, given those of documents that stand for identical ones.
+    """Return all pairs to be listed, in order, given those of documents that represent identical ones.
 
     Where more than `max_copies` documents are identical, or more pairs follow from one, only pairs with the document that
-    stands for the others are listed.
+    represents the others are listed.
     """
     members = np.argsort(representative, kind="stable")
     first = np.searchsorted(representative[members], np.arange(len(representative) + 1))
@@ -54,14 +54,14 @@ def clusters_table(canonical: NDArray[np.int32], ids: pa.LargeStringArray) -> pa
 
 
 def _pairs_of_copies(found: Duplicates, members: Numbers, first: Numbers, max_copies: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the pairs of all documents that those of `found` stand for, and which of `found` each comes from."""
+    """Return the pairs of all documents that those of `found` represent, and which of `found` each comes from."""
     a, b = found.a.astype(np.int64), found.b.astype(np.int64)
     n_a, n_b = first[a + 1] - first[a], first[b + 1] - first[b]
     all_of_them = n_a * n_b <= max_copies
     pairs = np.flatnonzero(all_of_them)
     pair, place = _places(pairs, (n_a * n_b)[pairs])
     x, y = members[first[a[pair]] + place // n_b[pair]], members[first[b[pair]] + place % n_b[pair]]
-    # Too many: the documents that stand for them, with all of the other side.
+    # Too many: the documents that represent them, with all of the other side.
     pairs = np.flatnonzero(~all_of_them)
     pair_b, place_b = _places(pairs, n_b[pairs])
     pair_a, place_a = _places(pairs, n_a[pairs])

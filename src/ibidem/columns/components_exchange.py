@@ -1,4 +1,4 @@
-"""Connected components of a graph that no machine holds: rounds of small stars and large stars (Kiveris and others, 2014).
+"""Connected components of a graph too large for one machine: rounds of small stars and large stars (Kiveris and others, 2014).
 
 Nodes are compared by their *labels*, which are their mixed numbers: a chain of neighbouring documents, which would take many
 rounds if it were walked in order, is a chain in random order. Mixing can be undone, so labels cost nothing. A node is at home
@@ -12,7 +12,7 @@ centre; a question for each partition does the same, however many leaves there a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
@@ -62,7 +62,7 @@ def connect(flow: Flow, name: str, edges: PartedTable | Sequence[PartedTable]) -
 
     What is bounded: mappers contract edges before they send them, so that a partition gets for each of its nodes at most one
     link from each mapper, and in later rounds one link and one question from each other partition; the number of neighbours
-    does not matter. When so few links are left that decide anything that one task may hold them, one partition decides them: so
+    does not matter. When so few links are left that decide anything that they fit into one task, one partition decides them: so
     the number of rounds depends on how soon they are few, and not on the length of the longest chain. Most graphs are small
     enough for that from the beginning.
     """
@@ -100,6 +100,16 @@ def connect(flow: Flow, name: str, edges: PartedTable | Sequence[PartedTable]) -
             next_close = number + 6  # it takes some rounds until all nodes know
     final = {"links": state["links"], "answers": state["answers"]}
     return flow.reduce(f"{name}-roots", final, partial(_name_roots, n_partitions), {"roots": ROOTS})["roots"]
+
+
+def routed_roots(flow: Flow, name: str, edges: PartedTable, route: Callable[[Labels], NDArray[np.int64]]) -> PartedTable:
+    """Return the root of every node that has an edge, `(node, root)`, sent where `route` says that the node belongs."""
+
+    def send(tables: Iterator[pa.Table]) -> Iterator[Sent]:
+        for table in tables:
+            yield Sent("roots", table, route(table["node"].to_numpy()))
+
+    return flow.map(f"{name}-roots", connect(flow, f"{name}-components", edges), send, {"roots": ROOTS})["roots"]
 
 
 def number_components(flow: Flow, name: str, edges: Sequence[PartedTable], layout: Layout) -> PartedTable:

@@ -49,7 +49,7 @@ def _repeated(keys: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _repeated_id_error(documents: pa.Table) -> RepeatedIdError:
-    """Return the error for documents (id, source, position; in reading order) whose ids all stand twice or more."""
+    """Return the error for documents (id, source, position; in reading order) whose ids all occur twice or more."""
     doc_ids = documents["id"].unique()  # in the order in which they are first seen
     first, second = documents.filter(pc.equal(documents["id"], doc_ids[0])).slice(0, 2).to_pylist()
     n_more = len(doc_ids) - 1

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ibidem.clusters import Cuts, find_cuts
 from ibidem.columns.collection import Collection
 from ibidem.columns.rows import Rows, rows_of
 from ibidem.config import Config, passage_limits
@@ -49,21 +47,3 @@ def classify_collection(collection: Collection, config: Config, run_tasks: RunTa
     # Equal keys match whatever their words; the words only tell how alike they are.
     word_sets = sort_sets(WORDS.hashes(tokens, None, config.signatures), run_tasks)
     return Classed(rows, Cells(types.of_sentence[rows.sentence], word_sets, (0, 1)))
-
-
-def sentences_to_cut(
-    collection: Collection, rows: Rows, cells: Cells | None, rank: NDArray[np.int64], config: Config, run_tasks: RunTasks
-) -> Cuts:
-    """Return the rows of passages, or at the level of sentences of those long enough, that occur earlier by rank and stay."""
-    limits = passage_limits(config)
-    single = config.cleaning.level == "sentence"
-    return find_cuts(
-        rows,
-        rank,
-        cells,
-        min_sentences=1 if single else limits.min_sentences,
-        min_words=max(limits.min_words, limits.min_quote_words) if single else limits.min_words,
-        same_document=limits.same_document,
-        is_reference=collection.side.astype(np.bool_),
-        run_tasks=run_tasks,
-    )

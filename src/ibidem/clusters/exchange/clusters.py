@@ -50,7 +50,7 @@ def cluster_documents(
 ) -> dict[str, PartedTable]:
     """Return pairs as LISTED (`listed`), members of clusters as CLUSTERED (`clustered`), and rows of COUNTED (`counted`).
 
-    `found` holds blocks of `found`, `edges`, `nodes`, `members` and `by_common`. All that hangs together comes together: that
+    `found` has the tables `found`, `edges`, `nodes`, `members` and `by_common`. All that hangs together comes together: that
     much must fit into the memory of one worker, with the shingles of its documents where common shingles led to pairs.
     """
     has_reference = layout.has_reference
@@ -75,7 +75,7 @@ def cluster_documents(
 
 
 def _gather(tables: Mapping[str, pa.Table], layout: Layout) -> Iterator[Sent]:
-    """Send what is known of documents that are in pairs, or stand for others, to the partition of their component's root."""
+    """Send what is known of documents that are in pairs, or represent others, to the partition of their component's root."""
     nodes, roots = (tables["roots"][name].to_numpy().astype(np.int64) for name in ("node", "root"))
     order = np.argsort(nodes)
     nodes, roots = nodes[order], roots[order]
@@ -112,7 +112,7 @@ def _fetch_documents(flow: Flow, rooted: Inputs, sent: PartedTable, layout: Layo
         documents, known_by = documents_with_sets(known["sent"])
         wanted = asked["document"].to_numpy()
         at = np.minimum(np.searchsorted(documents, wanted), max(len(documents) - 1, 0))
-        there = np.flatnonzero(documents[at] == wanted) if len(documents) else at[:0]  # others stand for identical ones only
+        there = np.flatnonzero(documents[at] == wanted) if len(documents) else at[:0]  # others only represent identical ones
         sets = taken(known_by, at[there])
         return table_of([wanted[there], as_lists(sets.hashes, np.diff(sets.first), pa.uint64())], SETS), there
 

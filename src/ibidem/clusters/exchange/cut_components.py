@@ -1,11 +1,11 @@
 """Cuts where similar rows match: documents that share a window of classes, even through others, are decided together.
 
 Which rows go depends on the order of documents and on the leaders chosen so far, so they are decided one after the other, by
-the code of the local engine. All that deciding a document reads and writes are its own rows, and what is held of windows that
-stand in it: the rows that stay of equal texts, the leaders of equal classes. A window that stands in two documents puts both
-into one connected component, so documents of different components share nothing, and each component gets what it would get
-among all documents. **A component is one task**, in one partition's memory: where one footer stands in all documents that is
-nearly the whole collection, and the exact signature, which has no such limit, is the one to take.
+the code that also decides in memory. All that deciding a document reads and writes are its own rows, and what is known of its
+windows: the rows that stay of equal texts, the leaders of equal classes. A window that occurs in two documents puts both into
+one connected component, so documents of different components share nothing, and each component gets what it would get among
+all documents. **A component is one task**, in one partition's memory: where one footer is in all documents that is nearly the
+whole collection, and the exact signature, which has no such limit, is the one to take.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from ibidem.clusters import find_cuts
-from ibidem.clusters.exchange.cut_remainder import routed_roots
-from ibidem.clusters.exchange.cut_spans import in_reading_order
-from ibidem.clusters.exchange.cut_windows import Rule, windows_of
-from ibidem.clusters.removals import SPANS, cut_spans
+from ibidem.clusters.cut_rule import Rule
+from ibidem.clusters.exchange.cut_windows import windows_of
+from ibidem.clusters.removals import READING_ORDER, SPANS, cut_spans
 from ibidem.columns.collection import Collection
-from ibidem.columns.components_exchange import EDGES, home_of_nodes
+from ibidem.columns.components_exchange import EDGES, home_of_nodes, routed_roots
 from ibidem.columns.distinct import find, firsts, numbered
 from ibidem.columns.parted_tables import CLASSED, collection_of, in_order, table_of
 from ibidem.columns.ragged import flat, lengths, ranges, starts_of
@@ -72,7 +71,7 @@ def similar_spans(
         yield Sent("spans", spans, layout.home(spans["document"].to_numpy()))
 
     def finish(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        yield Sent("spans", in_reading_order(tables["spans"]), partition)
+        yield Sent("spans", tables["spans"].sort_by(READING_ORDER), partition)
 
     n_partitions = flow.n_partitions
     edges = flow.reduce("cuts-links", {"documents": documents, "repeated": repeated}, link, {"edges": EDGES})["edges"]
@@ -91,15 +90,7 @@ def _spans(documents: pa.Table, layout: Layout, rule: Rule) -> pa.Table:
     types = collapse_sentences(collection.digest)
     cells = Cells(types.of_sentence[rows.sentence], _type_sets(documents, collection, types), rule.similarity)
     is_reference = numbers >= layout.n_input if layout.has_reference else np.empty(0, np.bool_)
-    cuts = find_cuts(
-        rows,
-        documents["rank_key"].to_numpy(),
-        cells,
-        min_sentences=rule.size,
-        min_words=rule.min_words,
-        same_document=rule.same_document,
-        is_reference=is_reference,
-    )
+    cuts = find_cuts(rows, documents["rank_key"].to_numpy(), cells, rule, is_reference)
     gone = cut_spans(collection, rows, cuts)
     return replace(gone, document=numbers[gone.document], matched=numbers[gone.matched]).spans()
 

@@ -1,9 +1,15 @@
-"""SampleRatios of deciding rows: rows ask their slots who stands there, slots gather what is known of their rows.
+"""Rounds of deciding rows: rows ask their slots who is there, slots gather what is known of their rows.
 
 At home are the *pairs*: each row that waits, beside each of its slots. By slot are the first places that are known to stay.
 In a round every partition tells each slot in which it has a row that waits its first undecided one, and its first row that
 was just found to stay; the slot answers with the first place of all that is not known to go, and the first that stays.
 A slot hears at most two rows of a partition and says one to it, whatever the number of places.
+
+What is left after the rounds is few rows, or chains in which each document waits for the one before it: the rows that wait,
+their slots, and the first row of each slot that is known to stay. Rows known to go give nothing, and whoever finds a later row
+that stays finds the first one as well. Rows that share no slot, not even through others, have no influence on each other. So
+each connected component of rows and slots is decided by itself, one row after the other: a component is one task, in one
+partition's memory. If few rows are left, all of them are one task.
 """
 
 from __future__ import annotations
@@ -11,16 +17,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, Truths, first_of_each
-from ibidem.clusters.exchange.cut_windows import ROWS, WINDOWS, Rule, merged_windows
-from ibidem.columns.distinct import find, numbered
-from ibidem.columns.hashes import GOLDEN
+from ibidem.clusters.cut_rule import Rule
+from ibidem.clusters.exchange.cut_windows import (
+    PLACE,
+    ROWS,
+    WINDOWS,
+    Names,
+    Numbers,
+    Places,
+    Truths,
+    first_of_each,
+    merged_windows,
+)
+from ibidem.clusters.kernels.cuts import decide_rows
+from ibidem.columns.components_exchange import EDGES, home_of_nodes, routed_roots
+from ibidem.columns.distinct import find, firsts, numbered
+from ibidem.columns.hashes import FACTOR, GOLDEN
 from ibidem.columns.parted_tables import table_of
-from ibidem.columns.ragged import ranges
+from ibidem.columns.ragged import ranges, starts_of
 from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 
@@ -34,6 +53,7 @@ _KNOWN_WINDOWS = pa.schema([field for field in WINDOWS if field.name != ASKER.na
 _WAITING = pa.schema([*STAYING, ("partition", pa.int32())])
 _ANSWERS = pa.schema([*STAYING, *((f"staying_{name}", kind) for name, kind in PLACE)])
 _LEFT = pa.schema([("n_pairs", pa.int64())])
+_FACTOR = np.uint64(FACTOR)
 _DECIDED = {"cuts": CUTS, "pairs": PAIRS, "staying": STAYING, "waiting": _WAITING, "left": _LEFT}
 
 
@@ -98,13 +118,53 @@ def more_rounds(
     return cuts, Undecided(n_pairs, decided["pairs"], staying)
 
 
+def decide_left(flow: Flow, left: Undecided, at_once: bool, layout: Layout, rule: Rule) -> PartedTable:
+    """Return the cuts, `CUTS`, among the rows that are left; at home. `at_once` is for few of them: they are one task."""
+
+    def link(tables: Iterator[Any]) -> Iterator[Sent]:
+        for table in tables:
+            slots = table["slot"].to_numpy()
+            yield Sent("pairs", table, route_by_hash(slots, n_partitions))
+            if not at_once:
+                edges = table_of([_row_nodes(Places.of(table)), slots], EDGES)
+                yield Sent("edges", edges, route_by_hash(slots, n_partitions))
+
+    def send(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        nodes = tables["roots"]["node"].to_numpy()
+        order = np.argsort(nodes)
+        for name in ("pairs", "staying"):
+            at, waits = find(tables[name]["slot"].to_numpy(), nodes[order])
+            roots = tables["roots"]["root"].to_numpy()[order[at[waits]]]
+            yield Sent(name, tables[name].filter(pa.array(waits)), home_of_nodes(roots, n_partitions))
+
+    def gather(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        yield Sent("pairs", tables["pairs"], 0)
+        waits = find(tables["staying"]["slot"].to_numpy(), np.unique(tables["pairs"]["slot"].to_numpy()))[1]
+        yield Sent("staying", tables["staying"].filter(pa.array(waits)), 0)
+
+    def decide(_: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        cuts = _cuts_of(tables["pairs"], tables["staying"], rule)
+        yield Sent("cuts", cuts, layout.home(cuts["document"].to_numpy()))
+
+    n_partitions = flow.n_partitions
+    linked = flow.map("cuts-left-links", left.pairs, link, {"edges": EDGES, "pairs": PAIRS})
+    inputs: Inputs = {"pairs": linked["pairs"], "staying": left.staying}
+    outputs = {"pairs": PAIRS, "staying": STAYING}
+    if at_once:
+        together = flow.reduce("cuts-left-rows", inputs, gather, outputs)
+    else:
+        roots = routed_roots(flow, "cuts-left", linked["edges"], lambda nodes: route_by_hash(nodes, n_partitions))
+        together = flow.reduce("cuts-left-rows", {**inputs, "roots": roots}, send, outputs)
+    return flow.reduce("cuts-left", together, decide, {"cuts": CUTS})["cuts"]
+
+
 def _slots_of(rows: pa.Table, windows: pa.Table, size: int) -> tuple[Places, Names, Places]:
     """Return every row beside each of its slots, and the first place of that slot.
 
-    A slot is a place in a window. If a window is followed by the same one wherever it stands, then all that share a slot of
+    A slot is a place in a window. If a window is followed by the same one wherever it occurs, then all that share a slot of
     it, but for the first, share the slot of the next window there, too: the former tells nothing new. So of windows that
     follow one another like this, as those of a text that was copied whole do, only the last one that begins at or before a
-    row says where it stands: one slot instead of `size`.
+    row says where it is: one slot instead of `size`.
     """
     rows = rows.sort_by([("document", "ascending"), ("row", "ascending")])
     places, keys = Places.of(rows), rows["key"].to_numpy()
@@ -167,8 +227,8 @@ def _decided(
     undecided = waits[~goes[number[waits]]]
     undecided = undecided[first_of_each(slots[undecided], row.take(undecided))]
     at = np.searchsorted(open_slots, slots[undecided])
-    told = Places.none(len(open_slots)).put(at, row.take(undecided))
-    table = _by_slot(_WAITING, open_slots, told, np.full(len(open_slots), partition))
+    first_undecided = Places.none(len(open_slots)).put(at, row.take(undecided))
+    table = _by_slot(_WAITING, open_slots, first_undecided, np.full(len(open_slots), partition))
     yield Sent("waiting", table, route_by_hash(open_slots, n_partitions))
 
 
@@ -193,3 +253,35 @@ def _answered(staying: pa.Table, waiting: pa.Table, partition: int) -> Iterator[
     yield Sent("answers", answers, partitions)
     state = _by_slot(STAYING, kept_slots[chosen], kept.take(chosen))
     yield Sent("staying", state, partition)
+
+
+def _row_nodes(places: Places) -> Names:
+    """Return a name for each row. Two rows of one name would only be decided in one task."""
+    document, row = places.document.astype(np.uint64), places.row.astype(np.uint64)
+    mixed: Names = document * _FACTOR + row * GOLDEN
+    return (mixed ^ mixed >> np.uint64(32)) * _FACTOR
+
+
+def _cuts_of(pairs: pa.Table, staying: pa.Table, rule: Rule) -> pa.Table:
+    """Decide the rows of whole components in order."""
+    places = Places.of(pairs).joined(Places.of(staying))
+    slots, _ = numbered(np.concatenate([pairs["slot"].to_numpy(), staying["slot"].to_numpy()]))
+    # Rows are numbered in their order, those of one document as far apart as they are there.
+    document, different = numbered(places.rank, places.document)
+    n_rows = np.zeros(len(different), np.int64)
+    np.maximum.at(n_rows, document, places.row + 1)
+    first = starts_of(n_rows)
+    number = first[document] + places.row
+    order = np.argsort(number, kind="stable")
+    heads = firsts(number[order])
+    example = order[heads]
+    rows, document = number[example], document[example]
+    source = np.full(len(rows), -1, np.int64)
+    held = np.full(int(slots.max(initial=-1)) + 1, -1, np.int64)
+    decide_rows(
+        rows, first[document], first[document + 1], example >= pairs.num_rows, rule.lag(int(first[-1])),
+        np.append(heads, len(order)), slots[order], np.empty(0, np.int64), held, source,
+    )  # fmt: skip
+    goes = source >= 0
+    cut, matched = places.take(example[goes]), places.take(example[np.searchsorted(rows, source[goes])])
+    return table_of([cut.document, cut.row, matched.document, matched.row], CUTS)

@@ -1,7 +1,8 @@
-"""Windows that stand in two places: found by their keys alone, before anything else of them is sent.
+"""Windows that occur in two places: found by their keys alone, before anything else of them is sent.
 
 Each partition sends a key once, however many places it has there, so no partition gets more rows for a text than there are
-partitions. Windows that stand once are not heard of again.
+partitions. Windows that occur once are not heard of again. All rows have an order: the document first by rank, then by number,
+then by row.
 """
 
 from __future__ import annotations
@@ -14,21 +15,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters.exchange.cut_order import PLACE, Names, Numbers, Places, first_of_each
-from ibidem.clusters.kernels.cuts import drop_short_windows
+from ibidem.clusters.cut_rule import Rule
 from ibidem.clusters.removals import ends_with_space, text_chars
 from ibidem.columns.collection import Collection
 from ibidem.columns.distinct import find, firsts
 from ibidem.columns.parted_tables import collection_of, in_order, table_of
 from ibidem.columns.ragged import flat, starts_of
 from ibidem.columns.rows import Rows, rows_of
-from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
-from ibidem.passages.kernels.windows import window_keys
 
+Numbers = NDArray[np.int64]
+Names = NDArray[np.uint64]
+Truths = NDArray[np.bool_]
+
+PLACE: list[tuple[str, Any]] = [("rank", pa.int64()), ("document", pa.int64()), ("row", pa.int64())]
 _KEYS = pa.schema([("key", pa.uint64()), ("standing", pa.int8()), ("first", pa.int64()), ASKER])
-# Keys of windows that may let one another go, where they stand; `first` is the first document of each, by number (where only
+# Keys of windows that may let one another go, where they occur; `first` is the first document of each, by number (where only
 # equal rows match: 0).
 REPEATED = pa.schema([("key", pa.uint64()), ("first", pa.int64())])
 # Rows of such windows, at home: `key` is 0 where none begins; `after` is where the next sentence starts, or the text ends;
@@ -46,36 +49,58 @@ ROWS = pa.schema(
         ("check", pa.uint64()),
     ]
 )
-# What a partition knows of a key: the one that follows it wherever it stands (0: this and that, or none), and the first place
+# What a partition knows of a key: the one that follows it wherever it occurs (0: this and that, or none), and the first place
 # that may be a source.
 WINDOWS = pa.schema([("key", pa.uint64()), ("following", pa.uint64()), *PLACE, ASKER])
 _ONCE, _TWICE = 1, 3
 
 
 @dataclass(frozen=True)
-class Rule:
-    """When rows go: the settings, as the level of cleaning takes them. With `similar`, rows match that are not equal."""
+class Places:
+    """Rows, by the rank and number of their document and their own number in it. Document -1 is no place at all."""
 
-    size: int
-    min_words: int
-    max_gap: int
-    same_document: bool
-    similar: bool
-    similarity: tuple[int, int]
+    rank: Numbers
+    document: Numbers
+    row: Numbers
+
+    def __len__(self) -> int:
+        return len(self.document)
 
     @classmethod
-    def of(cls, config: Config) -> Rule:
-        """Return the rule of a run."""
-        limits = passage_limits(config)
-        single = config.cleaning.level == "sentence"
-        return cls(
-            size=1 if single else limits.min_sentences,
-            min_words=max(limits.min_words, limits.min_quote_words) if single else limits.min_words,
-            max_gap=limits.max_gap_sentences,
-            same_document=limits.same_document,
-            similar=config.signatures.signature in SET_SIGNATURES,
-            similarity=config.matches.min_similarity.as_integer_ratio(),
-        )
+    def of(cls, table: pa.Table, prefix: str = "") -> Places:
+        """Return the places of a table whose columns begin with the prefix."""
+        return cls(*(table[prefix + name].to_numpy() for name, _ in PLACE))
+
+    @classmethod
+    def none(cls, count: int) -> Places:
+        """Return so many places that are none."""
+        return cls(np.zeros(count, np.int64), np.full(count, -1, np.int64), np.zeros(count, np.int64))
+
+    def take(self, chosen: NDArray[Any]) -> Places:
+        """Return some of the places."""
+        return Places(self.rank[chosen], self.document[chosen], self.row[chosen])
+
+    def put(self, chosen: NDArray[Any], others: Places) -> Places:
+        """Return the places with some of them replaced."""
+        columns = [self.rank.copy(), self.document.copy(), self.row.copy()]
+        for column, values in zip(columns, (others.rank, others.document, others.row), strict=True):
+            column[chosen] = values
+        return Places(*columns)
+
+    def columns(self) -> list[Numbers]:
+        """Return the columns as `PLACE` names them."""
+        return [self.rank, self.document, self.row]
+
+    def joined(self, others: Places) -> Places:
+        """Return these places and the others after them."""
+        pairs = zip(self.columns(), others.columns(), strict=True)
+        return Places(*(np.concatenate(pair) for pair in pairs))
+
+
+def first_of_each(names: Names, places: Places) -> NDArray[np.int64]:
+    """Return for each different name, rising, the index of its first place in the order of rows."""
+    order = np.lexsort((places.row, places.document, places.rank, names))
+    return order[firsts(names[order])]
 
 
 def windows_of(documents: pa.Table, layout: Layout, rule: Rule) -> tuple[Collection, Rows, Names]:
@@ -89,19 +114,16 @@ def windows_of(documents: pa.Table, layout: Layout, rule: Rule) -> tuple[Collect
     rows = rows_of(collection, classes, rule.max_gap)
     interrupts = classes[rows.sentence] == 0
     names = np.where(interrupts, ~collection.digest[rows.sentence] | np.uint64(1), rows.classes)
-    keys = np.empty(len(names), np.uint64)
-    window_keys(names, rows.document, rule.size, keys)
+    keys = rule.window_keys(names, rows)
     if not rule.similar and interrupts.any():
         before = starts_of(interrupts)
         ends = np.minimum(np.arange(len(keys)) + rule.size, len(keys))
         keys[before[ends] > before[:-1]] = 0
-    if rule.min_words > 1:
-        drop_short_windows(keys, rows.n_words, rule.size, rule.min_words)
     return collection, rows, keys
 
 
 def repeated_windows(flow: Flow, documents: PartedTable, layout: Layout, rule: Rule) -> PartedTable:
-    """Return the keys of windows of which one may let another go, `REPEATED`, in every partition where they stand."""
+    """Return the keys of windows of which one may let another go, `REPEATED`, in every partition where they occur."""
 
     def send(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         given = in_order(tables["documents"])

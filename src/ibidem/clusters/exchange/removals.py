@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters.removals import GONE, Removals
+from ibidem.clusters.removals import GONE, READING_ORDER, Removals
 from ibidem.columns.parted_tables import NAMED, in_order, table_of
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
@@ -44,7 +44,7 @@ def removed_passages(flow: Flow, spans: PartedTable, named: PartedTable, layout:
         return _named(known["named"], asked["matched"].to_numpy())
 
     def name(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        removals = Removals.of_spans(tables["spans"].sort_by([("document", "ascending"), ("start", "ascending")]))
+        removals = Removals.of_spans(tables["spans"].sort_by(READING_ORDER))
         own, matched = _named(tables["named"], removals.document), _named(tables["answers"], removals.matched)
         yield Sent("gone", removals.gone(own, matched), partition)
 

@@ -1,19 +1,72 @@
-"""Kernels of the cuts: one pass over the documents that decides, row by row, what goes because it stands earlier and stays.
+"""Kernels of the cuts: rows are decided one after the other; what occurs earlier and stays there lets a row go.
 
 A *window* starts at a row and spans `size` rows of one document; equal windows form a *group*. A *slot* is a place in the
-text of a group, and holds the first row there that stays. Groups that always follow one another are one text and share
+text of a group, and contains the first row there that stays. Groups that always follow one another are one text and share
 their slots: the slot of a row is its window's `base` plus the row's place in the window, whichever of its windows is asked.
 
-`source` holds by row what the row is cut for, or -1 for a row that stays. Rows of documents [first, end) are its own.
+`source` is by row what the row is cut for, or -1 for a row that stays.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, NamedTuple
 
-from ibidem.execution.compiler import inner_kernel, outer_kernel
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels.bounds import needed_overlap
 from ibidem.matches.kernels.join import overlap_of, popcount
+
+
+class Order(NamedTuple):
+    """In which order documents are decided: the first `n_reference` of `documents` are the reference, if there is one.
+
+    `position` says where each document is among them, and is empty if that is the order of rows; `document` is by row.
+    """
+
+    documents: NDArray[np.int64]
+    position: NDArray[np.int64]
+    document: NDArray[np.int32]
+    document_first: NDArray[np.int64]
+    has_reference: bool
+    n_reference: int
+
+
+class Windows(NamedTuple):
+    """The group of the window at each row (-1: none), and the first slot of each group. `held` is by slot, -1 at first.
+
+    `kind_of_row` is the group of windows of equal classes. In the same document, rows at least `lag` before may be sources.
+    """
+
+    size: int
+    lag: int
+    group_of_row: NDArray[np.int32]
+    base: NDArray[np.int64]
+    held: NDArray[np.int32]
+    kind_of_row: NDArray[np.int32]
+
+
+class Leaders(NamedTuple):
+    """Windows that others of their kind are compared with: those of kind k are `rows[first[k]:]`, as many as `n_rows[k]`
+    says, 0 at first.
+    """
+
+    first: NDArray[np.int64]
+    n_rows: NDArray[np.uint8]
+    rows: NDArray[np.int32]
+
+
+class ComparedCells(NamedTuple):
+    """What rows are compared by: types, and their sets; they match from a similarity of p/q on."""
+
+    types: NDArray[Any]
+    start: NDArray[np.int64]
+    size: NDArray[np.int32]
+    values: NDArray[Any]
+    bitmaps: NDArray[np.uint64]
+    p: int
+    q: int
 
 
 @outer_kernel
@@ -42,7 +95,7 @@ def number_windows(window_rows, window_first, group_of_row):
 def place_slots(following, preceding, size, base):
     """Write the first slot of each group; return the number of slots.
 
-    Groups linked in both directions lie one slot apart. There are no circles: the last window of a text is followed by none.
+    Groups linked in both directions are one slot apart. There are no circles: the last window of a text is followed by none.
     """
     n_slots = np.int64(0)
     for head in range(len(base)):
@@ -60,96 +113,129 @@ def place_slots(following, preceding, size, base):
     return n_slots
 
 
-@inner_kernel
+@inlined_kernel
 def _may_give(source_row, row, first, end, lag):
-    """Whether a row that stays may be the source of another one: in other documents always, in the same one `lag` before."""
+    """Whether a row that stays may be the source of another one: in other documents always, in the same one `lag` before.
+
+    The rows of the document are [first, end).
+    """
     return source_row < first or source_row >= end or source_row <= row - lag
 
 
+@inlined_kernel
+def first_source(row, first, end, lag, slots, begin, stop, shift, position, document, held):
+    """Return the first row, in the order of decision, that stays in one of a row's slots and may be its source; or -1.
+
+    The slots are `slots[begin:stop]`, each plus `shift`. Rows come by the `position` of their document; if that is empty, they
+    are numbered in their order.
+    """
+    best = np.int64(-1)
+    for k in range(begin, stop):
+        other = np.int64(held[slots[k] + shift])
+        if other < 0 or other == best or not _may_give(other, row, first, end, lag):
+            continue
+        if best >= 0:
+            there = position[document[other]] if len(position) > 0 else 0
+            here = position[document[best]] if len(position) > 0 else 0
+            if there > here or (there == here and other > best):
+                continue
+        best = other
+    return best
+
+
+@inlined_kernel
+def hold_slots(row, slots, begin, stop, shift, held):
+    """Let a row that stays be the source in those of its slots that have none yet."""
+    for k in range(begin, stop):
+        if held[slots[k] + shift] < 0:
+            held[slots[k] + shift] = row
+
+
 @inner_kernel
-def _match(x, y, length, types, start, size, values, bitmaps, p, q):
-    """Whether `length` cells in a row reach the similarity p/q."""
+def _match(x, y, length, cells):
+    """Whether `length` cells in a row reach the similarity."""
+    types, start, size, bitmaps = cells.types, cells.start, cells.size, cells.bitmaps
     for k in range(length):
         t = types[x + k]
         u = types[y + k]
         if t == u:
             continue
-        needed = needed_overlap(size[t], size[u], p, q)
+        needed = needed_overlap(size[t], size[u], cells.p, cells.q)
         # Bits in which the bitmaps differ are at most the elements in which the sets do.
         if np.int64(popcount(bitmaps[t] ^ bitmaps[u])) > size[t] + size[u] - 2 * needed:
             return False
-        if overlap_of(values, start[t], size[t], start[u], size[u], needed) < 0:
+        if overlap_of(cells.values, start[t], size[t], start[u], size[u], needed) < 0:
             return False
     return True
 
 
 @inner_kernel
-def _cut_by_leaders(
-    row, first, end, lag, length, leaders, leader_from, leader_to, types, start, size, values, bitmaps, p, q, source
-):
+def _cut_by_leaders(row, kind, first, end, size, lag, leaders, cells, source):
     """Give the rows of the window at `row` that have no source yet one in the leaders that match the window and stay."""
-    for i in range(leader_from, leader_to):
-        leader = leaders[i]
+    for i in range(leaders.first[kind], leaders.first[kind] + leaders.n_rows[kind]):
+        leader = leaders.rows[i]
         if not _may_give(leader, row, first, end, lag):
             continue
         wanted = False
-        for k in range(length):
+        for k in range(size):
             wanted |= source[leader + k] < 0 and source[row + k] < 0
-        if wanted and _match(leader, row, length, types, start, size, values, bitmaps, p, q):
-            for k in range(length):
+        if wanted and _match(leader, row, size, cells):
+            for k in range(size):
                 if source[leader + k] < 0 and source[row + k] < 0:
                     source[row + k] = leader + k
 
 
 @inner_kernel
-def _is_new_leader(row, length, leaders, leader_from, leader_to, types, start, size, values, bitmaps, p, q, source):
-    """Whether the window at `row` holds a row that stays, and no leader matches it that stays wherever it does."""
+def _add_leader(row, kind, size, leaders, cells, source):
+    """Let the window at `row` lead its group, which has room, if a row of it stays and no leader matches it that stays
+    wherever it does.
+    """
+    end = leaders.first[kind] + leaders.n_rows[kind]
     stays = False
-    for k in range(length):
+    for k in range(size):
         stays |= source[row + k] < 0
     if not stays:
-        return False
-    for i in range(leader_from, leader_to):
-        leader = leaders[i]
+        return
+    for i in range(leaders.first[kind], end):
+        leader = leaders.rows[i]
         covers = True
-        for k in range(length):
+        for k in range(size):
             covers &= source[leader + k] < 0 or source[row + k] >= 0
-        if covers and _match(leader, row, length, types, start, size, values, bitmaps, p, q):
+        if covers and _match(leader, row, size, cells):
+            return
+    leaders.rows[end] = row
+    leaders.n_rows[kind] += 1
+
+
+@inner_kernel
+def _all_held(slot, row, first, end, size, lag, held):
+    """Whether every row of the window at `row` will find a source in the window's own slots."""
+    for k in range(size):
+        other = held[slot + k]
+        if other < 0 or not _may_give(other, row + k, first, end, lag):
             return False
     return True
 
 
-@inner_kernel
-def _all_held(slot, row, length, first, end, lag, held):
-    """Whether every row of the window at `row` will find a source in the window's own slots."""
-    n_held = 0
-    while n_held < length and held[slot + n_held] >= 0 and _may_give(held[slot + n_held], row + n_held, first, end, lag):
-        n_held += 1
-    return n_held == length
-
-
 @outer_kernel
-def cut_rows(
-    order, n_reference, has_reference, position, document, document_first, length, lag,
-    group_of_row, base, held, shifts, lasts,
-    near, class_group_of_row, leader_first, n_leaders, leaders, types, start, size, values, bitmaps, p, q,
-    source,
-):  # fmt: skip
-    """Write the source of every row that goes. Documents come in `order`, those of the reference first.
+def cut_rows(order, windows, near, leaders, cells, shifts, lasts, source):
+    """Write the source of every row that goes; `source` is -1 throughout at first.
 
-    `held` and `source` are -1 and `n_leaders` 0 throughout at first; `shifts` and `lasts` are room for 2 * `length` numbers.
-    Without `near`, the arrays of that line are not looked at.
+    `shifts` and `lasts` are room for twice as many numbers as a window has rows. Without `near`, neither leaders nor cells
+    are looked at.
     """
-    for i in range(len(order)):
-        first = document_first[order[i]]
-        end = document_first[order[i] + 1]
-        may_go = not has_reference or i >= n_reference
-        may_give = not has_reference or i < n_reference
-        # The windows that hold the current row, as a queue of runs that share their slots: the row's slot is shift + row.
+    size, lag, group_of_row, base, held, kind_of_row = windows
+    leader_first, n_leaders = leaders.first, leaders.n_rows
+    for i in range(len(order.documents)):
+        first = order.document_first[order.documents[i]]
+        end = order.document_first[order.documents[i] + 1]
+        may_go = not order.has_reference or i >= order.n_reference
+        may_give = not order.has_reference or i < order.n_reference
+        # The windows that contain the current row, as a queue of runs that share their slots: the row's slot is shift + row.
         head = 0
         tail = 0
         for row in range(first, end):
-            while head < tail and lasts[head] <= row - length:
+            while head < tail and lasts[head] <= row - size:
                 head += 1
             group = group_of_row[row]
             if group >= 0:
@@ -164,42 +250,38 @@ def cut_rows(
                     shifts[tail] = shift
                     tail += 1
                 lasts[tail - 1] = row
-            if may_go and near:
-                kind = class_group_of_row[row]
-                if kind >= 0 and n_leaders[kind] > 0:
-                    # What stands elsewhere word for word needs no comparing.
-                    if group < 0 or not _all_held(base[group], row, length, first, end, lag, held):
-                        _cut_by_leaders(
-                            row, first, end, lag, length, leaders, leader_first[kind], leader_first[kind] + n_leaders[kind],
-                            types, start, size, values, bitmaps, p, q, source,
-                        )  # fmt: skip
             if may_go:
-                best = np.int64(-1)
-                for k in range(head, tail):
-                    other = np.int64(held[shifts[k] + row])
-                    if other < 0 or other == best or not _may_give(other, row, first, end, lag):
-                        continue
-                    if best >= 0:
-                        there = position[document[other]]
-                        here = position[document[best]]
-                        if there > here or (there == here and other > best):
-                            continue
-                    best = other
+                if near:
+                    kind = kind_of_row[row]
+                    # What occurs elsewhere word for word needs no comparing.
+                    if kind >= 0 and n_leaders[kind] > 0:
+                        if group < 0 or not _all_held(base[group], row, first, end, size, lag, held):
+                            _cut_by_leaders(row, kind, first, end, size, lag, leaders, cells, source)
+                best = first_source(row, first, end, lag, shifts, head, tail, row, order.position, order.document, held)
                 if best >= 0:
                     source[row] = best
             if not may_give:
                 continue
             if source[row] < 0:
-                for k in range(head, tail):
-                    if held[shifts[k] + row] < 0:
-                        held[shifts[k] + row] = row
-            if near and row - length + 1 >= first:
-                begin = row - length + 1
-                kind = class_group_of_row[begin]
-                if kind >= 0:
-                    at = leader_first[kind] + n_leaders[kind]
-                    if at < leader_first[kind + 1] and _is_new_leader(
-                        begin, length, leaders, leader_first[kind], at, types, start, size, values, bitmaps, p, q, source
-                    ):
-                        leaders[at] = begin
-                        n_leaders[kind] += 1
+                hold_slots(row, shifts, head, tail, row, held)
+            if near and row - size + 1 >= first:
+                kind = kind_of_row[row - size + 1]
+                # Most groups are full soon: a call hands on every field of every array.
+                if kind >= 0 and leader_first[kind] + n_leaders[kind] < leader_first[kind + 1]:
+                    _add_leader(row - size + 1, kind, size, leaders, cells, source)
+
+
+@outer_kernel
+def decide_rows(rows, first, end, stays, lag, slot_first, slots, no_position, held, source):
+    """Write the source of every row that goes; `source` and `held` are -1 throughout at first.
+
+    Rows are numbered in the order of decision and rise; those of row i's document are [first[i], end[i]). Row i has the slots
+    `slots[slot_first[i]:slot_first[i + 1]]`, and is known to stay if `stays[i]`. `no_position` is empty.
+    """
+    for i in range(len(rows)):
+        if not stays[i]:
+            source[i] = first_source(
+                rows[i], first[i], end[i], lag, slots, slot_first[i], slot_first[i + 1], 0, no_position, no_position, held
+            )
+        if source[i] < 0:
+            hold_slots(rows[i], slots, slot_first[i], slot_first[i + 1], 0, held)
