@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ibidem.alignment import align_spans
 from ibidem.alignment.places import aligned_table, locate, whole_documents, words_of
 from ibidem.alignment.stage import refine
-from ibidem.clusters import fields_for_keeping
 from ibidem.clusters.removals import Clustered, Removals
 from ibidem.clusters.stage import (
     cluster_duplicates,
@@ -27,6 +26,7 @@ from ibidem.clusters.stage import (
     remove_passages,
 )
 from ibidem.columns.collection import Collection
+from ibidem.columns.keep_rules import fields_for_keeping
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.clusters import keep_order
 from ibidem.clusters.exchange.keep_rules import rank_keys
 from ibidem.columns.collection import NO_TIME
+from ibidem.columns.keep_rules import keep_order
 from ibidem.errors import InputError
 from ibidem.execution.flow import PartedTable, Sent
 from ibidem.execution.layout import Layout

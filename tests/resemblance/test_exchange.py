@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from ibidem.clusters import fields_for_keeping
 from ibidem.clusters.stage import cluster_tables
+from ibidem.columns.keep_rules import fields_for_keeping
 from ibidem.columns.parted_tables import NUMBERED
 from ibidem.config import Config
 from ibidem.errors import NoDocumentsError, RepeatedIdError, SettingsError

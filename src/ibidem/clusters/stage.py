@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters import check_keeping, cluster_found, containers_first, expand, keep_order, sentences_to_cut
+from ibidem.clusters import cluster_found, expand, sentences_to_cut
 from ibidem.clusters.document_table import documents_table
 from ibidem.clusters.exchange.clusters import cluster_documents
 from ibidem.clusters.exchange.cuts import cuts_flow
@@ -16,11 +16,11 @@ from ibidem.clusters.exchange.document_table import sum_up
 from ibidem.clusters.exchange.keep_rules import rank_keys
 from ibidem.clusters.exchange.removals import removed_documents, removed_passages
 from ibidem.clusters.exchange.tables import name_tables
-from ibidem.clusters.keep_rules import check_known, is_direct
 from ibidem.clusters.removals import Clustered, Removals, cut_spans, duplicate_removals
 from ibidem.clusters.tables import clusters_table, duplicates_table
 from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.components_exchange import number_components
+from ibidem.columns.keep_rules import check_keeping, check_known, containers_first, is_direct, keep_order
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters import cluster_found, containers_first, expand
-from ibidem.clusters.keep_rules import ranks
+from ibidem.clusters import cluster_found, expand
 from ibidem.clusters.removals import similarity_to_kept
 from ibidem.clusters.tables import listed_pairs
 from ibidem.columns.components import clustered
 from ibidem.columns.components_exchange import COUNTED, connect
+from ibidem.columns.keep_rules import containers_first, ranks
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import as_lists, starts_of
 from ibidem.columns.sets import HashSets

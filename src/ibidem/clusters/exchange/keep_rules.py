@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ibidem.clusters.keep_rules import ALWAYS_KNOWN, UNKNOWN, check_known, direct_keys, is_direct, reference_first, value_keys
 from ibidem.columns.collection import NO_TIME, times_of
+from ibidem.columns.keep_rules import ALWAYS_KNOWN, UNKNOWN, check_known, direct_keys, is_direct, reference_first, value_keys
 from ibidem.columns.parted_tables import table_of
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.clusters.keep_rules import direct_keys, is_direct, reference_first
 from ibidem.columns.checks import settle_digests
 from ibidem.columns.collection import NO_TIME, times_of
+from ibidem.columns.keep_rules import direct_keys, is_direct, reference_first
 from ibidem.columns.parted_tables import NAMED, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
 from ibidem.columns.sets import HashSets
