@@ -30,7 +30,6 @@ EXCEPTIONS = {
     ("results.result", "viewer.report"): "`to_html`, inside of the function: Altair is slow to load",
     ("resemblance.exchange.shingles", "clusters.keep_rules"): SENT,
     ("matches.core", "clusters"): "the classes that cuts need, meant to move to clusters",
-    ("passages.families", "viewer.pairs"): "columns of places that the viewer made first",
 }
 # Two imports inside functions lead upwards for good.
 UPWARDS = {("model", "alignment.differences"), ("results.result", "viewer.report")}
