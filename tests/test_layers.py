@@ -27,7 +27,6 @@ PROGRAMS = {"execution.warmup"}
 EXCEPTIONS = {
     ("model", "alignment.differences"): "`Passage.differences`, inside of the function",
     ("results.result", "viewer.report"): "`to_html`, inside of the function: Altair is slow to load",
-    ("passages.families", "viewer.pairs"): "columns of places that the viewer made first",
 }
 # Two imports inside functions lead upwards for good.
 UPWARDS = {("model", "alignment.differences"), ("results.result", "viewer.report")}

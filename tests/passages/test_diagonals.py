@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import PassagesConfig
 from ibidem.execution.threads import Threads
-from ibidem.passages import find_diagonals
+from ibidem.passages.diagonals import find_diagonals
+from ibidem.passages.repeats import find_repeats
 from tests.oracles import expected_diagonals
 
 
@@ -35,6 +37,16 @@ def located(diagonals: np.ndarray, rows: Rows) -> list[tuple[int, int, int, int,
         d, e = int(rows.document[x]), int(rows.document[y])
         found.append((d, x - int(rows.document_first[d]), e, y - int(rows.document_first[e]), length))
     return found
+
+
+def repeats_of(rows: Rows, flags: np.ndarray, config: PassagesConfig) -> list[tuple[list[int], int]]:
+    """Return the first rows and the length of every repeat."""
+    repeats = find_repeats(rows, flags, config, NO_PAIRING, None)
+    bounds = repeats.first.tolist()
+    assert len(repeats) == len(bounds) - 1
+    return [
+        (repeats.start[begin:end].tolist(), int(repeats.end[begin] - repeats.start[begin])) for begin, end in pairwise(bounds)
+    ]
 
 
 @st.composite
@@ -85,11 +97,11 @@ def test_hot_windows_come_out_as_repeat_groups(collection, size, max_places) -> 
     documents, words = collection
     rows = rows_of(documents, words)
     config = PassagesConfig(min_sentences=size, min_quote_words=0, max_places=max_places)
-    _, groups = find_diagonals(rows, config, NO_PAIRING)
+    _, flags = find_diagonals(rows, config, NO_PAIRING)
     covered = set()
-    for group in groups:
-        texts = {tuple(rows.classes[s : s + group.length].tolist()) for s in group.starts.tolist()}
-        if len(documents[int(rows.document[group.starts[0]])]) < size:
+    for starts, length in repeats_of(rows, flags, config):
+        texts = {tuple(rows.classes[s : s + length].tolist()) for s in starts}
+        if len(documents[int(rows.document[starts[0]])]) < size:
             continue  # whole short documents
         assert len(texts) == 1
         text = texts.pop()
@@ -105,17 +117,17 @@ def test_hot_windows_come_out_as_repeat_groups(collection, size, max_places) -> 
 
 def test_a_thousand_equal_lines_are_one_repeat_group() -> None:
     rows = rows_of([[7]] * 1000, [[20]] * 1000)
-    diagonals, groups = find_diagonals(rows, PassagesConfig(), NO_PAIRING)
+    diagonals, flags = find_diagonals(rows, PassagesConfig(), NO_PAIRING)
     assert len(diagonals) == 0
-    assert [(len(g.starts), g.length) for g in groups] == [(1000, 1)]
+    assert [(len(starts), length) for starts, length in repeats_of(rows, flags, PassagesConfig())] == [(1000, 1)]
 
 
 def test_a_footer_in_very_many_documents_is_one_repeat_group_of_its_whole_length() -> None:
     documents = [[100 + i, 1, 2, 3, 4, 5] for i in range(1500)]
     rows = rows_of(documents, [[20] * 6] * 1500)
-    diagonals, groups = find_diagonals(rows, PassagesConfig(), NO_PAIRING)
+    diagonals, flags = find_diagonals(rows, PassagesConfig(), NO_PAIRING)
     assert len(diagonals) == 0
-    assert [(len(g.starts), g.length) for g in groups] == [(1500, 5)]
+    assert [(len(starts), length) for starts, length in repeats_of(rows, flags, PassagesConfig())] == [(1500, 5)]
 
 
 def test_workers_change_nothing() -> None:

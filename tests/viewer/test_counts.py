@@ -113,7 +113,7 @@ def test_families_are_what_comparing_all_places_says_in_many_cases() -> None:
 
 
 def check_families(found: list[Plain]) -> None:
-    families = find_families(columns_of(found))
+    families = find_families(*columns_of(found).places)
     of_passage, places = expected_families(found)
     assert families.of_passage.tolist() == of_passage
     assert len(families) == len(places)
@@ -124,14 +124,14 @@ def check_families(found: list[Plain]) -> None:
 
 
 def test_no_passages_no_families() -> None:
-    assert len(find_families(columns_of([]))) == 0
+    assert len(find_families(*columns_of([]).places)) == 0
 
 
 def test_a_span_meets_the_one_that_began_long_before_it() -> None:
     """As many spans as are looked back at lie between two that are the same place."""
     short = [Plain(0, k + 1, start, start + 1, 0, 1) for k, start in enumerate(range(1, _MOST_BACK))]
     found = [Plain(0, 100, 0, 1000, 0, 1000), *short, Plain(0, 101, 100, 1000, 0, 900)]
-    families = find_families(columns_of(found))
+    families = find_families(*columns_of(found).places)
     assert families.of_passage[0] == families.of_passage[-1]
 
 

@@ -18,13 +18,12 @@ from ibidem.columns.parted_tables import table_of
 from ibidem.columns.postings import postings_of
 from ibidem.columns.rows import Rows
 from ibidem.model import DOCUMENTS
-from ibidem.passages import PassageRows, Repeat
+from ibidem.passages import PassageRows, Repeats
 from ibidem.passages.coverage import Coverage, Edges
 from ibidem.passages.kernels.windows import whole_text_keys
-from ibidem.passages.tables import first_place, sentences_of
 
 
-def documents_table(parts: Sequence[PassageRows], groups: Sequence[Repeat], rows: Rows, collection: Collection) -> pa.Table:
+def documents_table(passages: Sequence[PassageRows], repeats: Repeats, rows: Rows, collection: Collection) -> pa.Table:
     """Return one row for each document of the inputs in the schema DOCUMENTS; see `document_rows`.
 
     What comes before is decided by time where both places have one, otherwise by reading order; with `against`, the reference
@@ -32,13 +31,8 @@ def documents_table(parts: Sequence[PassageRows], groups: Sequence[Repeat], rows
     """
     coverage = Coverage(collection)
     edges = [_identical_documents(collection.digest, collection.document_first)]
-    edges.append(coverage.add_passages(parts, rows, a_is_first=not collection.has_reference))
-    for group in groups:
-        document, first, last = sentences_of(group, rows)
-        is_input = (document < collection.n_input) & collection.has_reference
-        coverage.add_places(document, first, last, first_place(document, collection.times[document], is_input))
-        whole = document[coverage.is_whole(document, first, last)].astype(np.int32)
-        edges.append((np.repeat(whole[:1], max(0, len(whole) - 1)), whole[1:]))
+    edges.append(coverage.add_passages(passages, rows, a_is_first=not collection.has_reference))
+    edges.append(coverage.add_repeats(repeats, rows, collection.n_input if collection.has_reference else 0))
     copies_a, copies_b = (np.concatenate(ends) for ends in zip(*edges, strict=True))
     cluster = number_clusters(connected(copies_a, copies_b, collection.n_documents))
     return document_rows(collection, coverage, cluster)

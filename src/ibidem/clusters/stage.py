@@ -27,7 +27,7 @@ from ibidem.config import Config
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts, Sent, route_by_hash
 from ibidem.execution.progress import Progress
 from ibidem.matches.core import Classed, classify_collection
-from ibidem.passages import Repeat
+from ibidem.passages import Repeats
 from ibidem.passages.stage import FoundPassages
 from ibidem.resemblance.exchange.shingles import KEYED
 from ibidem.resemblance.stage import FoundDuplicates
@@ -40,7 +40,7 @@ def document_table(
     flow: AnyFlow,
     sentences: Parts[Collection],
     found: Parts[FoundPassages],
-    repeats: Parts[list[Repeat]],
+    repeats: Parts[Repeats],
 ) -> Parts[pa.Table]:
     """Return the table of documents: how much of each appears elsewhere, and which are copies of one another."""
     if isinstance(flow, InMemory):

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
 from ibidem.config import Config
+
+
+class RowColumns(NamedTuple):
+    """What kernels read of rows."""
+
+    classes: NDArray[np.uint64]
+    document: NDArray[np.int32]
+    document_first: NDArray[np.int64]
+    n_words: NDArray[np.int32]
+    words_before: NDArray[np.int64]
+    position: NDArray[np.int32]
+
+
+class PairingColumns(NamedTuple):
+    """What kernels read of a pairing."""
+
+    same_document: bool
+    side: NDArray[np.int8]
+    group_numbers: NDArray[np.int32]
+    leads: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -27,6 +48,12 @@ class Rows:
     sentence: NDArray[np.int32]
     position: NDArray[np.int32] | None = None
 
+    @property
+    def columns(self) -> RowColumns:
+        """The columns as one argument of a kernel."""
+        position = self.sentence if self.position is None else self.position
+        return RowColumns(self.classes, self.document, self.document_first, self.n_words, self.words_before, position)
+
 
 @dataclass(frozen=True)
 class Pairing:
@@ -40,15 +67,29 @@ class Pairing:
     group_numbers: NDArray[np.int32]
     leads: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
-    def allows(self, documents: NDArray[np.int32]) -> bool:
-        """Whether places in these documents hold a pair that may be compared."""
-        different = np.unique(documents)
-        if len(different) == 1:
-            return self.same_document and len(documents) > 1
-        if len(self.side) and (self.side[different] == self.side[different[0]]).all():
-            return False
-        group_numbers = self.group_numbers[different] if len(self.group_numbers) else np.array([-1])
-        return bool((group_numbers < 0).any() or (group_numbers != group_numbers[0]).any())
+    @property
+    def columns(self) -> PairingColumns:
+        """The columns as one argument of a kernel."""
+        return PairingColumns(self.same_document, self.side, self.group_numbers, self.leads)
+
+    def allows(self, documents: NDArray[np.int32], first: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which texts have two places that may be compared; text t is in `documents[first[t]:first[t + 1]]`."""
+        if len(first) == 1:
+            return np.empty(0, np.bool_)
+
+        def least_and_most(column: NDArray[np.int32] | NDArray[np.int8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+            of_place = column[documents].astype(np.int32)
+            return np.minimum.reduceat(of_place, first[:-1]), np.maximum.reduceat(of_place, first[:-1])
+
+        is_one = np.minimum.reduceat(documents, first[:-1]) == np.maximum.reduceat(documents, first[:-1])
+        allowed = np.where(is_one, self.same_document & (np.diff(first) > 1), True)
+        if len(self.side):
+            least, most = least_and_most(self.side)
+            allowed &= is_one | (least != most)
+        if len(self.group_numbers):
+            least, most = least_and_most(self.group_numbers)
+            allowed &= is_one | (least < 0) | (least != most)
+        return allowed
 
 
 def rows_of(collection: Collection, classes: NDArray[np.uint64], max_gap_sentences: int) -> Rows:

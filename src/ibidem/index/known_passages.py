@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
 from ibidem.columns.kernels.union_find import flatten, unite_pairs
-from ibidem.columns.ragged import ranges, starts_of
-from ibidem.columns.rows import Pairing, Rows, rows_of
-from ibidem.config import Config, PassagesConfig, passage_limits
+from ibidem.columns.ragged import ranges
+from ibidem.columns.rows import Pairing, rows_of
+from ibidem.config import Config, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
 from ibidem.index.kernels import places as kernels
@@ -27,8 +27,8 @@ from ibidem.index.segment import Segment, SegmentSettings, strings
 from ibidem.index.similar_types import Similar, matches_among
 from ibidem.matches import Cells, TypeSets
 from ibidem.model import DOCUMENT_BATCH, PASSAGES
-from ibidem.passages import assemble_passages, find_diagonals, split_diagonals
-from ibidem.passages.diagonals import hot_flags
+from ibidem.passages import Meeting, find_in
+from ibidem.passages.grams import hot_flags
 from ibidem.passages.tables import passages_table
 
 _UNMATCHED = np.uint64(1 << 62)
@@ -105,16 +105,15 @@ def locate_passages(
     fewest = np.full(len(digests), np.iinfo(np.int64).max)
     np.minimum.at(fewest, classes[types[: len(mine)]], n_places[mine])
     is_hot = (types >= 0) & (fewest[classes[types]] > limits.max_places)
-    uncapped = replace(limits, max_places=10**9)
-    known_hot = hot_flags(is_hot[rows.sentence], limits.min_sentences, rows) if is_hot.any() else None
-    diagonals, _ = find_diagonals(rows, uncapped, pairs, run_tasks, known_hot)
+    hot = hot_flags(is_hot[rows.sentence], limits.min_sentences, rows) if is_hot.any() else None
+    is_cold = n_places[mine][rows.sentence[rows.sentence < len(mine)]] <= limits.max_places
     cells = None
     if not exact:
         sets = _sets(queries, similar, number, len(digests))
         cells = Cells(types[rows.sentence].astype(np.int32), sets, config.matches.min_similarity.as_integer_ratio())
-    diagonals = _without_hot(diagonals, rows, n_places[mine], limits, cells)
-    parts = assemble_passages(diagonals, rows, small.id_hashes, limits, cells, run_tasks)
-    table = passages_table(parts, rows, small, limits.min_sentences, run_tasks)
+    # Places are those in the index: here are only some of them, which are not counted.
+    found = find_in(Meeting(small, rows, cells, pairs, hot, is_cold), replace(limits, max_places=10**9), run_tasks)
+    table = passages_table(found.passages, rows, small, limits.min_sentences, run_tasks)
     serials = np.concatenate([own_serials[order], *(part.segment.serials[part.documents] for part in known)])
     return _admissible(table, small, serials, config)
 
@@ -149,31 +148,6 @@ def _anchor_types(arrivals: Arrivals, n_places: Numbers, config: Config) -> NDAr
     anchors = np.zeros(len(arrivals.types), np.bool_)
     anchors[of_sentence[is_anchor]] = True
     return anchors
-
-
-def _without_hot(
-    diagonals: NDArray[np.int32], rows: Rows, n_places: Numbers, limits: PassagesConfig, cells: Cells | None
-) -> NDArray[np.int32]:
-    """Drop the diagonals that consist of text of too many places. Arrivals are side a, and come first.
-
-    They are split at cells that do not match first: which sentences share a class depends on what else was asked about.
-    """
-    mine = rows.sentence[rows.sentence < len(n_places)]
-    is_cold = n_places[mine] <= limits.max_places
-    if is_cold.all():
-        return diagonals
-    if cells is not None:
-        diagonals = split_diagonals(diagonals, cells)
-    is_long = rows.n_words[: len(mine)] >= limits.min_quote_words
-    begin, end = diagonals[:, 0], diagonals[:, 0] + diagonals[:, 2]
-
-    def any_of(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        before = starts_of(chosen)
-        return np.asarray(before[np.minimum(end, len(mine))] > before[np.minimum(begin, len(mine))])
-
-    # As anchors are chosen: a short one needs a long sentence that is not hot, if it has a long one at all.
-    needs_long = (diagonals[:, 2] < limits.min_sentences) & any_of(is_long)
-    return diagonals[np.where(needs_long, any_of(is_cold & is_long), any_of(is_cold))]
 
 
 def _documents_of(part: Similar, anchors: NDArray[np.bool_]) -> Numbers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,18 @@ class TypeSets(SortedSets):
     n_single: int
 
 
+class CellColumns(NamedTuple):
+    """What kernels compare cells by: rows whose types differ match if their sets do, by a similarity of at least p/q."""
+
+    types: NDArray[Any]
+    set_of_row: NDArray[np.int32]
+    start: NDArray[np.int64]
+    size: NDArray[np.int32]
+    values: NDArray[Any]
+    p: int
+    q: int
+
+
 @dataclass(frozen=True)
 class Cells:
     """How cells are scored: the type of each row, the sets of the types, and the limit below which a cell is cut.
@@ -50,10 +62,10 @@ class Cells:
     set_of_row: NDArray[np.int32] | None = None
 
     @property
-    def columns(self) -> tuple[NDArray[Any], ...]:
-        """What kernels compare cells by."""
+    def columns(self) -> CellColumns:
+        """The columns as one argument of a kernel."""
         set_of_row = self.types if self.set_of_row is None else self.set_of_row
-        return self.types, set_of_row, self.sets.start, self.sets.size, self.sets.values
+        return CellColumns(self.types, set_of_row, self.sets.start, self.sets.size, self.sets.values, *self.limit)
 
 
 def sort_sets(sets: HashSets, run_tasks: RunTasks = in_turn) -> TypeSets:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ibidem.passages.chains import PassageRows, assemble_passages, split_diagonals, verify_places
-from ibidem.passages.diagonals import find_diagonals
-from ibidem.passages.repeats import Repeat
+from ibidem.passages.chains import PassageRows
+from ibidem.passages.core import Found, Meeting, find_in
+from ibidem.passages.repeats import Repeats
 
-__all__ = ["PassageRows", "Repeat", "assemble_passages", "find_diagonals", "split_diagonals", "verify_places"]
+__all__ = ["Found", "Meeting", "PassageRows", "Repeats", "find_in"]

@@ -1,4 +1,4 @@
-"""Passage families: one passage in all the places where it stands, put together from pairs of places."""
+"""Passage families: one passage in all the places where it appears, put together from pairs of places."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ibidem.columns.kernels.union_find import flatten
 from ibidem.passages.kernels.families import unite_overlapping
-from ibidem.viewer.pairs import Numbers, PassageColumns
 
+Numbers = NDArray[np.int64]
 # A span is compared with so many that begin before it in its document.
 _MOST_BACK = 64
 
@@ -32,16 +32,14 @@ class Families:
         return len(self.first) - 1
 
 
-def find_families(passages: PassageColumns) -> Families:
-    """Return the families of passages.
+def find_families(document: Numbers, start: Numbers, end: Numbers) -> Families:
+    """Return the families of n passages, given their 2n places: first those in a, then those in b.
 
     Two places belong to one family if a passage leads from one to the other, or if they lie in one document and share at
     least three quarters of the longer one: with half, passages that overlap a little form long chains. Places of one family
-    that overlap are told as one.
+    that overlap are one.
     """
-    n = len(passages)
-    document = np.concatenate([passages.a, passages.b])
-    start, end = np.concatenate([passages.a_start, passages.b_start]), np.concatenate([passages.a_end, passages.b_end])
+    n = len(document) // 2
     parent = np.tile(np.arange(n, dtype=np.int32), 2)
     order = np.lexsort((end, start, document))
     unite_overlapping(parent, order, document, start, end, _MOST_BACK)

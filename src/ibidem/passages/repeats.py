@@ -1,77 +1,193 @@
-"""Repeat groups: text that stands in very many places is listed once, with its places, instead of in a square of pairs.
+"""Repeats: text that occurs in very many places is listed once, with its places, instead of in a square of pairs.
 
 Hot windows that always follow one another are one text: a window is linked to the next one when no occurrence of either
-has another neighbour. What comes out are the longest texts that share all their places.
+has another neighbour. What comes out are the longest texts that share all their places, and hot sentences and short documents
+that no such text explains.
+
+Every step works on columns of places, so that it does not matter how many of them are at hand. In memory all are. In partitions
+links are agreed on by exchange, and the places of a text are brought together before they are grouped (`exchange/repeats.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.passages.kernels.repeats import link_groups
+from ibidem.columns.postings import Postings, postings_of
+from ibidem.columns.ragged import starts_of
+from ibidem.columns.rows import Pairing, Rows
+from ibidem.config import PassagesConfig
+from ibidem.matches import Cells
+from ibidem.passages.grams import kinds_of_grams
+from ibidem.passages.kernels import repeats as kernels
 
-Numbers = NDArray[np.int32] | NDArray[np.int64]
+Numbers = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+
+
+class HotPlaces(NamedTuple):
+    """Places of hot grams, in the order of rows among those of one key: rows [row, row + length). Keys differ by kind.
+
+    `following` and `preceding` are the keys of the hot windows at the rows beside a window (0: none). `is_reported` says that
+    the place alone is reason enough to report its text.
+    """
+
+    key: Keys
+    row: Numbers
+    length: Numbers
+    following: Keys
+    preceding: Keys
+    is_reported: NDArray[np.bool_]
+
+
+class Links(NamedTuple):
+    """Keys of hot grams, in order, and the keys of those that always follow and precede them (0: none does)."""
+
+    key: Keys
+    following: Keys
+    preceding: Keys
 
 
 @dataclass(frozen=True)
-class Repeat:
-    """One text in many places: rows [start, start + length) for each start."""
+class HotTexts:
+    """The texts that hot grams make; by text its key, its length in rows and whether it is reported.
 
-    starts: NDArray[np.int32]
-    length: int
-
-
-def link_windows(
-    window_rows: NDArray[np.int32],
-    window_first: NDArray[np.int64],
-    max_places: int,
-    size: int,
-    document: NDArray[np.int32],
-) -> list[Repeat]:
-    """Return the repeat groups made of windows with more than `max_places` places."""
-    hot = np.flatnonzero(np.diff(window_first) > max_places)
-    if len(hot) == 0:
-        return []
-    group_of_row = np.full(len(document) + 1, -1, np.int32)
-    for number, group in enumerate(hot):
-        group_of_row[window_rows[window_first[group] : window_first[group + 1]]] = number
-    following = np.full(len(hot), -2, np.int32)
-    preceding = np.full(len(hot), -2, np.int32)
-    link_groups(group_of_row, document, following, preceding)
-    linked = (following >= 0) & (following != np.arange(len(hot)))
-    linked[linked] = preceding[following[linked]] == np.flatnonzero(linked)
-    is_head = np.ones(len(hot), np.bool_)
-    is_head[following[linked]] = False
-
-    groups: list[Repeat] = []
-    for head in np.flatnonzero(is_head):
-        length = size
-        at = head
-        while linked[at]:
-            at = following[at]
-            length += 1
-        starts = window_rows[window_first[hot[head]] : window_first[hot[head] + 1]]
-        text = np.zeros(len(starts), np.uint64)
-        groups.append(Repeat(starts[apart(starts, document[starts], text, np.full(len(starts), length))], length))
-    return groups
-
-
-def apart(starts: Numbers, documents: Numbers, texts: NDArray[np.uint64], lengths: Numbers) -> NDArray[np.bool_]:
-    """Tell which places to keep: not those that overlap the kept place of the same text before them in the same document.
-
-    (A line repeated many times over is one text with itself.) Places of a text and document come in rising order.
+    The places of text t begin at the rows `row[first[t]:first[t + 1]]`, in reading order.
     """
-    keep = np.ones(len(starts), np.bool_)
-    same = (documents[1:] == documents[:-1]) & (texts[1:] == texts[:-1])
-    if not (same & (np.diff(starts) < lengths[1:])).any():
-        return keep
-    last = -1
-    for i, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
-        if i > 0 and same[i - 1] and start - last < length:
-            keep[i] = False
-        else:
-            last = start
-    return keep
+
+    key: Keys
+    length: Numbers
+    is_reported: NDArray[np.bool_]
+    first: Numbers
+    row: Numbers
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Texts in very many places: repeat r has the places [first[r], first[r + 1]), in reading order, rows [start, end) each."""
+
+    first: Numbers
+    start: Numbers
+    end: Numbers
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    @classmethod
+    def none(cls) -> Repeats:
+        """Return no repeats."""
+        return cls(np.zeros(1, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def find_repeats(
+    rows: Rows, flags: NDArray[np.uint8], limits: PassagesConfig, pairing: Pairing, cells: Cells | None
+) -> Repeats:
+    """Return the repeats of documents that are all at hand, given the flags of their rows."""
+    hot = list_hot_places(rows, flags, limits)
+    if len(hot.key) == 0:
+        return Repeats.none()
+    grouped = group_by_key(hot.key)
+    links = agree_on_links(Links(hot.key, hot.following, hot.preceding), grouped)
+    texts = join_windows(hot, grouped, links, rows)
+    del hot, grouped
+    repeats = group_places(texts, cells, rows.document[texts.row], pairing)
+    text = np.searchsorted(texts.first, repeats.rows[repeats.first[:-1]], side="right") - 1
+    start = texts.row[repeats.rows]
+    return Repeats(repeats.first, start, start + np.repeat(texts.length[text], np.diff(repeats.first)))
+
+
+def list_hot_places(rows: Rows, flags: NDArray[np.uint8], limits: PassagesConfig) -> HotPlaces:
+    """Return the places of hot grams, given the flags of rows."""
+    kinds = kinds_of_grams(limits)
+    first = starts_of([int(np.count_nonzero(flags & kind)) for kind in kinds])
+    of_column: tuple[Any, ...] = (np.uint64, np.int64, np.int64, np.uint64, np.uint64, np.bool_)
+    places = HotPlaces(*(np.empty(int(first[-1]), kind) for kind in of_column))
+    for n, n_end, kind in zip(first[:-1], first[1:], kinds, strict=True):
+        if n < n_end:
+            kernels.list_hot_places(kind, flags, rows.columns, limits.min_sentences, n, places)
+    return places
+
+
+def group_by_key(keys: Keys) -> Postings:
+    """Return the places of every key, also of those that have one here; in the given order."""
+    several = postings_of(keys)
+    is_alone = np.ones(len(keys), np.bool_)
+    is_alone[several.rows] = False
+    alone = np.flatnonzero(is_alone).astype(np.int32)
+    first = several.first[-1] + 1 + np.arange(len(alone))
+    return Postings(np.concatenate([several.rows, alone]), np.concatenate([several.first, first]))
+
+
+def agree_on_links(beside: Links, grouped: Postings) -> Links:
+    """Return for every key what follows and precedes all its places; 0 where they have different neighbours.
+
+    What is `beside` is given place by place, in any order; the places of each key are `grouped`.
+    """
+    first = grouped.first[:-1]
+
+    def agreed(of_place: Keys) -> Keys:
+        of_place = of_place[grouped.rows]
+        least, most = np.minimum.reduceat(of_place, first), np.maximum.reduceat(of_place, first)
+        return np.where(least == most, most, np.uint64(0))
+
+    links = Links(beside.key[grouped.rows[first]], agreed(beside.following), agreed(beside.preceding))
+    order = np.argsort(links.key)
+    return Links(*(column[order] for column in links))
+
+
+def join_windows(hot: HotPlaces, grouped: Postings, links: Links, rows: Rows) -> HotTexts:
+    """Return the texts of hot grams, windows joined where they are linked.
+
+    A linked text lies in one piece in each of its documents: where its first window is, all of it is. Where a text overlaps
+    itself, its earlier place stays.
+    """
+    n = len(links.key)
+    at = np.minimum(np.searchsorted(links.key, links.following), n - 1)
+    is_linked = (
+        (links.following != 0) & (links.key[at] == links.following) & (links.preceding[at] == links.key) & (at != np.arange(n))
+    )
+    # The windows of each chain are counted by doubling steps; number n is the end of every chain.
+    after = np.append(np.where(is_linked, at, n), n)
+    n_windows = np.append(np.ones(n, np.int64), 0)
+    while (after < n).any():
+        n_windows += n_windows[after]
+        after = after[after]
+    is_head = np.ones(n, np.bool_)
+    is_head[at[is_linked]] = False
+
+    sizes = np.diff(grouped.first)
+    heads = grouped.rows[grouped.first[:-1]]
+    link = np.searchsorted(links.key, hot.key[heads])
+    chosen = is_head[link]
+    places, first = grouped.rows[np.repeat(chosen, sizes)], starts_of(sizes[chosen])
+    length = hot.length[heads[chosen]] + n_windows[link[chosen]] - 1
+    is_reported = np.logical_or.reduceat(hot.is_reported[places], first[:-1])
+    row = hot.row[places]
+    keep = np.empty(len(row), np.bool_)
+    kernels.keep_apart(first, length, row, rows.document, keep)
+    if not keep.all():
+        row, first = row[keep], starts_of(np.add.reduceat(keep.astype(np.int64), first[:-1]))
+    return HotTexts(hot.key[heads[chosen]], length, is_reported, first, row)
+
+
+def group_places(texts: HotTexts, cells: Cells | None, document: NDArray[np.int32], pairing: Pairing) -> Postings:
+    """Return the places of each repeat, as numbers of the places of texts, which are in these documents.
+
+    Where cells may not match, a text of equal classes is split into repeats of places that match the first one: classes are
+    chains of similar sentences, and their ends may have nothing in common. A repeat has two places that may be compared.
+    """
+    sizes = np.diff(texts.first)
+    leader = np.repeat(np.where(texts.is_reported, texts.first[:-1], -1), sizes)
+    if cells is not None and cells.limit[0] > 0:
+        kernels.lead_places(texts.first, texts.length, texts.row, cells.columns, leader)
+    places = np.flatnonzero(leader >= 0).astype(np.int32)
+    leader = leader[places]
+    if (leader[1:] < leader[:-1]).any():
+        order = np.argsort(leader, kind="stable")
+        places, leader = places[order], leader[order]
+    first = np.append(np.flatnonzero(np.diff(leader, prepend=-1)), len(leader))
+    allowed, sizes = pairing.allows(document[places], first), np.diff(first)
+    return Postings(places[np.repeat(allowed, sizes)], starts_of(sizes[allowed]))

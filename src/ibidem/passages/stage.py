@@ -9,15 +9,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
-from ibidem.columns.rows import Pairing, Rows, pairing
+from ibidem.columns.rows import Pairing, Rows
 from ibidem.config import Config, passage_limits
 from ibidem.execution.flow import AnyFlow, InMemory, Parts
 from ibidem.matches.core import Classed
-from ibidem.passages import PassageRows, Repeat, assemble_passages, find_diagonals, verify_places
+from ibidem.passages import Meeting, PassageRows, Repeats, find_in
 from ibidem.passages.exchange import repeats as repeats_exchange
+from ibidem.passages.exchange.excerpts import place_documents
 from ibidem.passages.exchange.grams import meet
 from ibidem.passages.exchange.pairs import find_pairs
-from ibidem.passages.exchange.places import place_documents
 from ibidem.passages.tables import in_reading_order, passages_table, repeats_table
 
 
@@ -29,7 +29,7 @@ class FoundPassages:
     """
 
     passages: list[PassageRows]
-    repeats: list[Repeat]
+    repeats: Repeats
     rows: Rows
     types: NDArray[np.int32] | None
     pairing: Pairing
@@ -42,10 +42,10 @@ def find_passages(flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Cl
     limits = passage_limits(config)
     if isinstance(flow, InMemory):
         collection, (rows, cells) = sentences.look(), classed.look()
-        pairs = pairing(collection, config)
-        diagonals, groups = find_diagonals(rows, limits, pairs, flow.run_tasks)
-        passages = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, flow.run_tasks)
-        return Parts(FoundPassages(passages, groups, rows, None if cells is None else cells.types, pairs))
+        meeting = Meeting.of_all(collection, rows, cells, config)
+        found_here = find_in(meeting, limits, flow.run_tasks)
+        types = None if cells is None else cells.types
+        return Parts(FoundPassages(found_here.passages, found_here.repeats, rows, types, meeting.pairing))
     met = meet(flow, classed.take_table("grams"), config, flow.layout)
     flags = [classed.take_table("flags"), met.pop("flags")]
     placed = place_documents(flow, classed.table("documents"), flags, met.pop("members"), config, flow.layout)
@@ -57,12 +57,11 @@ def find_passages(flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Cl
 
 def find_repeats(
     flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Classed], found: Parts[FoundPassages], config: Config
-) -> Parts[list[Repeat]]:
-    """Find the texts in too many places to be paired. The classes are used up."""
+) -> Parts[Repeats]:
+    """Find the texts in too many places to be paired: in memory they were found with the passages. The classes are used up."""
     if isinstance(flow, InMemory):
-        (rows, cells), groups = classed.take(), found.look().repeats
-        allows = found.look().pairing.allows
-        return Parts([group for group in verify_places(groups, cells) if allows(rows.document[group.starts])])
+        classed.take()
+        return Parts(found.look().repeats)
     documents, hot, texts = classed.take_table("documents"), found.take_table("hot"), sentences.table("texts")
     return Parts(tables={**repeats_exchange.find_repeats(flow, documents, hot, texts, config, flow.layout)})
 
@@ -78,7 +77,7 @@ def passage_table(flow: AnyFlow, sentences: Parts[Collection], found: Parts[Foun
 
 
 def repeat_table(
-    flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], repeats: Parts[list[Repeat]]
+    flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], repeats: Parts[Repeats]
 ) -> Parts[pa.Table]:
     """Return the table of repeats; in partitions in no order."""
     if not isinstance(flow, InMemory):

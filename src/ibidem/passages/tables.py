@@ -8,33 +8,34 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.collection import NO_TIME, Collection
-from ibidem.columns.ragged import starts_of
+from ibidem.columns.collection import Collection
+from ibidem.columns.ragged import ranges, starts_of
 from ibidem.columns.rows import Rows
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.model import DIRECTIONS, KINDS, PASSAGES, REPEATS
-from ibidem.passages import PassageRows, Repeat
+from ibidem.passages import PassageRows, Repeats
 from ibidem.passages.kernels import coverage as kernels
+from ibidem.passages.kernels.chains import N_SENTENCES
 
 Numbers = NDArray[np.int64]
 _KIND_WORDS, _DIRECTION_WORDS = pa.array(KINDS), pa.array(DIRECTIONS)
 
 
 def passages_table(
-    parts: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, run_tasks: RunTasks = in_turn
+    passages: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, run_tasks: RunTasks = in_turn
 ) -> pa.Table:
-    """Return the passages in the schema PASSAGES. The parts are used up, so that passages are not there twice."""
+    """Return the passages in the schema PASSAGES. The list is used up, so that passages are not there twice."""
     ids, times = collection.ids, collection.times  # made once, before several threads ask for them
 
-    def locate(part: PassageRows) -> pa.Table:
-        return _part_table(part, rows, collection, ids, times, min_sentences)
+    def locate(some: PassageRows) -> pa.Table:
+        return _located(some, rows, collection, ids, times, min_sentences)
 
-    full = (parts.pop(0) for _ in range(len(parts)))
-    tables = list(run_tasks(locate, filter(len, full)))
+    taken = (passages.pop(0) for _ in range(len(passages)))
+    tables = list(run_tasks(locate, filter(len, taken)))
     return pa.concat_tables(tables) if tables else PASSAGES.empty_table()
 
 
-def _part_table(
+def _located(
     passages: PassageRows, rows: Rows, collection: Collection, ids: pa.Array, times: Numbers, min_sentences: int
 ) -> pa.Table:
     n = len(passages)
@@ -45,7 +46,7 @@ def _part_table(
         passages.table, min_sentences, rows.document, rows.sentence, collection.start_char, collection.end_char,
         times, names, places, kinds, directions,
     )  # fmt: skip
-    return passage_columns(names, places, passages.table[:, 4], passages.similarity, kinds, directions, ids)
+    return passage_columns(names, places, passages.table[:, N_SENTENCES], passages.similarity, kinds, directions, ids)
 
 
 def passage_columns(
@@ -90,35 +91,33 @@ def in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def repeats_table(groups: Sequence[Repeat], rows: Rows, collection: Collection) -> pa.Table:
-    """Return the repeat groups in the schema REPEATS: those in most documents first, then the longest, by text and place."""
-    texts, counts, sizes, places = [], [], [], []
-    for group in groups:
-        document, first, last = sentences_of(group, rows)
-        start, end = collection.start_char[first].astype(np.int64), collection.end_char[last - 1].astype(np.int64)
-        texts.append(collection.text(int(document[0]))[start[0] : end[0]])
-        counts.append(len(np.unique(document)))
-        sizes.append(len(document))
-        places.append((document, start, end))
-    firsts = [(int(document[0]), int(start[0]), sizes[g]) for g, (document, start, _) in enumerate(places)]
-    order = sorted(range(len(groups)), key=lambda g: (-counts[g], -len(texts[g]), texts[g], firsts[g]))
-    document, start, end = (np.concatenate([places[g][part] for g in order] or [np.empty(0, np.int64)]) for part in range(3))
-    structs = pa.StructArray.from_arrays(
-        [collection.ids.take(pa.array(document)), pa.array(start), pa.array(end)], names=["id", "start", "end"]
-    )
-    offsets = starts_of([sizes[g] for g in order])
-    lists = pa.LargeListArray.from_arrays(pa.array(offsets), structs)
-    columns = [pa.array([texts[g] for g in order], pa.large_string()), pa.array([counts[g] for g in order], pa.int64()), lists]
+def repeats_table(repeats: Repeats, rows: Rows, collection: Collection) -> pa.Table:
+    """Return the repeats in the schema REPEATS: those in most documents first, then the longest, by text and place."""
+    document = rows.document[repeats.start].astype(np.int64)
+    start = collection.start_char[rows.sentence[repeats.start]].astype(np.int64)
+    end = collection.end_char[rows.sentence[repeats.end - 1]].astype(np.int64)
+    at = repeats.first[:-1]
+    firsts = list(zip(document[at].tolist(), start[at].tolist(), end[at].tolist(), strict=True))
+    texts = [collection.text(number)[begin:stop] for number, begin, stop in firsts]
+    counts = count_documents(repeats.first, document)
+    sizes = np.diff(repeats.first)
+    order = sorted(range(len(texts)), key=lambda r: (-counts[r], -len(texts[r]), texts[r], firsts[r][:2], sizes[r]))
+    sizes, places = sizes[order], ranges(at[order], sizes[order])
+    lists = list_places(starts_of(sizes), collection.ids.take(pa.array(document[places])), start[places], end[places])
+    columns = [pa.array([texts[r] for r in order], pa.large_string()), pa.array(counts[order]), lists]
     return pa.Table.from_arrays([c.cast(f.type) for c, f in zip(columns, REPEATS, strict=True)], schema=REPEATS)
 
 
-def sentences_of(group: Repeat, rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
-    """Return document, first sentence and sentence after the last of every place of a group."""
-    first = rows.sentence[group.starts].astype(np.int64)
-    last = rows.sentence[group.starts + (group.length - 1)].astype(np.int64) + 1
-    return rows.document[group.starts].astype(np.int64), first, last
+def count_documents(first: Numbers, document: Numbers) -> Numbers:
+    """Return in how many documents each repeat is; those of repeat r, `document[first[r]:first[r + 1]]`, rise."""
+    is_new = np.ones(len(document), np.int64)
+    is_new[1:] = document[1:] != document[:-1]
+    is_new[first[:-1]] = 1
+    counts: Numbers = np.add.reduceat(is_new, first[:-1]) if len(document) else np.empty(0, np.int64)
+    return counts
 
 
-def first_place(documents: Numbers, times: Numbers, is_input: NDArray[np.bool_]) -> int:
-    """Return which place counts as the first: the earliest; of one or no time the reference's, then in reading order."""
-    return int(np.lexsort((documents, is_input, times, times == NO_TIME))[0])
+def list_places(first: Numbers, ids: pa.Array, start: Numbers, end: Numbers) -> pa.Array:
+    """Return the places of repeats as the lists of the schema REPEATS."""
+    structs = pa.StructArray.from_arrays([ids, pa.array(start), pa.array(end)], names=["id", "start", "end"])
+    return pa.LargeListArray.from_arrays(pa.array(first), structs).cast(REPEATS.field("places").type)

@@ -118,7 +118,7 @@ class _Builder:
 
     def _add_families(self, passages: PassageColumns | None, pairs: PairColumns) -> None:
         if passages is not None:
-            families = find_families(passages)
+            families = find_families(*passages.places)
             pair = np.repeat(np.arange(len(pairs)), np.diff(pairs.first))
             number = np.arange(len(passages)) - pairs.first[pair] + 1
             self._insert(

@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
 from ibidem.execution.compiler import outer_kernel
 
 
+class MeetingPlaces(NamedTuple):
+    """Places set by set: those of set s are [first[s], first[s + 1]), and they meet if their first one may.
+
+    The set, the document, its home and the region of that home, by place; documents rise in a set, so homes and regions do too.
+    """
+
+    first: NDArray[np.int64]
+    set_number: NDArray[np.int64]
+    may_meet: NDArray[np.bool_]
+    documents: NDArray[np.int64]
+    homes: NDArray[np.int64]
+    regions: NDArray[np.int64]
+
+
+class Buckets(NamedTuple):
+    """How homes and regions make buckets, as `Layout` says, and how many buckets there are."""
+
+    homes_per_region: int
+    n_regions: int
+    n_buckets: int
+
+
 @outer_kernel
-def list_meetings(
-    place, first, number, may_meet, documents, homes, regions, homes_per_region, n_regions,
-    same_document, n_input, n_buckets, room,
-):  # fmt: skip
+def list_meetings(place, places, buckets, same_document, n_input, room):
     """Write place * `n_buckets` + bucket for the places from `place` on and the buckets where each meets others of its set.
 
-    Documents rise in a set of places, so their homes and regions of homes do too. With a reference (`n_input` not below 0) two
-    documents of one side do not meet. Ends where the room, which is enough for one set, might not do; returns the place to go
-    on with, and how many were written.
+    With a reference (`n_input` not below 0) two documents of one side do not meet. Ends where the room, which is enough for one
+    set, might not do; returns the place to go on with, and how many were written.
     """
+    first = places.first
+    documents = places.documents
+    homes = places.homes
+    regions = places.regions
     n = 0
     for j in range(place, len(documents)):
-        begin = first[number[j]]
-        end = first[number[j] + 1]
-        if not may_meet[begin]:
+        begin = first[places.set_number[j]]
+        end = first[places.set_number[j] + 1]
+        if not places.may_meet[begin]:
             continue
         if n + end - begin > len(room):
             return j, n
@@ -29,15 +56,15 @@ def list_meetings(
             if documents[i] == documents[j]:
                 if i == j or not same_document:
                     continue
-                bucket = homes[j] * n_regions + regions[j]
+                bucket = homes[j] * buckets.n_regions + regions[j]
             elif n_input >= 0 and (documents[i] < n_input) == (documents[j] < n_input):
                 continue
             else:
                 a, b = min(i, j), max(i, j)
-                home = homes[a] if regions[b] - regions[a] <= 1 else regions[a] * homes_per_region  # see `Layout`
-                bucket = home * n_regions + regions[b]
+                home = homes[a] if regions[b] - regions[a] <= 1 else regions[a] * buckets.homes_per_region  # see `Layout`
+                bucket = home * buckets.n_regions + regions[b]
             if bucket != last:
                 last = bucket
-                room[n] = j * n_buckets + bucket
+                room[n] = j * buckets.n_buckets + bucket
                 n += 1
     return len(documents), n

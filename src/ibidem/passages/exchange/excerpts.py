@@ -8,26 +8,74 @@ no other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.parted_tables import OF_SENTENCE, PlacedDocuments, portions, table_of
+from ibidem.columns.parted_tables import OF_SENTENCE, PlacedDocuments, in_order, placed_documents, portions, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of, take_ranges
-from ibidem.matches import SortedSets
-from ibidem.passages.flags import HOT_WINDOW
+from ibidem.config import Config, passage_limits
+from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent
+from ibidem.execution.layout import Layout
+from ibidem.matches import Cells, SortedSets
 from ibidem.passages.kernels import excerpts as kernels
-from ibidem.passages.kernels.windows import cover_windows
+from ibidem.passages.kernels.excerpts import Bounds, Counts, Listed, Stretches
+from ibidem.passages.kernels.windows import HOT_WINDOW, cover_windows
+from ibidem.passages.repeats import HotPlaces, list_hot_places
 
 BYTES_A_SENTENCE, _MOST_SENT_BYTES = 28, 16 << 20
 _GAPS = [("gaps", pa.list_(pa.int32())), ("gap_sizes", pa.list_(pa.int32()))]
+# Hot places at home, as `HotPlaces` has them; rows are counted in their document.
+HOT = pa.schema(
+    [
+        ("key", pa.uint64()),
+        ("document", pa.int64()),
+        ("row", pa.int32()),
+        ("length", pa.int32()),
+        ("following", pa.uint64()),
+        ("preceding", pa.uint64()),
+        ("is_reported", pa.bool_()),
+    ]
+)
 
 
 def excerpt_schema(documents: pa.Schema) -> pa.Schema:
     """Return the schema of excerpts: as the documents, with the flags of their rows, and where sentences are left out."""
     return pa.schema([*documents, ("flags", pa.list_(pa.uint8())), *_GAPS])
+
+
+def place_documents(
+    flow: Flow, documents: PartedTable, flags: Sequence[PartedTable], members: PartedTable, config: Config, layout: Layout
+) -> dict[str, PartedTable]:
+    """Return `placed`: excerpts of documents where they meet others, and `hot`: the places of hot grams, at home."""
+    schema = excerpt_schema(documents.schema)
+    limits = passage_limits(config)
+
+    def place(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        table = in_order(tables["documents"])
+        placed = placed_documents(table, config, layout)
+        flags = np.zeros(len(placed.rows.classes), np.uint8)
+        document, row = tables["flags"]["document"].to_numpy(), tables["flags"]["row"].to_numpy()
+        at = placed.rows.document_first[np.searchsorted(placed.documents, document)] + row
+        np.bitwise_or.at(flags, at, tables["flags"]["flags"].to_numpy())
+        yield _sent_hot(list_hot_places(placed.rows, flags, limits), placed, layout)
+        members = tables["members"]
+        at = np.searchsorted(placed.documents, members["document"].to_numpy())
+        rows = placed.rows.document_first[at] + members["row"].to_numpy()
+        buckets = members["bucket"].to_numpy().astype(np.int64)
+        for excerpts, routes in Excerpts(table, placed, flags, limits.min_sentences).cut(buckets, rows):
+            yield Sent("placed", excerpts, routes)
+
+    inputs: Inputs = {"documents": documents, "flags": flags, "members": members}
+    return flow.reduce("places", inputs, place, {"placed": schema, "hot": HOT})
+
+
+def _sent_hot(hot: HotPlaces, placed: PlacedDocuments, layout: Layout) -> Sent:
+    documents = placed.documents[placed.rows.document[hot.row]]
+    columns = [hot.key, documents, placed.row_of_document[hot.row], hot.length, hot.following, hot.preceding, hot.is_reported]
+    return Sent("hot", table_of(columns, HOT), layout.home(documents))
 
 
 def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.int32], SortedSets]:
@@ -38,6 +86,15 @@ def compared_sets(table: pa.Table, placed: PlacedDocuments) -> tuple[NDArray[np.
     set_of_sentence[sentence] = np.arange(len(sentence), dtype=np.int32)
     sizes = np.append(flat(table, "set_sizes"), np.int32(0))
     return set_of_sentence, SortedSets(starts_of(sizes)[:-1], sizes, flat(table, "sets"))
+
+
+def cells_of(table: pa.Table, placed: PlacedDocuments, limit: tuple[int, int]) -> Cells | None:
+    """Return how the rows of documents are compared; None where equal classes are equal sentences."""
+    if "classes" not in table.column_names:
+        return None
+    set_of_sentence, sets = compared_sets(table, placed)
+    sentence = placed.rows.sentence
+    return Cells(placed.collection.digest[sentence], sets, limit, set_of_sentence[sentence])
 
 
 class Excerpts:
@@ -73,49 +130,33 @@ class Excerpts:
         first = np.empty(len(documents) + 1, np.int64)
         low, high = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
         kernels.join_stretches(excerpt, rows, self._low, self._high, first, low, high)
-        stretches = (first, low, high)
-        counts = tuple(np.empty(len(documents), np.int64) for _ in range(3))
-        nothing = np.empty(0, np.int64)
-        self._list((0, len(documents)), documents, stretches, counts, (nothing,) * 5)
+        stretches = Stretches(first, low, high)
+        counts = Counts(*(np.empty(len(documents), np.int64) for _ in Counts._fields))
+        self._list((0, len(documents)), documents, stretches, counts, Listed.of(0, 0, 0))
         # Not all at once: where much is alike, there are very many.
-        for begin, end in portions(counts[0] * self._bytes_a_sentence[documents], _MOST_SENT_BYTES):
-            n_sentences, n_kept_rows, n_gaps = (count[begin:end] for count in counts)
-            spaces = tuple(np.empty(n, np.int64) for n in (n_sentences.sum(), n_kept_rows.sum(), *[n_gaps.sum()] * 3))
-            self._list((begin, end), documents, stretches, (nothing,) * 3, spaces)
-            yield self._excerpts(documents[begin:end], n_sentences, n_kept_rows, n_gaps, *spaces), buckets[begin:end]
+        for begin, end in portions(counts.n_sentences * self._bytes_a_sentence[documents], _MOST_SENT_BYTES):
+            some = Counts(*(count[begin:end] for count in counts))
+            listed = Listed.of(*(int(count.sum()) for count in some))
+            self._list((begin, end), documents, stretches, Counts(*(count[:0] for count in counts)), listed)
+            yield self._excerpts(documents[begin:end], some, listed), buckets[begin:end]
 
     def _list(
-        self,
-        part: tuple[int, int],
-        documents: NDArray[np.int32],
-        stretches: tuple[NDArray[np.int64], ...],
-        counts: tuple[NDArray[np.int64], ...],
-        spaces: tuple[NDArray[np.int64], ...],
+        self, task: tuple[int, int], documents: NDArray[np.int32], stretches: Stretches, counts: Counts, listed: Listed
     ) -> None:
-        rows, sentence_first = self._placed.rows, self._placed.collection.document_first
-        is_counting = len(counts[0]) > 0
-        kernels.list_excerpts(
-            *part, documents, *stretches, rows.sentence, rows.document_first, sentence_first, is_counting, *counts, *spaces
-        )
+        """Count the sentences, rows and gaps of excerpts if there is room for counts, or list them."""
+        rows = self._placed.rows
+        bounds = Bounds(rows.sentence, rows.document_first, self._placed.collection.document_first)
+        kernels.list_excerpts(*task, documents, stretches, bounds, len(counts.n_sentences) > 0, counts, listed)
 
-    def _excerpts(
-        self,
-        documents: NDArray[np.int32],
-        n_sentences: NDArray[np.int64],
-        n_rows: NDArray[np.int64],
-        n_gaps: NDArray[np.int64],
-        sources: NDArray[np.int64],
-        rows: NDArray[np.int64],
-        gap_at: NDArray[np.int64],
-        gap_first: NDArray[np.int64],
-        gap_size: NDArray[np.int64],
-    ) -> pa.Table:
+    def _excerpts(self, documents: NDArray[np.int32], counts: Counts, listed: Listed) -> pa.Table:
         """Return excerpts as a table."""
+        n_sentences, n_rows, n_gaps = counts
+        sources, rows = listed.sources, listed.rows
         gap = sources < 0
-        gap_end = gap_first + gap_size
+        gap_end = listed.gap_first + listed.gap_size
         instead = {
-            "n_words": self._words_before[gap_end] - self._words_before[gap_first],
-            "end_char": self._chars_before[gap_end] - self._chars_before[gap_first],
+            "n_words": self._words_before[gap_end] - self._words_before[listed.gap_first],
+            "end_char": self._chars_before[gap_end] - self._chars_before[listed.gap_first],
         }
         of_document = [field.name for field in self._table.schema if not pa.types.is_list(field.type)]
         columns = dict(zip(of_document, self._table.select(of_document).take(pa.array(documents)).columns, strict=True))
@@ -135,7 +176,8 @@ class Excerpts:
             columns["set_sizes"] = as_lists(sizes, of_excerpt, pa.int32())
             columns["sets"] = as_lists(take_ranges(sets.values, sets.start[chosen[at]], sizes), of_sets, pa.uint64())
         columns["flags"] = as_lists(np.where(rows < 0, 0, self._flags[rows]), n_rows, pa.uint8())
-        columns["gaps"], columns["gap_sizes"] = as_lists(gap_at, n_gaps, pa.int32()), as_lists(gap_size, n_gaps, pa.int32())
+        columns["gaps"] = as_lists(listed.gap_at, n_gaps, pa.int32())
+        columns["gap_sizes"] = as_lists(listed.gap_size, n_gaps, pa.int32())
         schema = excerpt_schema(self._table.schema)
         return table_of([columns[name] for name in schema.names], schema)
 

@@ -1,9 +1,9 @@
-"""Grams: every window, long sentence and short text by its key, to the partition of the key; what stands in several places.
+"""Grams: every window, long sentence and short text goes to the partition of its key, where those of several places meet.
 
 Of each key the partition learns how many places it has. Too many make it hot: its places are flagged and lead to no pairs.
 The others say which documents meet, and in which buckets (see `layout`): both are sent there.
 A key that has too many places in one batch already is hot for certain: it sends one row, and flags its places at once. So
-no partition gets more than `max_places` rows of a key from each batch, however often a footer stands in the collection.
+no partition gets more than `max_places` rows of a key from each batch, however often a footer occurs in the collection.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from ibidem.columns.components_exchange import EDGES
 from ibidem.columns.kernels import transit as kernels
 from ibidem.columns.parted_tables import PlacedDocuments, table_of
 from ibidem.columns.postings import postings_of
-from ibidem.columns.ragged import starts_of
 from ibidem.config import Config, PassagesConfig, passage_limits
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
-from ibidem.passages.flags import HOT_SENTENCE, HOT_TEXT, HOT_WINDOW, REPEATED_WINDOW
-from ibidem.passages.kernels.windows import sentence_keys, whole_text_keys, window_keys
+from ibidem.passages.grams import gram_keys, kinds_of_grams, rows_in_grams
+from ibidem.passages.kernels.windows import HOT_WINDOW, REPEATED_WINDOW, key_of_kind, whole_text_keys
 from ibidem.sentences.exchange import SplitBatch
 
 # `bit` is the flag that places get if the key is hot; 0 for keys of whole documents, which only say who is identical.
@@ -40,31 +39,16 @@ _IDENTICAL = 0
 _MEMBERS_AT_A_TIME = 1 << 20
 
 
-def keys_of(placed: PlacedDocuments, limits: PassagesConfig) -> dict[int, NDArray[np.uint64]]:
-    """Return by flag the key of the window, sentence and text that starts at each row; 0 where there is none.
+def _sent_keys(kind: int, placed: PlacedDocuments, limits: PassagesConfig) -> NDArray[np.uint64]:
+    """Return the key of the gram of one kind that starts at each row; 0 where there is none.
 
-    Rows that are not known stand for stretches without a class: what holds one stands nowhere else.
+    Rows that are not known are stretches without a class: what contains one appears nowhere else.
     """
-    rows = placed.rows
-    n, size = len(rows.classes), limits.min_sentences
-    unknown_before = starts_of(~placed.is_known)
-    keys = {HOT_WINDOW: np.empty(n, np.uint64)}
-    window_keys(rows.classes, rows.document, size, keys[HOT_WINDOW])
-    ends = {HOT_WINDOW: np.minimum(np.arange(n) + size, n)}
-    if size > 1 and limits.min_quote_words > 0:
-        keys |= {HOT_SENTENCE: np.empty(n, np.uint64), HOT_TEXT: np.empty(n, np.uint64)}
-        sentence_keys(rows.classes, rows.n_words, limits.min_quote_words, keys[HOT_SENTENCE])
-        whole_text_keys(rows.classes, rows.document_first, size, keys[HOT_TEXT])
-        ends |= {HOT_SENTENCE: np.arange(1, n + 1), HOT_TEXT: rows.document_first[rows.document + 1]}
-    if unknown_before[-1]:
-        for bit, end in ends.items():
-            keys[bit][unknown_before[end] > unknown_before[:-1]] = 0
+    keys = gram_keys(kind, placed.rows, limits)
+    if not placed.is_known.all():
+        _, n_unknown = rows_in_grams(kind, ~placed.is_known, placed.rows, limits.min_sentences)
+        keys[n_unknown > 0] = 0
     return keys
-
-
-def keys_by_kind(keys: NDArray[np.uint64], bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return keys that differ by kind: those of two kinds may be equal by their making, where classes are the same."""
-    return keys ^ bits.astype(np.uint64) << np.uint64(56)
 
 
 def emit_grams(placed: PlacedDocuments, config: Config, layout: Layout) -> Iterator[Sent]:
@@ -72,7 +56,8 @@ def emit_grams(placed: PlacedDocuments, config: Config, layout: Layout) -> Itera
     limits = passage_limits(config)
     row_of_document = placed.row_of_document
     row_documents = placed.documents[placed.rows.document]
-    for bit, keys in keys_of(placed, limits).items():
+    for bit in kinds_of_grams(limits):
+        keys = _sent_keys(bit, placed, limits)
         groups = postings_of(keys)
         n_places = np.diff(groups.first)
         withheld = np.zeros(len(keys), np.bool_)
@@ -126,6 +111,7 @@ def _emit_identical(collection: Collection, documents: NDArray[np.int64], layout
 def meet(flow: Flow, grams: PartedTable, config: Config, layout: Layout) -> dict[str, PartedTable]:
     """Return `flags` of rows, `members`: which rows must be seen where, and `edges` between identical documents."""
     limits = passage_limits(config)
+    by_kind: Any = key_of_kind.py_func
 
     def reduce(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         grams = tables["grams"]
@@ -133,7 +119,7 @@ def meet(flow: Flow, grams: PartedTable, config: Config, layout: Layout) -> dict
         bits, keys, documents, rows, counts = given
         # What a mapper sent is in order by itself: that is little to sort, and groups are in order then.
         order = np.argsort(documents.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64), kind="stable")
-        groups = postings_of(keys_by_kind(keys, bits)[order])
+        groups = postings_of(by_kind(keys, bits.astype(np.uint64))[order])
         which = np.repeat(np.arange(len(groups.first) - 1), np.diff(groups.first))
         members = order[groups.rows]
         bits, documents, rows, counts = bits[members], documents[members], rows[members], counts[members]
@@ -145,20 +131,17 @@ def meet(flow: Flow, grams: PartedTable, config: Config, layout: Layout) -> dict
         flags[bits == HOT_WINDOW] |= REPEATED_WINDOW
         flagged = flags != 0
         yield _flagged(documents[flagged], rows[flagged], flags[flagged], layout)
-        may_meet = ~hot & ~same
         homes = layout.home(documents)
-        n_input = layout.n_input if layout.has_reference else -1
+        places = kernels.MeetingPlaces(groups.first, which, ~hot & ~same, documents, homes, layout.region(homes))
         n_buckets = layout.n_partitions * layout.n_regions
-        regions = layout.region(homes)
+        buckets = kernels.Buckets(layout.homes_per_region, layout.n_regions, n_buckets)
+        n_input = layout.n_input if layout.has_reference else -1
         room = np.empty(max(_MEMBERS_AT_A_TIME, int(np.diff(groups.first).max(initial=0))), np.int64)
         place = 0
         while place < len(documents):  # not all at once: a place may have to be seen in very many buckets
-            place, n_met = kernels.list_meetings(
-                place, groups.first, which, may_meet, documents, homes, regions, layout.homes_per_region, layout.n_regions,
-                limits.same_document, n_input, n_buckets, room,
-            )  # fmt: skip
-            at, buckets = np.divmod(room[:n_met], n_buckets)
-            yield Sent("members", table_of([documents[at], rows[at], buckets.astype(np.int32)], MEMBERS), homes[at])
+            place, n_met = kernels.list_meetings(place, places, buckets, limits.same_document, n_input, room)
+            at, bucket = np.divmod(room[:n_met], n_buckets)
+            yield Sent("members", table_of([documents[at], rows[at], bucket.astype(np.int32)], MEMBERS), homes[at])
 
     return flow.reduce("grams", {"grams": grams}, reduce, {"flags": FLAGS, "members": MEMBERS, "edges": EDGES})
 

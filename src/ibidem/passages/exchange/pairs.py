@@ -1,4 +1,4 @@
-"""Passages of the documents that meet in a partition, by the functions of the local pipeline."""
+"""Passages of the documents whose excerpts meet in a bucket, found by the core of the stage."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.model import PASSAGES
-from ibidem.passages import assemble_passages, find_diagonals
+from ibidem.passages import Meeting, find_in
 from ibidem.passages.coverage import Coverage
-from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, numbers_of_slots
-from ibidem.passages.exchange.places import cells_of
+from ibidem.passages.exchange.excerpts import BYTES_A_SENTENCE, cells_of, numbers_of_slots
 from ibidem.passages.tables import passages_table
 
 # As the table of passages, ids and words as they are; the documents' numbers say where texts are found, `number` is the
@@ -52,22 +51,21 @@ def find_pairs(flow: Flow, placed: PartedTable, config: Config, layout: Layout) 
         for table, is_first in _portions(ordered(tables["placed"]), bucket, layout):
             placed, numbers = _placed_excerpts(table, config, layout)
             documents, collection, rows = placed.documents, placed.collection, placed.rows
-            cells = cells_of(table, placed, limit)
             leads = layout.is_leading(bucket, documents)
             side = layout.side(documents) if is_first else (~leads).astype(np.int8)
             group_numbers = collection.group_numbers if config.passages.skip_same_group else np.empty(0, np.int32)
             pairing = Pairing(limits.same_document and is_first, side, group_numbers, leads=leads)
-            diagonals, _ = find_diagonals(rows, limits, pairing, in_turn, flat(table, "flags"))
-            parts = assemble_passages(diagonals, rows, collection.id_hashes, limits, cells, in_turn)
-            del diagonals, cells
+            meeting = Meeting(collection, rows, cells_of(table, placed, limit), pairing, hot=flat(table, "flags"))
+            passages = find_in(meeting, limits, in_turn).passages
+            del meeting
             coverage = Coverage(collection)
-            copies = coverage.add_passages(parts, rows, a_is_first=not layout.has_reference)
-            yield _emit_marks(coverage, documents, numbers, layout)
+            copies = coverage.add_passages(passages, rows, a_is_first=not layout.has_reference)
+            yield _sent_coverage(coverage, documents, numbers, layout)
             yield Sent("edges", table_of([documents[end].astype(np.uint64) for end in copies], EDGES), 0)
-            found.append(_found(passages_table(parts, rows, collection, limits.min_sentences, in_turn), documents))
-        passages = _in_reading_order(found)
-        routes = layout.home(passages["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_regions
-        yield Sent("passages", passages, routes)
+            found.append(_found(passages_table(passages, rows, collection, limits.min_sentences, in_turn), documents))
+        whole = _in_reading_order(found)
+        routes = layout.home(whole["a_document"].to_numpy()) if layout.is_far(bucket) else bucket // layout.n_regions
+        yield Sent("passages", whole, routes)
 
     def put_in_order(home: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         yield Sent("passages", _in_reading_order([tables["passages"]]), home)
@@ -130,7 +128,7 @@ def _placed_excerpts(table: pa.Table, config: Config, layout: Layout) -> tuple[P
     return replace(placed, rows=replace(placed.rows, position=position)), numbers
 
 
-def _emit_marks(coverage: Coverage, documents: NDArray[np.int64], numbers: NDArray[np.int64], layout: Layout) -> Sent:
+def _sent_coverage(coverage: Coverage, documents: NDArray[np.int64], numbers: NDArray[np.int64], layout: Layout) -> Sent:
     at = np.flatnonzero((coverage.elsewhere != 0) | (coverage.before != 0))
     document = np.searchsorted(coverage.first, at, side="right") - 1
     columns = [documents[document], numbers[at], coverage.elsewhere[at], coverage.before[at]]

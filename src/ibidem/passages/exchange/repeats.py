@@ -1,8 +1,7 @@
-"""Repeat groups over all machines: text that stands in too many places to be paired, each once with its places.
+"""Repeats over many partitions: text that occurs in too many places to be paired, each once with its places.
 
-Hot windows that always follow one another are one text. Every partition says once a key what stands beside its windows;
-where all agree, windows are linked, and each document walks along its own links: a linked text lies in it in one piece.
-The places of one group end in one partition, as they do in one row of the table.
+Every partition says once for each key what is beside its windows; where all agree, windows are linked, and each partition joins
+those of its documents. The places of one text are sent to one partition, as they are in one row of the table.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.columns.components_exchange import EDGES
@@ -20,19 +18,16 @@ from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.parted_tables import PlacedDocuments, distinct_pairs, in_order, placed_documents, table_of
 from ibidem.columns.ragged import as_lists, ranges, take_ranges
 from ibidem.columns.texts import hash_strings
-from ibidem.config import Config, passage_limits
+from ibidem.config import Config
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.passages.coverage import Coverage
-from ibidem.passages.exchange.excerpts import compared_sets
-from ibidem.passages.exchange.grams import keys_by_kind
+from ibidem.passages.exchange.excerpts import HOT, compared_sets
 from ibidem.passages.exchange.pairs import COVERAGE, similarity_limit
-from ibidem.passages.exchange.places import HOT
-from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, entitle, group_places
-from ibidem.passages.flags import HOT_TEXT, HOT_WINDOW
-from ibidem.passages.repeats import apart
+from ibidem.passages.exchange.repeat_groups import PLACED_REPEATS, PLACES, VARIANTS, entitle, group_at_keys
+from ibidem.passages.repeats import HotPlaces, HotTexts, Links, agree_on_links, group_by_key, join_windows
 
-_LINKS = pa.schema([(name, pa.uint64()) for name in ("key", "following", "preceding")])
+_LINKS = pa.schema([(name, pa.uint64()) for name in Links._fields])
 _BESIDE = _LINKS.append(ASKER)
 
 
@@ -46,7 +41,7 @@ def find_repeats(
         }
     links = _link(flow, hot, layout)
     places = _locate(flow, documents, hot, links, config, layout)
-    found = group_places(flow, places, config, layout)
+    found = group_at_keys(flow, places, config, layout)
     coverage, edges = found.pop("coverage"), found.pop("edges")
     return {"coverage": coverage, "edges": edges, "repeats": entitle(flow, found, texts, layout)}
 
@@ -55,36 +50,27 @@ def _link(flow: Flow, hot: PartedTable, layout: Layout) -> PartedTable:
     """Return, in every partition that has a hot window, the keys of the windows that always follow and precede it."""
 
     def summarise(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        table = tables["hot"].filter(pc.equal(tables["hot"]["bit"], HOT_WINDOW))
-        columns = _agreed(*(table[name].to_numpy() for name in ("key", "following", "preceding")))
-        table = table_of([*columns, np.full(len(columns[0]), partition)], _BESIDE)
-        yield Sent("beside", table, route_by_hash(columns[0], layout.n_partitions))
+        links = _agreed(tables["hot"])
+        table = table_of([*links, np.full(len(links.key), partition)], _BESIDE)
+        yield Sent("beside", table, route_by_hash(links.key, layout.n_partitions))
 
     def agree(asked: pa.Table, _: Mapping[str, pa.Table]) -> pa.Table:
-        agreed = _agreed(*(asked[name].to_numpy() for name in _LINKS.names))
-        return table_of([*agreed], _LINKS).take(pa.array(np.searchsorted(agreed[0], asked["key"].to_numpy())))
+        links = _agreed(asked)
+        return table_of([*links], _LINKS).take(pa.array(np.searchsorted(links.key, asked["key"].to_numpy())))
 
     beside = flow.reduce("repeats-beside", {"hot": hot}, summarise, {"beside": _BESIDE})["beside"]
     return lookup(flow, "repeats-links", beside, {}, agree, _LINKS)
 
 
-def _agreed(keys: NDArray[np.uint64], *beside: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], ...]:
-    """Return the distinct keys and, for each column, the value that all rows of a key have, or 0 where they differ."""
-    known, which = np.unique(keys, return_inverse=True)
-    agreed = []
-    for column in beside:
-        least, most = np.full(len(known), ~np.uint64(0)), np.zeros(len(known), np.uint64)
-        np.minimum.at(least, which, column)
-        np.maximum.at(most, which, column)
-        agreed.append(np.where(least == most, most, np.uint64(0)))
-    return known, *agreed
+def _agreed(table: pa.Table) -> Links:
+    beside = Links(*(table[name].to_numpy() for name in Links._fields))
+    return agree_on_links(beside, group_by_key(beside.key))
 
 
 def _locate(
     flow: Flow, documents: PartedTable, hot: PartedTable, links: PartedTable, config: Config, layout: Layout
 ) -> dict[str, PartedTable]:
-    """Return the `places` of all groups and the `variants` that stand there, by group."""
-    size = passage_limits(config).min_sentences
+    """Return the `places` of all texts and the `variants` found there, by the keys of the texts."""
     limit = similarity_limit(config)
 
     def locate(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -94,66 +80,40 @@ def _locate(
         table = in_order(tables["documents"])
         table = table.take(pa.array(np.searchsorted(table["document"].to_numpy(), wanted)))
         placed = placed_documents(table, config, layout)
-        bit, key, document, row, _, _, is_kept = (tables["hot"][name].to_numpy() for name in HOT.names)
-        document = np.searchsorted(placed.documents, document)
-        start_row = placed.rows.document_first[document] + row
-        n_rows = np.diff(placed.rows.document_first)[document]
-        length = np.where(bit == HOT_TEXT, n_rows, 1)
-        windows = bit == HOT_WINDOW
-        starts, heads, head_lengths = _walk(start_row[windows], key[windows], tables["links"], placed, size)
-        groups = np.concatenate([heads, keys_by_kind(key, bit)[~windows]])
-        lengths = np.concatenate([head_lengths, length[~windows]])
-        starts = np.concatenate([starts, start_row[~windows]])
-        is_kept = np.concatenate([np.ones(len(heads), np.bool_), is_kept[~windows]])
-        yield _emit_places(groups, lengths, starts, is_kept, placed, layout)
+        hot = _hot_places(tables["hot"], placed)
+        texts = join_windows(hot, group_by_key(hot.key), _links(tables["links"]), placed.rows)
+        yield _sent_places(texts, placed, layout)
         if limit[0] > 0:
-            yield _emit_variants(groups, lengths, starts, table, placed, layout)
+            yield _sent_variants(texts, table, placed, layout)
 
     inputs = {"documents": documents, "hot": hot, "links": links}
     return flow.reduce("repeats-places", inputs, locate, {"places": PLACES, "variants": VARIANTS})
 
 
-def _walk(
-    rows: NDArray[np.int64], keys: NDArray[np.uint64], links: pa.Table, placed: PlacedDocuments, size: int
-) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the places of linked hot windows: first row, the key of the first window, and the length in rows."""
-    order = np.argsort(rows)
-    rows, keys = rows[order], keys[order]
-    n = len(rows)
-    known = links["key"].to_numpy()
-    by_key = np.argsort(known)
-    at = by_key[np.searchsorted(known[by_key], keys)]
-    following, preceding = links["following"].to_numpy()[at], links["preceding"].to_numpy()[at]
-    document = placed.rows.document[rows]
-    linked = np.zeros(n, np.bool_)
-    linked[:-1] = (rows[1:] == rows[:-1] + 1) & (document[1:] == document[:-1]) & (following[:-1] == keys[1:])
-    linked[:-1] &= (preceding[1:] == keys[:-1]) & (keys[1:] != keys[:-1])
-    is_head = np.ones(n, np.bool_)
-    is_head[1:] = ~linked[:-1]
-    heads = np.flatnonzero(is_head)
-    counts = np.diff(np.append(heads, n)) - 1 + size
-    order = np.lexsort((rows[heads], keys[heads]))  # rows of a document follow one another: so do its places of a text
-    starts, texts, counts = rows[heads][order], keys[heads][order], counts[order]
-    keep = apart(starts, document[heads][order], texts, counts)
-    return starts[keep], texts[keep], counts[keep]
+def _hot_places(table: pa.Table, placed: PlacedDocuments) -> HotPlaces:
+    """Return hot places in the order of rows, which are counted over the documents that are at hand."""
+    columns = {name: table[name].to_numpy() for name in HOT.names}
+    row = placed.rows.document_first[np.searchsorted(placed.documents, columns.pop("document"))] + columns.pop("row")
+    order = np.argsort(row, kind="stable")
+    return HotPlaces(row=row[order], **{name: column[order] for name, column in columns.items()})
 
 
-def _emit_places(
-    groups: NDArray[np.uint64],
-    length: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    is_kept: NDArray[np.bool_],
-    placed: PlacedDocuments,
-    layout: Layout,
-) -> Sent:
-    rows, collection = placed.rows, placed.collection
+def _links(table: pa.Table) -> Links:
+    order = np.argsort(table["key"].to_numpy())
+    return Links(*(table[name].to_numpy()[order] for name in Links._fields))
+
+
+def _sent_places(texts: HotTexts, placed: PlacedDocuments, layout: Layout) -> Sent:
+    rows, collection, starts = placed.rows, placed.collection, texts.row
+    n_places = np.diff(texts.first)
+    keys, length = np.repeat(texts.key, n_places), np.repeat(texts.length, n_places)
     document = rows.document[starts].astype(np.int64)
     first = rows.sentence[starts].astype(np.int64)
     end = rows.sentence[starts + length - 1].astype(np.int64) + 1
     group_numbers = hash_strings(collection.groups.fill_null("")) | np.uint64(1)
     group_numbers[collection.groups.is_null().to_numpy(zero_copy_only=False)] = 0
     columns = [
-        groups,
+        keys,
         length,
         placed.documents[document],
         placed.row_of_document[starts],
@@ -165,10 +125,10 @@ def _emit_places(
         collection.times[document],
         group_numbers[document],
         Coverage(collection).is_whole(document, first, end),
-        is_kept,
+        np.repeat(texts.is_reported, n_places),
         _variants(length, starts, placed),
     ]
-    return Sent("places", table_of(columns, PLACES), route_by_hash(groups, layout.n_partitions))
+    return Sent("places", table_of(columns, PLACES), route_by_hash(keys, layout.n_partitions))
 
 
 def _variants(length: NDArray[np.int64], starts: NDArray[np.int64], placed: PlacedDocuments) -> NDArray[np.uint64]:
@@ -182,17 +142,12 @@ def _variants(length: NDArray[np.int64], starts: NDArray[np.int64], placed: Plac
     return variants
 
 
-def _emit_variants(
-    groups: NDArray[np.uint64],
-    length: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    table: pa.Table,
-    placed: PlacedDocuments,
-    layout: Layout,
-) -> Sent:
-    """Return the sentences of every variant of every group, once a partition."""
+def _sent_variants(texts: HotTexts, table: pa.Table, placed: PlacedDocuments, layout: Layout) -> Sent:
+    """Return the sentences of every variant of every text, each variant once from a partition."""
+    starts, n_places = texts.row, np.diff(texts.first)
+    keys, length = np.repeat(texts.key, n_places), np.repeat(texts.length, n_places)
     variants = _variants(length, starts, placed)
-    chosen = distinct_pairs(groups, variants)
+    chosen = distinct_pairs(keys, variants)
     set_of_sentence, sets = compared_sets(table, placed)
     counts = length[chosen]
     sentences = placed.rows.sentence[ranges(starts[chosen], counts)]
@@ -201,10 +156,10 @@ def _emit_variants(
     hashes = take_ranges(sets.values, sets.start[chosen_sets], sizes)
     of_variant = np.bincount(np.repeat(np.arange(len(chosen)), counts), sizes, len(chosen)).astype(np.int64)
     columns = [
-        groups[chosen],
+        keys[chosen],
         variants[chosen],
         as_lists(placed.collection.digest[sentences], counts, pa.uint64()),
         as_lists(sizes, counts, pa.int32()),
         as_lists(hashes, of_variant, pa.uint64()),
     ]
-    return Sent("variants", table_of(columns, VARIANTS), route_by_hash(groups[chosen], layout.n_partitions))
+    return Sent("variants", table_of(columns, VARIANTS), route_by_hash(keys[chosen], layout.n_partitions))

@@ -1,8 +1,8 @@
 """Kernels that turn diagonals into passages, document by document: order, verification of every cell, chains across gaps.
 
-A diagonal is (row in a, row in b, length), a run also has the number of its equal cells, a passage is (row a, end a, row b,
-end b, sentences, flags: 1 equal, 2 two whole documents); all lie flat, one after the other. `words_before[row]` counts the
-words of all sentences before it, rows or not, so that the words of any stretch are a subtraction.
+A diagonal is (row in a, row in b, length), a run also has the number of its equal cells, a passage is a row of the table below;
+all lie flat, one after the other. `words_before[row]` counts the words of all sentences before it, rows or not, so that the
+words of any stretch are a subtraction.
 
 Which of several equally good chains is taken depends on which document is a. So a pair is chained with the document of the
 smaller `orientation` as a, whichever was read first, and its passages are turned back before they are put in reading order.
@@ -10,15 +10,50 @@ smaller `orientation` as a, whichever was read first, and its passages are turne
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem.columns.kernels.shell_sort import shell_sort
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels.bounds import needed_overlap
 from ibidem.matches.kernels.join import overlap_of
 
+# The columns of a table of passages: first row and end in a, the same in b, how many sentences match, and flags.
+A_FIRST, A_END, B_FIRST, B_END, N_SENTENCES, FLAGS = range(6)
+N_COLUMNS = 6
+EQUAL, WHOLE = 1, 2  # the flags: every sentence is equal; both documents from end to end
+
 _LOOK_BACK = 50
 _GAP_COST = 1.0  # words; prefers the nearer of two equal continuations
+
+
+class ChainLimits(NamedTuple):
+    """What a run and a passage need: sentences, words, words of a quoted sentence; and the sentences a gap may have."""
+
+    min_sentences: int
+    min_words: int
+    min_quote_words: int
+    max_gap: int
+
+
+class ChainRoom(NamedTuple):
+    """Room of `assemble`, all of it flat: for diagonals (3) and runs (4, 1, 4) of a document, and all passages (6, 1)."""
+
+    diagonals: NDArray[np.int64]
+    runs: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    scratch: NDArray[np.int64]
+    passages: NDArray[np.int32]
+    likeness: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, n_diagonals: int, n_runs: int, n_passages: int) -> ChainRoom:
+        """Return room for so many diagonals and runs of a document, and so many passages."""
+        sizes = (3 * n_diagonals, 4 * n_runs, n_runs, 4 * n_runs, N_COLUMNS * n_passages, n_passages)
+        kinds: tuple[Any, ...] = (np.int64, np.int64, np.float64, np.int64, np.int32, np.float64)
+        return cls(*(np.empty(size, kind) for size, kind in zip(sizes, kinds, strict=True)))
 
 
 @outer_kernel
@@ -86,27 +121,28 @@ _sort_runs = shell_sort(_insert_run)
 
 
 @inner_kernel
-def _similarity(types, set_of_row, x, y, start, size, values, p, q):
+def similarity_of(x, y, cells):
     """Jaccard similarity of the types of two rows, or -1 below p/q."""
-    if types[x] == types[y]:
+    if cells.types[x] == cells.types[y]:
         return 1.0
-    t = set_of_row[x]
-    u = set_of_row[y]
-    needed = needed_overlap(size[t], size[u], p, q)
-    overlap = overlap_of(values, start[t], size[t], start[u], size[u], needed)
+    t = cells.set_of_row[x]
+    u = cells.set_of_row[y]
+    size = cells.size
+    needed = needed_overlap(size[t], size[u], cells.p, cells.q)
+    overlap = overlap_of(cells.values, cells.start[t], size[t], cells.start[u], size[u], needed)
     return overlap / (size[t] + size[u] - overlap) if overlap >= 0 else -1.0
 
 
-@inner_kernel
-def _whole(a, b, length, document, document_first):
+@inlined_kernel
+def _is_whole(a, b, length, rows):
     """Whether a run covers both of its documents from end to end."""
-    d = document[a]
-    e = document[b]
+    d = rows.document[a]
+    e = rows.document[b]
     return (
-        a == document_first[d]
-        and a + length == document_first[d + 1]
-        and b == document_first[e]
-        and b + length == document_first[e + 1]
+        a == rows.document_first[d]
+        and a + length == rows.document_first[d + 1]
+        and b == rows.document_first[e]
+        and b + length == rows.document_first[e + 1]
     )
 
 
@@ -125,38 +161,35 @@ def _words(first, end, n_words, words_before):
     return words_before[end - 1] + n_words[end - 1] - words_before[first]
 
 
-@inner_kernel
-def _cut_runs(
-    x, y, length, most, types, set_of_row, start, size, values, p, q, min_sentences, n_words, min_words, document,
-    document_first, runs, scores, n,
-):  # fmt: skip
-    """Append the runs of one diagonal, cut at cells below p/q, from place n on; return the new n.
+@inlined_kernel
+def _cut_runs(x, y, length, most, cells, limits, rows, room, n):
+    """Append the runs of one diagonal, cut at cells that do not match, from place n on; return the new n.
 
-    Kept are runs of `min_sentences` cells, runs with a cell of `min_words` words on both sides, and whole documents; of a run
-    of more than `most` cells, so many.
+    Kept are runs of `min_sentences` cells, runs with a cell of `min_quote_words` words on both sides, and whole documents; of a
+    run of more than `most` cells, so many.
     """
+    n_words = rows.n_words
+    min_words = limits.min_quote_words
     begin = 0
     score = 0.0
     n_equal = 0
     has_long = False
     for k in range(length + 1):
-        similarity = _similarity(types, set_of_row, x + k, y + k, start, size, values, p, q) if k < length else -1.0
+        similarity = similarity_of(x + k, y + k, cells) if k < length else -1.0
         if similarity >= 0.0:
             if k - begin >= most:
                 continue
             score += similarity * (n_words[x + k] + n_words[y + k])
-            n_equal += types[x + k] == types[y + k]
+            n_equal += cells.types[x + k] == cells.types[y + k]
             has_long |= n_words[x + k] >= min_words and n_words[y + k] >= min_words
             continue
         n_cells = min(k - begin, most)
-        if n_cells > 0 and (
-            n_cells >= min_sentences or has_long or _whole(x + begin, y + begin, n_cells, document, document_first)
-        ):
-            runs[4 * n] = x + begin
-            runs[4 * n + 1] = y + begin
-            runs[4 * n + 2] = n_cells
-            runs[4 * n + 3] = n_equal
-            scores[n] = score
+        if n_cells > 0 and (n_cells >= limits.min_sentences or has_long or _is_whole(x + begin, y + begin, n_cells, rows)):
+            room.runs[4 * n] = x + begin
+            room.runs[4 * n + 1] = y + begin
+            room.runs[4 * n + 2] = n_cells
+            room.runs[4 * n + 3] = n_equal
+            room.scores[n] = score
             n += 1
         begin = k + 1
         score = 0.0
@@ -166,8 +199,8 @@ def _cut_runs(
 
 
 @outer_kernel
-def split_diagonals(diagonals, types, set_of_row, start, size, values, p, q, fill, pieces):
-    """Split diagonals at cells below p/q; return how many pieces there are. Only with `fill` they are written."""
+def split_diagonals(diagonals, cells, fill, pieces):
+    """Split diagonals at cells that do not match; return how many pieces there are. Only with `fill` they are written."""
     n = 0
     for d in range(len(diagonals)):
         x = diagonals[d, 0]
@@ -175,7 +208,7 @@ def split_diagonals(diagonals, types, set_of_row, start, size, values, p, q, fil
         length = diagonals[d, 2]
         begin = 0
         for k in range(length + 1):
-            if k < length and _similarity(types, set_of_row, x + k, y + k, start, size, values, p, q) >= 0.0:
+            if k < length and similarity_of(x + k, y + k, cells) >= 0.0:
                 continue
             if k > begin:
                 if fill:
@@ -188,7 +221,7 @@ def split_diagonals(diagonals, types, set_of_row, start, size, values, p, q, fil
 
 
 @inner_kernel
-def _link_runs(runs, scores, n, sentence, max_gap, scratch):
+def _link_runs(runs, scores, n, position, max_gap, scratch):
     """Find for each run the best run before it, and the order in which chains are taken: the best one first.
 
     `scratch` has four columns of n: scores so far, run before, and two for the order, which ends up in the last one.
@@ -198,8 +231,8 @@ def _link_runs(runs, scores, n, sentence, max_gap, scratch):
         best[i] = np.int64(256 * scores[i])
         before[i] = -1
         for j in range(i - 1, max(0, i - _LOOK_BACK) - 1, -1):
-            gap_a = sentence[runs[4 * i]] - sentence[runs[4 * j] + runs[4 * j + 2] - 1] - 1
-            gap_b = sentence[runs[4 * i + 1]] - sentence[runs[4 * j + 1] + runs[4 * j + 2] - 1] - 1
+            gap_a = position[runs[4 * i]] - position[runs[4 * j] + runs[4 * j + 2] - 1] - 1
+            gap_b = position[runs[4 * i + 1]] - position[runs[4 * j + 1] + runs[4 * j + 2] - 1] - 1
             if gap_a < 0 or gap_b < 0 or gap_a > max_gap or gap_b > max_gap or max_gap == 0:
                 continue
             total = best[j] + np.int64(256 * (scores[i] - _GAP_COST * (gap_a + gap_b)))
@@ -213,34 +246,21 @@ def _link_runs(runs, scores, n, sentence, max_gap, scratch):
     _sort_triples(0, n, best, rank, order)
 
 
-@inner_kernel
-def _chain_pair(
-    runs,
-    scores,
-    n,
-    n_words,
-    words_before,
-    sentence,
-    max_gap,
-    min_words,
-    document,
-    document_first,
-    passages,
-    likeness,
-    n_passages,
-    scratch,
-):
+@inlined_kernel
+def _chain_pair(n, rows, limits, room, n_passages):
     """Append the passages that the n runs of one pair of documents make, best first; return their new number.
 
     Runs come in the order of their rows. The best chain is taken first, then the best of what is left; a chain that lies
     inside another on both sides is dropped. With `max_gap` 0 every run is a chain.
     """
-    before, order = scratch[n : 2 * n], scratch[3 * n : 4 * n]
+    runs, scores, passages = room.runs, room.scores, room.passages
+    position, max_gap = rows.position, limits.max_gap
+    before, order = room.scratch[n : 2 * n], room.scratch[3 * n : 4 * n]
     if n == 1:
         before[0] = -1
         order[0] = 0
     else:
-        _link_runs(runs, scores, n, sentence, max_gap, scratch)
+        _link_runs(runs, scores, n, position, max_gap, room.scratch)
     pair_begin = n_passages
     for k in range(n):
         i = order[k]
@@ -263,30 +283,31 @@ def _chain_pair(
             i = before[i]
         inside = False
         for c in range(pair_begin, min(n_passages, pair_begin + 4 * _LOOK_BACK) if max_gap > 0 else pair_begin):
+            other = N_COLUMNS * c
             if (
-                passages[6 * c] <= a
-                and a_end <= passages[6 * c + 1]
-                and passages[6 * c + 2] <= b
-                and b_end <= passages[6 * c + 3]
+                passages[other + A_FIRST] <= a
+                and a_end <= passages[other + A_END]
+                and passages[other + B_FIRST] <= b
+                and b_end <= passages[other + B_END]
             ):
                 inside = True
                 break
-        words_a = _words(a, a_end, n_words, words_before)
-        words_b = _words(b, b_end, n_words, words_before)
+        words_a = _words(a, a_end, rows.n_words, rows.words_before)
+        words_b = _words(b, b_end, rows.n_words, rows.words_before)
         is_unbroken = n_sentences == a_end - a and n_sentences == b_end - b
-        whole = is_unbroken and _whole(a, b, n_sentences, document, document_first)
-        if inside or (min(words_a, words_b) < min_words and not whole):
+        whole = is_unbroken and _is_whole(a, b, n_sentences, rows)
+        if inside or (min(words_a, words_b) < limits.min_words and not whole):
             continue
-        at = 6 * n_passages
-        passages[at] = a
-        passages[at + 1] = a_end
-        passages[at + 2] = b
-        passages[at + 3] = b_end
-        passages[at + 4] = n_sentences
-        equal = n_equal == sentence[a_end - 1] - sentence[a] + 1 and n_equal == sentence[b_end - 1] - sentence[b] + 1
-        passages[at + 5] = 2 * whole + equal
+        at = N_COLUMNS * n_passages
+        passages[at + A_FIRST] = a
+        passages[at + A_END] = a_end
+        passages[at + B_FIRST] = b
+        passages[at + B_END] = b_end
+        passages[at + N_SENTENCES] = n_sentences
+        equal = n_equal == position[a_end - 1] - position[a] + 1 and n_equal == position[b_end - 1] - position[b] + 1
+        passages[at + FLAGS] = WHOLE * whole + EQUAL * equal
         # A gap counts as words without likeness: they are in the span's words, not in the score.
-        likeness[n_passages] = min(1.0, score / (words_a + words_b))
+        room.likeness[n_passages] = min(1.0, score / (words_a + words_b))
         n_passages += 1
     return n_passages
 
@@ -296,9 +317,11 @@ def _turn(passages, begin, end):
     """Swap the sides of passages [begin, end)."""
     for c in range(begin, end):
         for k in range(2):
-            x = passages[6 * c + k]
-            passages[6 * c + k] = passages[6 * c + 2 + k]
-            passages[6 * c + 2 + k] = x
+            at_a = N_COLUMNS * c + A_FIRST + k
+            at_b = N_COLUMNS * c + B_FIRST + k
+            x = passages[at_a]
+            passages[at_a] = passages[at_b]
+            passages[at_b] = x
 
 
 @inner_kernel
@@ -307,10 +330,10 @@ def _swap(passages, likeness, c, d):
     x = likeness[c]
     likeness[c] = likeness[d]
     likeness[d] = x
-    for k in range(6):
-        y = passages[6 * c + k]
-        passages[6 * c + k] = passages[6 * d + k]
-        passages[6 * d + k] = y
+    for k in range(N_COLUMNS):
+        y = passages[N_COLUMNS * c + k]
+        passages[N_COLUMNS * c + k] = passages[N_COLUMNS * d + k]
+        passages[N_COLUMNS * d + k] = y
 
 
 @inner_kernel
@@ -320,10 +343,10 @@ def _put_in_reading_order(passages, likeness, begin, end, scratch):
     keys, ties, order = scratch[:n], scratch[n : 2 * n], scratch[2 * n : 3 * n]
     sorted_already = True
     for c in range(begin, end):
-        keys[c - begin] = passages[6 * c]
-        ties[c - begin] = passages[6 * c + 2]
+        keys[c - begin] = passages[N_COLUMNS * c + A_FIRST]
+        ties[c - begin] = passages[N_COLUMNS * c + B_FIRST]
         order[c - begin] = c
-        if c > begin and passages[6 * c] <= passages[6 * c - 6]:
+        if c > begin and keys[c - begin] <= keys[c - begin - 1]:
             sorted_already = False
     if sorted_already:
         return
@@ -340,21 +363,22 @@ def _put_in_reading_order(passages, likeness, begin, end, scratch):
 
 
 @outer_kernel
-def assemble(
-    document_from, document_to, first, diagonals, types, set_of_row, start, size, values, p, q, verify,
-    min_sentences, min_words, min_quote_words, max_gap, n_words, words_before, sentence, document, document_first,
-    orientation, columns, runs, scores, scratch, passages, likeness,
-):  # fmt: skip
+def assemble(document_from, document_to, first, diagonals, cells, verify, limits, rows, orientation, room):
     """Write the passages of the diagonals of documents [document_from, document_to), in reading order; return their number.
 
-    The last line of arguments is room, all of it flat: for the diagonals (3) and the runs (4, 1, 4) of a document, and for
-    all passages (6, 1). The kernel makes no arrays itself, which halves the time that numba needs to compile it.
+    With `verify` diagonals are cut at cells that do not match. The kernel gets its room and makes no arrays itself, which
+    halves the time that numba needs to compile it. Kernels that get records are inlined: a call hands on all fields of arrays.
     """
+    document = rows.document
+    document_first = rows.document_first
+    n_words = rows.n_words
+    words_before = rows.words_before
+    runs = room.runs
     n_passages = np.int64(0)
-    third = len(columns) // 3
-    keys = columns[:third]
-    ties = columns[third : 2 * third]
-    loads = columns[2 * third :]
+    third = len(room.diagonals) // 3
+    keys = room.diagonals[:third]
+    ties = room.diagonals[third : 2 * third]
+    loads = room.diagonals[2 * third :]
     for d in range(document_from, document_to):
         n = first[d + 1] - first[d]
         for i in range(n):
@@ -381,38 +405,27 @@ def assemble(
                 overlaps_itself = e == d and y - x < length
                 most = y - x if overlaps_itself else length
                 if verify:
-                    n_runs = _cut_runs(
-                        x, y, length, most, types, set_of_row, start, size, values, p, q, min_sentences, n_words,
-                        min_quote_words, document, document_first, runs, scores, n_runs,
-                    )  # fmt: skip
-                elif not overlaps_itself or most >= min_sentences or _has_long(x, y, most, n_words, min_quote_words):
+                    n_runs = _cut_runs(x, y, length, most, cells, limits, rows, room, n_runs)
+                elif (
+                    not overlaps_itself
+                    or most >= limits.min_sentences
+                    or _has_long(x, y, most, n_words, limits.min_quote_words)
+                ):
                     runs[4 * n_runs] = x
                     runs[4 * n_runs + 1] = y
                     runs[4 * n_runs + 2] = most
                     runs[4 * n_runs + 3] = most
-                    scores[n_runs] = _words(x, x + most, n_words, words_before) + _words(y, y + most, n_words, words_before)
+                    room.scores[n_runs] = _words(x, x + most, n_words, words_before) + _words(
+                        y, y + most, n_words, words_before
+                    )
                     n_runs += 1
                 i += 1
             if n_runs > 0:
                 if verify:
-                    _sort_runs(0, n_runs, runs, scores)
+                    _sort_runs(0, n_runs, runs, room.scores)
                 pair_begin = n_passages
-                n_passages = _chain_pair(
-                    runs, scores, n_runs, n_words, words_before, sentence, max_gap, min_words, document, document_first,
-                    passages, likeness, n_passages, scratch,
-                )  # fmt: skip
+                n_passages = _chain_pair(n_runs, rows, limits, room, n_passages)
                 if turned:
-                    _turn(passages, pair_begin, n_passages)
-                _put_in_reading_order(passages, likeness, pair_begin, n_passages, scratch)
+                    _turn(room.passages, pair_begin, n_passages)
+                _put_in_reading_order(room.passages, room.likeness, pair_begin, n_passages, room.scratch)
     return n_passages
-
-
-@outer_kernel
-def match_first_place(starts, length, types, set_of_row, start, size, values, p, q, alike):
-    """Tell which places of a repeat group match its first one, sentence by sentence."""
-    for i in range(len(starts)):
-        alike[i] = True
-        for k in range(length):
-            if _similarity(types, set_of_row, starts[0] + k, starts[i] + k, start, size, values, p, q) < 0.0:
-                alike[i] = False
-                break

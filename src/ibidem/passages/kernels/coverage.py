@@ -1,13 +1,28 @@
-"""Kernels of the tables: passages from rows to characters, and what of each document stands elsewhere."""
+"""Kernels of the tables: passages from rows to characters, and what of each document also appears elsewhere."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
 from ibidem.columns.collection import NO_TIME
 from ibidem.execution.compiler import outer_kernel
+from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_SENTENCES, WHOLE
 
 _EXACT, _NEAR, _QUOTE = 0, 1, 2
-_EQUAL, _WHOLE = 1, 2
 _UNKNOWN, _A_TO_B, _B_TO_A = 0, 1, 2
+
+
+class CoverageColumns(NamedTuple):
+    """Coverage by slot: the first slot of each document, characters before, what is added up, and the pair counted last."""
+
+    first: NDArray[np.int64]
+    chars_before: NDArray[np.int64]
+    elsewhere: NDArray[np.int32]
+    before: NDArray[np.int32]
+    counted: NDArray[np.int32]
 
 
 @outer_kernel
@@ -15,15 +30,15 @@ def locate(passages, min_sentences, document, sentence, start_char, end_char, ti
     """Write for every passage its two documents, its four offsets, its kind and its direction."""
     for i in range(len(passages)):
         for side in range(2):
-            first = passages[i, 2 * side]
-            last = passages[i, 2 * side + 1] - 1
+            first = passages[i, B_FIRST if side else A_FIRST]
+            last = passages[i, B_END if side else A_END] - 1
             names[side, i] = document[first]
             places[2 * side, i] = start_char[sentence[first]]
             places[2 * side + 1, i] = end_char[sentence[last]]
-        if passages[i, 4] < min_sentences and not passages[i, 5] & _WHOLE:
+        if passages[i, N_SENTENCES] < min_sentences and not passages[i, FLAGS] & WHOLE:
             kinds[i] = _QUOTE
         else:
-            kinds[i] = _EXACT if passages[i, 5] & _EQUAL else _NEAR
+            kinds[i] = _EXACT if passages[i, FLAGS] & EQUAL else _NEAR
         time_a = times[names[0, i]]
         time_b = times[names[1, i]]
         if time_a == time_b or min(time_a, time_b) == NO_TIME:
@@ -33,39 +48,28 @@ def locate(passages, min_sentences, document, sentence, start_char, end_char, ti
 
 
 @outer_kernel
-def mark_passages(
-    passages,
-    document,
-    sentence,
-    times,
-    a_is_first,
-    chars_before,
-    document_first,
-    min_coverage,
-    elsewhere,
-    before,
-    counted,
-    first_number,
-    copies_a,
-    copies_b,
-):
-    """Mark what stands elsewhere and what stands somewhere before; return the number of pairs that are copies of one another.
+def add_passages(passages, first_number, document, slots, times, a_is_first, coverage, min_coverage, copies):
+    """Add what appears elsewhere and what appears somewhere before; return the number of pairs that are copies of one another.
 
-    Marks are +1 at the first sentence and -1 after the last, to be summed up. Passages come pair by pair; a pair is a copy
-    if its passages cover the share `min_coverage` of both documents. `counted` is -1 for every sentence at first; passages are
-    numbered from `first_number` on, over all calls.
+    Passages come pair by pair; a pair is a copy if its passages cover the share `min_coverage` of both documents. `slots` are
+    those of rows. Passages are numbered from `first_number` on, over all calls.
     """
+    document_first = coverage.first
+    chars_before = coverage.chars_before
+    elsewhere = coverage.elsewhere
+    before = coverage.before
+    counted = coverage.counted
     n_copies = 0
     pair = first_number
     covered_a = 0
     covered_b = 0
     for i in range(len(passages)):
-        a = sentence[passages[i, 0]]
-        a_end = sentence[passages[i, 1] - 1] + 1
-        b = sentence[passages[i, 2]]
-        b_end = sentence[passages[i, 3] - 1] + 1
-        d = document[passages[i, 0]]
-        e = document[passages[i, 2]]
+        a = slots[passages[i, A_FIRST]]
+        a_end = slots[passages[i, A_END] - 1] + 1
+        b = slots[passages[i, B_FIRST]]
+        b_end = slots[passages[i, B_END] - 1] + 1
+        d = document[passages[i, A_FIRST]]
+        e = document[passages[i, B_FIRST]]
         elsewhere[a] += 1
         elsewhere[a_end] -= 1
         elsewhere[b] += 1
@@ -77,7 +81,7 @@ def mark_passages(
         later_end = b_end if a_first else a_end
         before[later] += 1
         before[later_end] -= 1
-        is_last = i + 1 == len(passages) or document[passages[i + 1, 0]] != d or document[passages[i + 1, 2]] != e
+        is_last = i + 1 == len(passages) or document[passages[i + 1, A_FIRST]] != d or document[passages[i + 1, B_FIRST]] != e
         if is_last and pair == first_number + i:  # the only one of its pair
             covered_a = chars_before[a_end] - chars_before[a]
             covered_b = chars_before[b_end] - chars_before[b]
@@ -95,8 +99,8 @@ def mark_passages(
             whole_a = chars_before[document_first[d + 1]] - chars_before[document_first[d]]
             whole_b = chars_before[document_first[e + 1]] - chars_before[document_first[e]]
             if d != e and covered_a >= min_coverage * whole_a and covered_b >= min_coverage * whole_b:
-                copies_a[n_copies] = d
-                copies_b[n_copies] = e
+                copies[0, n_copies] = d
+                copies[1, n_copies] = e
                 n_copies += 1
             covered_a = 0
             covered_b = 0
@@ -105,19 +109,16 @@ def mark_passages(
 
 
 @outer_kernel
-def mark_places(first, last, earliest, elsewhere, before):
-    """Mark the places of a repeat group in the same way; all but the earliest have something before them."""
-    for i in range(len(first)):
-        elsewhere[first[i]] += 1
-        elsewhere[last[i]] -= 1
-        if i != earliest:
-            before[first[i]] += 1
-            before[last[i]] -= 1
+def add_up(slots, more_elsewhere, more_before, elsewhere, before):
+    """Add to the coverage of slots."""
+    for i in range(len(slots)):
+        elsewhere[slots[i]] += more_elsewhere[i]
+        before[slots[i]] += more_before[i]
 
 
 @outer_kernel
 def share_by_document(elsewhere, before, chars_before, document_first, shares):
-    """Sum up the marks: of each document's characters, the share that stands elsewhere and the share first seen here."""
+    """Sum up coverage: of each document's characters, the share that appears elsewhere and the share first seen here."""
     n_elsewhere = 0
     n_before = 0
     for d in range(len(document_first) - 1):

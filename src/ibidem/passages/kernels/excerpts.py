@@ -2,7 +2,51 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
 from ibidem.execution.compiler import outer_kernel
+
+
+class Stretches(NamedTuple):
+    """Rows [low, high) of stretches; those of excerpt e are [first[e], first[e + 1])."""
+
+    first: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+
+
+class Bounds(NamedTuple):
+    """The sentence of each row, and the first row and the first sentence of each document."""
+
+    sentence: NDArray[np.int32]
+    row_first: NDArray[np.int64]
+    sentence_first: NDArray[np.int64]
+
+
+class Counts(NamedTuple):
+    """How many sentences, rows and gaps each excerpt has."""
+
+    n_sentences: NDArray[np.int64]
+    n_rows: NDArray[np.int64]
+    n_gaps: NDArray[np.int64]
+
+
+class Listed(NamedTuple):
+    """Sentences and rows of excerpts, -1 for a gap; of each gap its place, the first sentence it stands for, and how many."""
+
+    sources: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    gap_at: NDArray[np.int64]
+    gap_first: NDArray[np.int64]
+    gap_size: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, n_sentences: int, n_rows: int, n_gaps: int) -> Listed:
+        """Return room for so many."""
+        return cls(*(np.empty(n, np.int64) for n in (n_sentences, n_rows, n_gaps, n_gaps, n_gaps)))
 
 
 @outer_kernel
@@ -59,15 +103,17 @@ def join_stretches(excerpt, row, low, high, first, joined_low, joined_high):
 
 
 @outer_kernel
-def list_excerpts(
-    excerpt_from, excerpt_to, documents, first, low, high, sentence, document_first, sentence_first, is_counting,
-    n_sentences, n_rows, n_gaps, sources, rows, gap_at, gap_first, gap_size,
-):  # fmt: skip
+def list_excerpts(excerpt_from, excerpt_to, documents, stretches, bounds, is_counting, counts, listed):
     """Write the sentences and rows of excerpts: the stretches, and a *gap*, -1, for all that lies between two of them.
 
-    Of a gap are written its place among the sentences of its excerpt, the first sentence that it stands for, and how many.
-    When counting, only the numbers of all these are written, by excerpt.
+    The place of a gap is counted among the sentences of its excerpt. When counting, only the numbers of all these are written.
     """
+    first = stretches.first
+    low = stretches.low
+    high = stretches.high
+    sentence = bounds.sentence
+    document_first = bounds.row_first
+    sentence_first = bounds.sentence_first
     s = r = g = 0
     for e in range(excerpt_from, excerpt_to):
         d = documents[e]
@@ -84,25 +130,25 @@ def list_excerpts(
                 to_sentence = from_sentence
             if from_sentence > place:
                 if not is_counting:
-                    sources[s] = -1
-                    rows[r] = -1
-                    gap_at[g] = s - begin
-                    gap_first[g] = place
-                    gap_size[g] = from_sentence - place
+                    listed.sources[s] = -1
+                    listed.rows[r] = -1
+                    listed.gap_at[g] = s - begin
+                    listed.gap_first[g] = place
+                    listed.gap_size[g] = from_sentence - place
                 s += 1
                 r += 1
                 g += 1
             if not is_counting:
                 for i in range(to_sentence - from_sentence):
-                    sources[s + i] = from_sentence + i
+                    listed.sources[s + i] = from_sentence + i
                 if k < first[e + 1]:
                     for i in range(high[k] - low[k]):
-                        rows[r + i] = low[k] + i
+                        listed.rows[r + i] = low[k] + i
             s += to_sentence - from_sentence
             if k < first[e + 1]:
                 r += high[k] - low[k]
             place = to_sentence
         if is_counting:
-            n_sentences[e] = s - begin
-            n_rows[e] = r - rows_before
-            n_gaps[e] = g - gaps_before
+            counts.n_sentences[e] = s - begin
+            counts.n_rows[e] = r - rows_before
+            counts.n_gaps[e] = g - gaps_before

@@ -1,28 +1,38 @@
 """Kernels of the gram join: left-maximal pairs of equal windows, sentences and whole texts, extended to their full runs.
 
-Rows, windows and `classes` are those of `windows`, `hot` are flags of rows. What comes out are diagonals (row in a, row in b,
+Rows, windows and `classes` are those of `windows`, `flags` those of rows. What comes out are diagonals (row in a, row in b,
 length), one after the other.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix
 from ibidem.execution.compiler import growing_kernel, inlined_kernel, inner_kernel, twice
-from ibidem.passages.flags import HOT_SENTENCE, HOT_WINDOW
+from ibidem.passages.kernels.windows import HOT_SENTENCE, HOT_WINDOW
 
 _ONE = np.uint64(1)
-WINDOWS, SENTENCES, TEXTS = 0, 1, 2  # what the rows of a group have in common
+
+
+class GramLimits(NamedTuple):
+    """The places that a gram may have, the rows of a window, and the words of a long sentence."""
+
+    max_places: int
+    size: int
+    min_words: int
 
 
 @inner_kernel
-def comparable(d, e, same_document, side, group_numbers):
+def _may_pair(d, e, pairing):
     """Whether two documents may be paired: not the same one unless asked for, not one side of `--against`, not one group."""
     if d == e:
-        return same_document
-    if len(side) > 0 and side[d] == side[e]:
+        return pairing.same_document
+    if len(pairing.side) > 0 and pairing.side[d] == pairing.side[e]:
         return False
+    group_numbers = pairing.group_numbers
     return not (len(group_numbers) > 0 and group_numbers[d] >= 0 and group_numbers[d] == group_numbers[e])
 
 
@@ -52,9 +62,9 @@ def _extend(classes, document, x, y):
 
 
 @inlined_kernel
-def _before_window(row, hot, classes, document):
+def _before_window(row, flags, classes, document):
     """Return the class before a window; 0 if there is none, or a hot window: such a row may seed with every other one."""
-    open_start = row == 0 or document[row - 1] != document[row] or hot[row - 1] & HOT_WINDOW
+    open_start = row == 0 or document[row - 1] != document[row] or flags[row - 1] & HOT_WINDOW
     return np.uint64(0) if open_start else classes[row - 1]
 
 
@@ -70,7 +80,7 @@ def _before_sentence(row, size, classes, document):
 
 
 @inlined_kernel
-def _window_run(x, y, size, hot, classes, document):
+def _window_run(x, y, size, flags, classes, document):
     """Return the run that the windows at x and y seed: where it begins, and its length; 0 if another window seeds it."""
     a = x
     b = y
@@ -78,14 +88,14 @@ def _window_run(x, y, size, hot, classes, document):
     while a > 0 and document[a - 1] == document[x] and document[b - 1] == document[y] and classes[a - 1] == classes[b - 1]:
         a -= 1
         b -= 1
-        if not hot[a] & HOT_WINDOW:
+        if not flags[a] & HOT_WINDOW:
             return a, b, 0
     length = _extend(classes, document, a, b)
     return a, b, length if length >= x - a + size else 0  # else two windows of one key that are not alike
 
 
 @inlined_kernel
-def _sentence_run(x, y, size, hot, n_words, min_words, classes, document):
+def _sentence_run(x, y, size, flags, n_words, min_words, classes, document):
     """Return the run that the sentences at x and y seed: where it begins, and its length; 0 if it is found otherwise.
 
     Windows find runs of `size`; a long cold cell that comes before in the same run is its seed.
@@ -101,7 +111,7 @@ def _sentence_run(x, y, size, hot, n_words, min_words, classes, document):
         a -= 1
         b -= 1
         length += 1
-        if n_words[a] >= min_words and n_words[b] >= min_words and not hot[a] & HOT_SENTENCE:
+        if n_words[a] >= min_words and n_words[b] >= min_words and not flags[a] & HOT_SENTENCE:
             return a, b, 0
     u = x + 1
     v = y + 1
@@ -113,28 +123,33 @@ def _sentence_run(x, y, size, hot, n_words, min_words, classes, document):
 
 
 @inlined_kernel
-def _text_length(x, y, length, hot, n_words, min_words, classes):
+def _text_length(x, y, length, flags, n_words, min_words, classes):
     """Return the length of two documents that are alike from end to end; 0 if they are not, or a long cold cell finds them."""
     for k in range(length):
         if classes[x + k] != classes[y + k]:
             return 0
-        if n_words[x + k] >= min_words and n_words[y + k] >= min_words and not hot[x + k] & HOT_SENTENCE:
+        if n_words[x + k] >= min_words and n_words[y + k] >= min_words and not flags[x + k] & HOT_SENTENCE:
             return 0
     return length
 
 
 @growing_kernel
-def pair_rows(
-    kind, rows, first, group_from, group_to, max_places, size, hot, n_words, min_words, classes, document, document_first,
-    same_document, side, group_numbers, leads,
-):  # fmt: skip
+def pair_rows(kind, members, first, group_from, group_to, limits, flags, rows, pairing):
     """Diagonals (row in a, row in b, length) seeded by the groups [group_from, group_to) of at most `max_places` rows.
 
-    WINDOWS: each maximal run of equal classes with a cold window comes out once, from its first cold window. A pair is passed
-    over when the rows before it are alike too and their window is cold, for then that window is the seed.
-    SENTENCES: runs shorter than `size` with a long sentence, from their first long cold cell.
-    TEXTS: pairs of short documents that are alike from end to end and have no long cold cell; `rows` are their first rows.
+    Those of group g are `members[first[g]:first[g + 1]]`; `kind` says which grams they have in common.
+    HOT_WINDOW: each maximal run of equal classes with a cold window comes out once, from its first cold window. A pair is
+    passed over when the rows before it are alike too and their window is cold, for then that window is the seed.
+    HOT_SENTENCE: runs shorter than `size` with a long sentence, from their first long cold cell.
+    HOT_TEXT: pairs of short documents that are alike from end to end and have no long cold cell; members are their first rows.
     """
+    max_places = limits.max_places
+    size = limits.size
+    min_words = limits.min_words
+    classes = rows.classes
+    document = rows.document
+    n_words = rows.n_words
+    leads = pairing.leads
     found = np.empty(3 * 1024, np.int32)
     n_found = 0
     before = np.empty(max_places + 1, np.uint64)
@@ -146,10 +161,10 @@ def pair_rows(
         # Rows with the same text before them lie in a run that is seeded earlier, or found by windows: they make no pair.
         alike = True
         for i in range(n):
-            row = rows[begin + i]
-            if kind == WINDOWS:
-                before[i] = _before_window(row, hot, classes, document)
-            elif kind == SENTENCES:
+            row = members[begin + i]
+            if kind == HOT_WINDOW:
+                before[i] = _before_window(row, flags, classes, document)
+            elif kind == HOT_SENTENCE:
                 before[i] = _before_sentence(row, size, classes, document)
             else:
                 before[i] = 0
@@ -158,24 +173,25 @@ def pair_rows(
         if alike:
             continue
         for i in range(n):
-            x = np.int64(rows[begin + i])
+            x = np.int64(members[begin + i])
             d = document[x]
             if len(leads) > 0 and not leads[d]:
                 continue
             for j in range(i + 1, n):
                 if before[i] != 0 and before[i] == before[j]:
                     continue
-                y = np.int64(rows[begin + j])
-                if not comparable(d, document[y], same_document, side, group_numbers):
+                y = np.int64(members[begin + j])
+                if not _may_pair(d, document[y], pairing):
                     continue
                 a = x
                 b = y
-                if kind == WINDOWS:
-                    a, b, length = _window_run(x, y, size, hot, classes, document)
-                elif kind == SENTENCES:
-                    a, b, length = _sentence_run(x, y, size, hot, n_words, min_words, classes, document)
+                if kind == HOT_WINDOW:
+                    a, b, length = _window_run(x, y, size, flags, classes, document)
+                elif kind == HOT_SENTENCE:
+                    a, b, length = _sentence_run(x, y, size, flags, n_words, min_words, classes, document)
                 else:
-                    length = _text_length(x, y, document_first[d + 1] - document_first[d], hot, n_words, min_words, classes)
+                    n_rows = rows.document_first[d + 1] - rows.document_first[d]
+                    length = _text_length(x, y, n_rows, flags, n_words, min_words, classes)
                 if length == 0:
                     continue
                 if 3 * n_found == len(found):
