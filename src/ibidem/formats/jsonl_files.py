@@ -188,10 +188,12 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
     for block in line_blocks(file, file.encoding):
         if isinstance(block, LongLine) or edits.past_last(line):
             output.write(block)
+            line += block.count(b"\n")
         else:
-            for piece in _remaining(block, line, edits):
+            pieces, n_breaks = _remaining(block, line, edits)
+            for piece in pieces:
                 output.write(piece)
-        line += block.count(b"\n")
+            line += n_breaks
 
 
 def field_names(file: InputFile) -> set[str]:
@@ -203,34 +205,34 @@ def field_names(file: InputFile) -> set[str]:
 def change_lines(lines: pa.ChunkedArray, first_line: int, edits: Edits) -> pa.LargeBinaryArray:
     """Return what stays of a column of lines, without their line breaks, the first being number `first_line`."""
     block = b"".join((b"" if line is None else line) + b"\n" for line in lines.to_pylist())
-    return pa.array(b"".join(_remaining(block, first_line, edits)).split(b"\n")[:-1], pa.large_binary())
+    return pa.array(b"".join(_remaining(block, first_line, edits)[0]).split(b"\n")[:-1], pa.large_binary())
 
 
-def _remaining(block: bytes, first_line: int, edits: Edits) -> Iterator[bytes | memoryview]:
-    """Yield what stays of a block of lines, in pieces."""
-    return _unremoved(block, first_line, edits) if edits.marks is None else _marked(block, first_line, edits)
-
-
-def _unremoved(block: bytes, first_line: int, edits: Edits) -> Iterator[bytes | memoryview]:
+def _remaining(block: bytes, first_line: int, edits: Edits) -> tuple[list[bytes | memoryview], int]:
+    """Return what stays of a block of lines, in pieces, and how many line breaks the block has."""
+    if edits.marks is not None:
+        return _marked(block, first_line, edits)
     breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE)
     found = edits.between(first_line, first_line + len(breaks) + (not block.endswith(b"\n")))
     ends = np.append(breaks + 1, len(block)).tolist() if found else []
     view = memoryview(block)
+    pieces: list[bytes | memoryview] = []
     copied = 0
     for position, decision in found:
         row = position - first_line
         start, end = ends[row - 1] if row else 0, ends[row]
-        yield view[copied:start]
+        pieces.append(view[copied:start])
         if decision.drop:
             _meet(edits, position, block[start:end])
         else:
             source = block[start:end].decode("utf-8", "surrogateescape")
-            yield cut_object(source, position, decision, edits).encode("utf-8", "surrogateescape")
+            pieces.append(cut_object(source, position, decision, edits).encode("utf-8", "surrogateescape"))
         copied = end
-    yield view[copied:]
+    pieces.append(view[copied:])
+    return pieces, len(breaks)
 
 
-def _marked(block: bytes, first_line: int, edits: Edits) -> Iterator[bytes]:
+def _marked(block: bytes, first_line: int, edits: Edits) -> tuple[list[bytes | memoryview], int]:
     lines = block.split(b"\n")
     decided = [position - first_line for position, _ in edits.decisions.between(first_line, first_line + len(lines))]
     for row in decided:
@@ -242,7 +244,7 @@ def _marked(block: bytes, first_line: int, edits: Edits) -> Iterator[bytes]:
             source = line.decode("utf-8", "surrogateescape")
             marked = mark_value(source, edits.at(first_line + row), edits)
             lines[row] = marked.encode("utf-8", "surrogateescape")
-    yield b"\n".join(lines)
+    return [b"\n".join(lines)], len(lines) - 1
 
 
 def _meet(edits: Edits, position: int, line: bytes) -> None:
