@@ -1,12 +1,18 @@
-"""The set-similarity join of types over all machines: the same prefixes and bounds as in `matches`, cut at the tokens.
+"""The set-similarity join of types over partitions: the same prefixes and bounds as in `matches/join.py`, cut at the members.
 
-1. Sets are put in one order, rarest member first; frequent members are counted and told to all (a bounded table), for all
+1. Sets are put in one order, rarest member first; frequent members are counted and sent to all (a bounded table), for all
    others any order will do. Two sets that are similar enough share a member among the first few of both.
 2. Those few go to the partitions of the members, with sizes and bitmaps only. A set that meets no other there which could be
    similar by size and bitmap goes no further with this member: nearly all. Common members would bring together ever more
    sets, the larger the collection: a set is met by two of them, where it must share two.
 3. The others send their sets. Where two meet that are not joined yet they are compared; a partition sends one edge for each
    set that it joins to others at most, however many pairs there are. Where very many meet, they are joined as in `matches`.
+
+Why the join has two bodies: in memory all sets are at hand, so members have exact ranks, a posting takes 16 bytes and lies in
+order of size behind a cursor, members of a single set get none, and a pair is merged straight from the sets. No task over
+partitions has all sets: they meet by size and bitmap first, 28 bytes a posting, and only those that may match are sent. Run on
+one partition, this body would move and sort nearly twice the bytes; the other one cannot run in partitions. They share bounds,
+bitmaps, overlaps, union–find, and how sets are made.
 """
 
 from __future__ import annotations

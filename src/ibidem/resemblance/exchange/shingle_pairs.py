@@ -1,4 +1,10 @@
-"""Documents that meet at a shingle become pairs to be compared: all that may reach the limits, or those with leaders."""
+"""Documents that meet at a shingle become pairs to be compared: all that may reach the limits, or those with leaders.
+
+Why the join of documents has two bodies: `prune` reads all shingles in order through two-bit counters, and `join` sorts them
+together with the documents that have them; both need everything at hand. Over partitions shingles are counted at their homes by
+32-bit keys, their frequency ranks come back, and only the first shingles of each document meet. What leads to the join
+(shingles, identical documents, samples) and what follows (limits, leaders, comparison) is shared.
+"""
 
 from __future__ import annotations
 
