@@ -17,18 +17,18 @@ from ibidem.config import Config, passage_limits
 from ibidem.execution.progress import Progress
 from ibidem.execution.tasks import RunTasks
 from ibidem.passages import PassageRows
+from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL, FLAGS, N_COLUMNS, N_SENTENCES
 from ibidem.signatures import collapse_sentences
 
 LEAST_EXTENSION_WORDS = 4
 MARGIN_WORDS = 80
 _SLACK_WORDS = 2
-_EQUAL = 1
 _DOCUMENT_BITS = 32
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundSpans:
     """Passages found by sentences: spans of words and how many of them equal words have added, documents, whether sentences
     differ, similarity.
     """
@@ -52,7 +52,7 @@ def pair_numbers(documents: Numbers) -> Numbers:
 
 
 def align_passages(
-    parts: list[PassageRows], rows: Rows, types: NDArray[np.int32] | None, collection: Collection, pairing: Pairing,
+    passages: list[PassageRows], rows: Rows, types: NDArray[np.int32] | None, collection: Collection, pairing: Pairing,
     config: Config, run_tasks: RunTasks, progress: Progress,
 ) -> tuple[list[PassageRows], AlignedPassages]:  # fmt: skip
     """Return the passages that stay as they were found, and those that are aligned word by word.
@@ -62,7 +62,7 @@ def align_passages(
     what they are part of. `types` says which rows are equal sentences; None: those of one class.
     """
     words = words_of(collection, run_tasks)
-    found = _found(parts, rows, words)
+    found = _found(passages, rows, words)
     min_words = config.alignment.min_aligned_words
     rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, run_tasks)
     rectangles = rectangles[~_covered(rectangles, found, words)]
@@ -73,29 +73,30 @@ def align_passages(
     aligned = _with_extended(aligned, found)
     stays, is_kept = _choose(aligned, n_aligned, found, words)
     aligned = Aligned(aligned.table[is_kept])
-    kept_parts, first = [], 0
-    for part in parts:
+    remaining, first = [], 0
+    for part in passages:
         chosen = stays[first : first + len(part)]
         first += len(part)
-        kept_parts.append(part if chosen.all() else PassageRows(part.table[chosen], part.similarity[chosen]))
-    return kept_parts, locate(aligned, words, collection)
+        remaining.append(part if chosen.all() else PassageRows(part.table[chosen], part.similarity[chosen]))
+    return remaining, locate(aligned, words, collection)
 
 
-def pair_by_pair(parts: list[PassageRows], passages: AlignedPassages, rows: Rows) -> list[PassageRows]:
-    """Return found and aligned passages together, pair by pair, as the tables of documents wants them."""
-    everything = [*parts, _as_rows(passages, rows)]
+def pair_by_pair(passages: list[PassageRows], aligned: AlignedPassages, rows: Rows) -> list[PassageRows]:
+    """Return found and aligned passages together, pair by pair, as the table of documents wants them."""
+    everything = [*passages, _as_rows(aligned, rows)]
     table = np.concatenate([part.table for part in everything])
     # They are in order but for the last, so that a stable sort has little to do.
-    order = np.argsort(pair_numbers(rows.document[table[:, [0, 2]]].astype(np.int64)), kind="stable")
+    order = np.argsort(pair_numbers(rows.document[table[:, [A_FIRST, B_FIRST]]].astype(np.int64)), kind="stable")
     return [PassageRows(table[order], np.concatenate([part.similarity for part in everything])[order])]
 
 
 def _as_rows(passages: AlignedPassages, rows: Rows) -> PassageRows:
     """Return aligned passages as the rows of the sentences that they cover at least half of; those of none are left out."""
     start, end = (np.searchsorted(rows.sentence, column) for column in (passages.sentences[[0, 2]], passages.sentences[[1, 3]]))
-    table = np.zeros((len(passages), 6), np.int32)
-    table[:, 0], table[:, 1], table[:, 2], table[:, 3] = start[0], end[0], start[1], end[1]
-    table[:, 4] = passages.n_sentences
+    table = np.zeros((len(passages), N_COLUMNS), np.int32)
+    for column, values in ((A_FIRST, start[0]), (A_END, end[0]), (B_FIRST, start[1]), (B_END, end[1])):
+        table[:, column] = values
+    table[:, N_SENTENCES] = passages.n_sentences
     chosen = (start < end).all(axis=0)
     return PassageRows(table[chosen], passages.similarity[chosen])
 
@@ -107,15 +108,15 @@ def extend_spans(spans: Numbers, documents: Numbers, words: Words) -> Numbers:
     return added
 
 
-def _found(parts: list[PassageRows], rows: Rows, words: Words) -> Found:
+def _found(passages: list[PassageRows], rows: Rows, words: Words) -> FoundSpans:
     """Return found passages as spans of words, extended by equal words."""
-    table = np.concatenate([np.empty((0, 6), np.int32), *(part.table for part in parts)])
+    table = np.concatenate([np.empty((0, N_COLUMNS), np.int32), *(part.table for part in passages)])
     spans = np.empty((len(table), 4), np.int64)
     word_spans(table, rows.sentence, words.sentence_first, spans.reshape(-1))
-    documents = rows.document[table[:, [0, 2]]].astype(np.int64)
+    documents = rows.document[table[:, [A_FIRST, B_FIRST]]].astype(np.int64)
     added = extend_spans(spans, documents, words)
-    similarity = np.concatenate([np.empty(0), *(part.similarity for part in parts)])
-    return Found(spans, added, documents, table[:, 5] & _EQUAL == 0, similarity)
+    similarity = np.concatenate([np.empty(0), *(part.similarity for part in passages)])
+    return FoundSpans(spans, added, documents, table[:, FLAGS] & EQUAL == 0, similarity)
 
 
 def _documents_of(spans: Numbers, words: Words) -> Numbers:
@@ -135,7 +136,7 @@ def _with_margin(spans: Numbers, words: Words) -> Numbers:
     return wider
 
 
-def _covered(rectangles: Numbers, found: Found, words: Words) -> NDArray[np.bool_]:
+def _covered(rectangles: Numbers, found: FoundSpans, words: Words) -> NDArray[np.bool_]:
     """Tell which rectangles lie in a passage that was found."""
     pairs = pair_numbers(_documents_of(rectangles, words))
     concerned = np.flatnonzero(np.isin(found.pairs, pairs))
@@ -161,7 +162,7 @@ def _open_words(rows: Rows, types: NDArray[np.int32] | None, words: Words) -> ND
     return np.repeat(is_open, np.diff(words.sentence_first))
 
 
-def _with_extended(aligned: Aligned, found: Found) -> Aligned:
+def _with_extended(aligned: Aligned, found: FoundSpans) -> Aligned:
     """Add the passages that were extended by equal words."""
     spans, similarity, more = (column[found.added > 0] for column in (found.spans, found.similarity, found.added))
     extended = np.zeros((len(spans), aligned.table.shape[1]), np.int64)
@@ -171,7 +172,7 @@ def _with_extended(aligned: Aligned, found: Found) -> Aligned:
     return Aligned(np.concatenate([aligned.table, extended]))
 
 
-def _choose(aligned: Aligned, n_aligned: int, found: Found, words: Words) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _choose(aligned: Aligned, n_aligned: int, found: FoundSpans, words: Words) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Tell which found and which aligned passages stay; from `n_aligned` on they are found ones that were extended."""
     aligned_pairs = pair_numbers(_documents_of(aligned.spans, words))
     stays = found.added == 0

@@ -33,7 +33,6 @@ from ibidem.columns.rows import Rows
 from ibidem.config import Config
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.matches import Cells, TypeSets
-from ibidem.passages.kernels.repeats import link_groups
 
 _MOST_LEADERS = 16
 _NO_REFERENCE = np.empty(0, np.bool_)
@@ -114,7 +113,7 @@ def _windows(groups: Postings, variants: Postings | None, rows: Rows, rule: Rule
     group_of_row = _group_of_row(groups, n_rows)
     following = np.full(n_groups, -2, np.int32)
     preceding = np.full(n_groups, -2, np.int32)
-    link_groups(group_of_row, rows.document, following, preceding)
+    kernels.link_groups(group_of_row, rows.document, following, preceding)
     base = np.empty(n_groups, np.int64)
     n_slots = kernels.place_slots(following, preceding, rule.size, base)
     kind_of_row = np.empty(0, np.int32) if variants is None else _group_of_row(variants, n_rows)

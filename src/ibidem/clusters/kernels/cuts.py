@@ -18,6 +18,8 @@ from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.matches.kernels.bounds import needed_overlap
 from ibidem.matches.kernels.join import overlap_of, popcount
 
+_UNSEEN, _NONE = -2, -1  # no window of the group was seen yet; its windows have different neighbours
+
 
 class Order(NamedTuple):
     """In which order documents are decided: the first `n_reference` of `documents` are the reference, if there is one.
@@ -285,3 +287,24 @@ def decide_rows(rows, first, end, stays, lag, slot_first, slots, no_position, he
             )
         if source[i] < 0:
             hold_slots(rows[i], slots, slot_first[i], slot_first[i + 1], 0, held)
+
+
+@outer_kernel
+def link_groups(group_of_row, document, following, preceding):
+    """Write for every group the one group that follows (precedes) each of its windows, or -1 where there is no such one."""
+    for row in range(len(document)):
+        group = group_of_row[row]
+        if group < 0:
+            continue
+        inside = row + 1 < len(document) and document[row + 1] == document[row]
+        after = group_of_row[row + 1] if inside else _NONE
+        if following[group] == _UNSEEN:
+            following[group] = after
+        elif following[group] != after:
+            following[group] = _NONE
+        inside = row > 0 and document[row - 1] == document[row]
+        before = group_of_row[row - 1] if inside else _NONE
+        if preceding[group] == _UNSEEN:
+            preceding[group] = before
+        elif preceding[group] != before:
+            preceding[group] = _NONE
