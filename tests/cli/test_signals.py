@@ -104,6 +104,18 @@ def test_a_second_request_ends_at_once() -> None:
         assert started.wait(LIMIT_SECONDS) == 143  # though standard input is open
 
 
+def test_a_full_disk_does_not_stop_kernels_that_are_not_compiled_yet(tmp_path: Path) -> None:
+    """Numba cannot store what it compiles either: it is compiled all the same, and the run fails where it writes results."""
+    (tmp_path / "documents.jsonl").write_bytes(line(1) + line(2))
+    done = subprocess.run(
+        [*COMMAND, "cluster", "documents.jsonl", "-o", "out", "-q"], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )  # fmt: skip
+    assert done.returncode == 5
+    assert done.stderr.startswith("ibidem: cannot write to out: ")
+
+
 @pytest.mark.parametrize("form", ["parquet", "jsonl", "csv"])
 @pytest.mark.parametrize("verb", ["find", "cluster"])
 def test_a_full_disk_leaves_what_was_there(verb: str, form: str, tmp_path: Path) -> None:

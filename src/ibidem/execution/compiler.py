@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.core.caching import FunctionCache
 from numba.core.options import DefaultOptions
 
 # For kernels that only kernels call and that make no arrays. Without wrappers for Python they compile in half the time,
@@ -17,10 +20,34 @@ _KNOWN_OPTIONS: dict[str, Any] = {name: value for name, value in _INNER_OPTIONS.
 inner_kernel = njit(nogil=True, error_model="numpy", **_KNOWN_OPTIONS)
 # For small ones in the innermost loops: a call hands on every field of every array.
 inlined_kernel = njit(nogil=True, error_model="numpy", forceinline=True, **_KNOWN_OPTIONS)
+
+
+class _KernelCache(FunctionCache):
+    """Numba's cache on disk. A run can do without it: kernels that cannot be read or stored there are compiled."""
+
+    @contextmanager
+    def _guard_against_spurious_io_errors(self) -> Iterator[None]:
+        with suppress(OSError):
+            yield
+
+
+def _cached(**options: Any) -> Callable[[Any], Any]:
+    """Return a decorator that compiles a function and keeps what was compiled on disk, where there is a place for it."""
+    compiled = njit(nogil=True, **options)
+
+    def decorate(function: Any) -> Any:
+        kernel = compiled(function)
+        with suppress(RuntimeError):  # neither the package nor the home folder can be written
+            kernel._cache = _KernelCache(function)
+        return kernel
+
+    return decorate
+
+
 # For kernels that Python calls and that make no arrays either.
-outer_kernel = njit(cache=True, nogil=True, error_model="numpy", **{**_KNOWN_OPTIONS, "no_cpython_wrapper": False})
+outer_kernel = _cached(error_model="numpy", **{**_KNOWN_OPTIONS, "no_cpython_wrapper": False})
 # For kernels that Python calls and that make arrays.
-growing_kernel = njit(cache=True, nogil=True)
+growing_kernel = _cached()
 
 
 @growing_kernel

@@ -59,6 +59,8 @@ def is_index_compiled(searching: bool) -> bool:
 def _is_compiled(kernel: Any) -> bool:
     """Tell whether an earlier run has left a compiled kernel in the cache."""
     name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}"
+    if kernel.stats.cache_path is None:  # there is no place for a cache
+        return False
     return any(Path(kernel.stats.cache_path).glob(f"{name}-*.nbi"))
 
 
