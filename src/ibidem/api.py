@@ -281,8 +281,10 @@ def dedup(
     config, spark_engine = _with_engine(config, engine, settings)
     config, progress = _with_seed("dedup", config.with_signature("exact")), progress or Progress()
     from ibidem import pipeline
+    from ibidem.execution.checks import check_reference
 
     inputs = inputs if spark_engine is not None else _repeatable(inputs)
+    check_reference(inputs, against)  # before a run makes its folder: nothing could be resumed
     return _carry_out("dedup", inputs, against, config, progress, spark_engine, pipeline.dedup)
 
 

@@ -30,7 +30,7 @@ from ibidem.columns.keep_rules import fields_for_keeping
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan
-from ibidem.execution.checks import check_documents, check_reference, check_sentences, check_shingled, numbers_of_pairs
+from ibidem.execution.checks import check_documents, check_sentences, check_shingled, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Source, n_unread_bytes
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
@@ -115,7 +115,6 @@ def cluster_documents(
 
 def dedup(run: Run[TableT]) -> CleaningResult[TableT, Any]:
     """Decide what is removed from the inputs: documents, passages or sentences that also appear in what stays."""
-    check_reference(run.inputs, run.against)
     documents = run.read(fields_for_keeping(run.config), to_copy=True)
     remove = remove_duplicates if run.config.cleaning.level == "document" else remove_repeated
     known, removals = remove(run.flow, documents, run.config, run.progress)

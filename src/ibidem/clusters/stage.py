@@ -42,7 +42,9 @@ def document_table(
     found: Parts[FoundPassages],
     repeats: Parts[Repeats],
 ) -> Parts[pa.Table]:
-    """Return the table of documents: how much of each appears elsewhere, and which are copies of one another."""
+    """Return the table of documents: how much of each appears elsewhere, and which are copies of one another. In partitions
+    the documents are used up.
+    """
     if isinstance(flow, InMemory):
         whole = found.look()
         passages = whole.passages if whole.covering is None else whole.covering
@@ -51,7 +53,7 @@ def document_table(
     edges = [*found.take_several("edges"), repeats.take_table("edges")]
     clustered = number_components(flow, "copies", edges, flow.layout)
     coverage = [found.take_table("coverage"), repeats.take_table("coverage")]
-    return Parts(tables={"documents": sum_up(flow, sentences.table("documents"), coverage, clustered, flow.layout)})
+    return Parts(tables={"documents": sum_up(flow, sentences.take_table("documents"), coverage, clustered, flow.layout)})
 
 
 def rank_documents(flow: AnyFlow, documents: Parts[Collection] | Parts[ShingledDocuments], config: Config) -> Ranks:

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import partial
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
@@ -74,15 +74,6 @@ class LocalRun(Run[pa.Table]):
         self.states: dict[str, FileState] = {}
         self._unread_times: list[UnreadTimes] = []
 
-    @cached_property
-    def disk(self) -> DiskBudget:
-        """What the run may use of the disk for temporary files. Standard input that was stored to be read twice counts."""
-        budget = disk_budget(self.config.engine.max_disk, self._tmp_folder(), self._n_bytes())
-        for source in resolve_inputs(without_iterators(self.inputs)):
-            if isinstance(source, FileSource) and source.name == STDIN and source.stored is not None:
-                budget.take("standard input", source.n_bytes or 0)
-        return budget
-
     def facts(self) -> dict[str, Any]:
         """Return what every result says of its run."""
         reference = [] if self.against is None else describe_inputs(self.against, is_reference=True)
@@ -99,10 +90,6 @@ class LocalRun(Run[pa.Table]):
     def _note_states(self) -> None:
         self.states = file_states(resolve_inputs(without_iterators(self.inputs)))
 
-    def _tmp_folder(self) -> str:
-        """Return where temporary files go."""
-        return self.config.engine.tmp_folder or tempfile.gettempdir()
-
     def _notices(self) -> list[str]:
         """Return what the user should know of the inputs, in words."""
         notices = []
@@ -114,7 +101,7 @@ class LocalRun(Run[pa.Table]):
         return notices
 
     def _n_bytes(self) -> int | None:
-        return input_size([self.inputs] if self.against is None else [self.inputs, self.against])
+        return _size_of(self.inputs, self.against)
 
     def _stream(self, fields: DocumentsConfig) -> Stream:
         tell = self.skipped.add, self.progress.add_bytes, self._unread_times.append
@@ -134,7 +121,10 @@ class MemoryRun(LocalRun):
         self._most_text_bytes = most_text_bytes
         self._n_text_bytes = 0
         self._threads = Threads(config.engine.workers)
-        self.flow = InMemory(self._threads.run_tasks, against is not None, lambda: self.disk)
+        folder = config.engine.tmp_folder or tempfile.gettempdir()
+        # Not a method: a run that its own flow leads to would keep the inputs in memory until Python looks for cycles.
+        disk = partial(disk_of_run, inputs, against, config, folder)
+        self.flow = InMemory(self._threads.run_tasks, against is not None, disk)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._threads.close()
@@ -153,3 +143,16 @@ class MemoryRun(LocalRun):
             if self._n_text_bytes > self._most_text_bytes:
                 raise OutgrownError
             yield batch
+
+
+def disk_of_run(inputs: Any, against: Any, config: Config, folder: str) -> DiskBudget:
+    """Return what a run may use of the disk for temporary files. Standard input that was stored to be read twice counts."""
+    budget = disk_budget(config.engine.max_disk, folder, _size_of(inputs, against))
+    for source in resolve_inputs(without_iterators(inputs)):
+        if isinstance(source, FileSource) and source.name == STDIN and source.stored is not None:
+            budget.take("standard input", source.n_bytes or 0)
+    return budget
+
+
+def _size_of(inputs: Any, against: Any) -> int | None:
+    return input_size([inputs] if against is None else [inputs, against])

@@ -87,13 +87,17 @@ def _find_apart(
     config: Config,
     plan: SamplingPlan | None,
 ) -> dict[str, Any]:
-    """Return `found`, `edges`, `nodes`, `members` and `by_common`, each of them several tables, and what was `sent`."""
+    """Return `found`, `edges`, `nodes`, `members` and `by_common`, each of them several tables, and what was `sent`.
+
+    The shingles are used up.
+    """
     layout = flow.layout
     identical = find_identical(flow, ranks.take_table("keyed"), layout)
-    ratios = SampleRatios(np.unique(flow.collect(shingled.table("every"))["every"].to_numpy()), config, plan)
-    at_home = {"sets": shingled.table("sets"), "copies": identical["copies"]}
-    paired = _pair(flow, shingled.table("keys"), at_home, ratios)
-    sent = send_documents(flow, shingled.table("sets"), [pairs["sending"] for pairs in paired])
+    ratios = SampleRatios(np.unique(flow.collect(shingled.take_table("every"))["every"].to_numpy()), config, plan)
+    sets = shingled.take_table("sets")
+    at_home = {"sets": sets, "copies": identical["copies"]}
+    paired = _pair(flow, shingled.take_table("keys"), at_home, ratios)
+    sent = send_documents(flow, sets, [pairs["sending"] for pairs in paired])
     compared = compare_documents(flow, [pairs["candidates"] for pairs in paired], sent, ratios, layout)
     # A sketch does not find all pairs, common shingles do not lead to all of them.
     in_part = [compared] if config.resemblance.method not in EXACT_METHODS else paired[1:]

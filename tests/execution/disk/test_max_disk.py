@@ -70,6 +70,22 @@ def test_a_larger_budget_continues_a_run(
     assert not (tmp_path / "out" / ".work").exists()
 
 
+@pytest.mark.parametrize(
+    ("verb", "settings"),
+    [(ibidem.find, {}), (ibidem.find, {"signature": "exact"}), (ibidem.cluster, {}), (ibidem.dedup, {"level": "document"}),
+     (ibidem.dedup, {"level": "passage"}), (ibidem.dedup, {"level": "sentence", "signature": "words"})],
+)  # fmt: skip
+def test_what_no_result_reads_is_gone_before_it_is_written(
+    verb: Any, settings: dict[str, str], news: str, tmp_path: Path
+) -> None:
+    """Documents in sentences and shingles are the largest tables but for the inputs; a copy of these needs room, too."""
+    with verb(str(tmp_path / news), partitions=3, tmp_dir=str(tmp_path), **settings):
+        stored = {path.name.partition("-")[2] for path in tmp_path.rglob("*.arrows")}
+    assert "inputs.documents.arrows" in stored
+    used_up = ("sentences.documents", "classed.documents", "shingles.sets", "shingles.keys")
+    assert not stored & {f"{name}.arrows" for name in used_up}
+
+
 def test_nothing_is_written_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted by the system's own calls, not by ours."""
     import os

@@ -290,3 +290,11 @@ def test_what_cannot_be_compared_cannot_be_resumed(run: Run, tmp_path: Path) -> 
         ibidem.find([{"id": "a", "text": "One."}], work_dir=str(tmp_path / "work"), resume=True)
     with pytest.raises(ibidem.UsageError, match="work_dir"):
         ibidem.find(str(tmp_path / "news.jsonl"), resume=True)
+
+
+@pytest.mark.parametrize("level", ["document", "passage"])
+def test_a_file_on_both_sides_is_said_before_there_is_anything_to_resume(level: str, run: Run, tmp_path: Path) -> None:
+    call = ("dedup", "news.jsonl", "--against", "news.jsonl", "-o", "out", "--level", level, *PARTS)
+    for more in ((), ("--resume",)):
+        said(run(*call, *more), 3, "news.jsonl is an input and a reference too")
+        assert not (tmp_path / "out").exists()

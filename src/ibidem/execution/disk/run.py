@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import TracebackType
 from typing import Any
 
@@ -16,11 +17,12 @@ from ibidem.execution.disk.disk_flow import DiskFlow
 from ibidem.execution.disk.document_store import store_documents
 from ibidem.execution.disk.stage_store import StageStore
 from ibidem.execution.disk.work_folder import WorkFolder
+from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.flow import PartedTable
 from ibidem.execution.layout import Layout
 from ibidem.execution.memory import allowed_memory, give_back_memory, is_used_memory_known, keep_little_memory, used_memory
 from ibidem.execution.progress import Progress
-from ibidem.execution.run import LocalRun
+from ibidem.execution.run import LocalRun, disk_of_run
 from ibidem.execution.threads import available_cores
 from ibidem.formats import describe_inputs
 
@@ -103,6 +105,11 @@ class DiskRun(LocalRun):
         )
         return self.documents
 
+    @cached_property
+    def disk(self) -> DiskBudget:
+        """What the run may use of the disk."""
+        return disk_of_run(self.inputs, self.against, self.config, str(self.work.stages))
+
     def _announce(self, n_bytes: int | None, memory: int) -> None:
         """Say where parts are stored, and what may keep the run from its end or from its limit."""
         free = shutil.disk_usage(self.work.stages.parent).free
@@ -118,9 +125,6 @@ class DiskRun(LocalRun):
         n_parts = self.config.engine.partitions
         if n_parts > _MANY_PARTS and n_bytes is not None and n_bytes // n_parts < _LEAST_HOME_BYTES:
             self.progress.tell(f"{n_parts} parts of so little text take longer than fewer would")
-
-    def _tmp_folder(self) -> str:
-        return str(self.work.stages)
 
     def take_over(self) -> WorkFolder:
         """Return the work folder, for a result that will remove it."""

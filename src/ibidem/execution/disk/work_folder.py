@@ -27,7 +27,7 @@ from ibidem.execution.locks import FileLock, HeldByAnotherError
 from ibidem.execution.output_folder import WORK_FOLDER, check_is_folder
 from ibidem.version import __version__
 
-# A run is resumed by the program that began it: `stages` is raised whenever stages or what they store change.
+# A run is resumed by the program that began it: `program` is raised whenever stages or what they store change.
 _PROGRAM = {"version": __version__, "program": 2}
 _DESCRIPTION, _STAGES = "work.json", "stages"
 _LEFTOVERS = (f"{_STAGES}.part", f"{_STAGES}.gone")  # without `work.json` there are no other stages
