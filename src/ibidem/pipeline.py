@@ -56,7 +56,8 @@ def find(run: Run[TableT]) -> Result[TableT]:
     documents = run.read(run.config.documents)
     sentences = split_to_find(run.flow, documents, run.config, run.progress)
     tables = find_tables(run.flow, sentences, run.config, run.progress)
-    return Result(backing=backing_of(run, tables, sentences), **run.facts())
+    facts = run.facts()  # first: a result takes the folder of the run over
+    return Result(backing=backing_of(run, tables, sentences), **facts)
 
 
 def split_to_find(flow: AnyFlow, documents: Source, config: Config, progress: Progress) -> Parts[Collection]:
@@ -96,7 +97,8 @@ def cluster(run: Run[TableT], plan: SamplingPlan | None) -> ClusterResult[TableT
     shingled, clustered = cluster_documents(run.flow, documents, run.config, run.progress, plan)
     with run.progress.stage("tables"):
         tables = cluster_tables(run.flow, shingled, clustered, run.config)
-    return ClusterResult(backing=backing_of(run, tables, shingled), plan=plan, **run.facts())
+    facts = run.facts()
+    return ClusterResult(backing=backing_of(run, tables, shingled), plan=plan, **facts)
 
 
 def cluster_documents(
@@ -118,8 +120,8 @@ def dedup(run: Run[TableT]) -> CleaningResult[TableT, Any]:
     documents = run.read(fields_for_keeping(run.config), to_copy=True)
     remove = remove_duplicates if run.config.cleaning.level == "document" else remove_repeated
     known, removals = remove(run.flow, documents, run.config, run.progress)
-    backing = backing_of(run, {}, known, removals)
-    return CleaningResult(backing=backing, copies=copies_of(run, backing), **run.facts())
+    facts, backing = run.facts(), backing_of(run, {}, known, removals)
+    return CleaningResult(backing=backing, copies=copies_of(run, backing), **facts)
 
 
 def remove_duplicates(

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import ibidem
+from ibidem.execution.disk.run import DiskRun
 from tests.cli.test_find import Run, said, write_jsonl
 from tests.execution.disk.crashes import Crashes
 from tests.execution.disk.sameness import files_of
@@ -215,6 +216,22 @@ def test_an_interrupted_run_that_is_to_be_resumed_keeps_its_stages(
     said(run(*FIND), 2, "holds 5 finished stages")
     said(run(*FIND, "--resume"), 0, "going on after 5 finished stages")
     assert files_of(tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize("verb", [("find",), ("cluster",), ("dedup",), ("dedup", "--level", "passage")], ids=" ".join)
+def test_a_run_interrupted_after_its_last_stage_keeps_them_all(
+    verb: tuple[str, ...], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: DiskRun) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    name, *flags = verb
+    call = (name, "news.jsonl", "-o", "out", *flags, *PARTS, "--resume")
+    with monkeypatch.context() as patch:
+        patch.setattr(DiskRun, "facts", interrupted)
+        said(run(*call), 130)
+    assert list((tmp_path / "out" / ".work" / "stages").glob("*.stage"))
+    said(run(*call), 0, "going on after ")
 
 
 def test_wrong_settings_are_told_of_before_anything_is_touched(run: Run, crashes: Crashes, tmp_path: Path) -> None:
