@@ -1,4 +1,4 @@
-"""Writes docs/bad-input.md: makes every bad input, runs ibidem on it beside a good file, and tells what a user sees."""
+"""Writes docs/operations/bad-input.md: makes each bad input, runs ibidem on it and a good file, and shows what a user sees."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from bad_input_cases import SECTIONS, Case
 
-PAGE = Path(__file__).parent / "bad-input.md"
+PAGE = Path(__file__).parent / "operations" / "bad-input.md"
 _MAX_LISTED = 4
 _GOOD_DOCUMENTS = 2
 HEAD = """# Bad input
