@@ -8,7 +8,7 @@ BIN := .venv/bin
 
 demo: .venv/installed
 	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv --report
-	@echo "Open demo/report.html in a browser. The tables are beside it; examples/newsroom/README.md tells what the collection holds."
+	@echo "Open demo/report.html in a browser. The tables are beside it; examples/newsroom/README.md describes the collection."
 
 # Tests run in their own order: those of Spark, few and long, would come last otherwise, with nothing left to run beside them.
 test: .venv/installed-dev programs
@@ -33,10 +33,10 @@ endef
 test-versions:
 	$(PYTHON) -m tests.versions $(VERSIONS)
 
-# The site needs no network, neither to be built nor to be read: open build/site/index.html.
+# The site needs no network, neither to build nor to read it. With --quiet, broken links would not count as errors.
 docs: .venv/installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
-	@echo "Open build/site/index.html in a browser."
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "Open build/site/index.html in a browser. To search as well: python3 -m http.server --directory build/site"
 
 .venv/installed-docs: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

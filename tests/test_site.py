@@ -16,12 +16,16 @@ pytest.importorskip("material", reason="mkdocs-material is not installed")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site with a proxy that nobody serves: whoever needs the network fails."""
+    """Build the site with a proxy that nobody serves: whoever needs the network fails.
+
+    Not with --quiet: MkDocs then does not count the warnings that --strict turns into errors.
+    """
     folder = tmp_path_factory.mktemp("site")
     nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"), "http://127.0.0.1:9")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | nowhere, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
     return folder
 
 
