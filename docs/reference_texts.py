@@ -89,7 +89,8 @@ bytes where that is possible.
 TABLES = {
     "passages": (
         model.PASSAGES,
-        "One row per passage that two documents share. Written by `find`, `compare --pairs`, `index query`.",
+        "One row per passage that two documents share. Written by `find`, `compare --pairs` and `index query`. "
+        "With `--keep-text`, the columns `a_text` and `b_text` follow.",
     ),
     "repeats": (model.REPEATS, "One row per text that appears in more than `--max-places` places. Written by `find`."),
     "documents": (model.DOCUMENTS, "One row per document. Written by `find`."),
