@@ -1,14 +1,14 @@
 # Two commands: `make demo` shows what ibidem does on the bundled example, `make test` checks everything; `make check` is for
-# the minutes between.
+# the minutes between; `make docs` builds the documentation as a site.
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check test-versions programs clean fuzz soak
+.PHONY: demo test check test-versions docs programs clean fuzz soak
 
 demo: .venv/installed
 	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv --report
-	@echo "Open demo/report.html in a browser. The tables are beside it; examples/newsroom/README.md tells what the collection holds."
+	@echo "Open demo/report.html in a browser. The tables are beside it; examples/newsroom/README.md describes the collection."
 
 # Tests run in their own order: those of Spark, few and long, would come last otherwise, with nothing left to run beside them.
 test: .venv/installed-dev programs
@@ -33,6 +33,16 @@ endef
 test-versions:
 	$(PYTHON) -m tests.versions $(VERSIONS)
 
+# The site needs no network, neither to build nor to read it. With --quiet, broken links would not count as errors.
+docs: .venv/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "Open build/site/index.html in a browser. To search as well: python3 -m http.server --directory build/site"
+
+.venv/installed-docs: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[web]'
@@ -41,14 +51,15 @@ test-versions:
 .venv/installed-dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	touch .venv/installed $@
+	touch .venv/installed .venv/installed-docs $@
 
-# What tests need beyond Python: Java for the Spark engine, strace for power cuts, Chromium for the pages, axe-core to judge how
-# accessible these are.
+# What tests need beyond Python: Java for the Spark engine, strace for power cuts, Chromium for the pages, jq for commands in
+# the docs, axe-core to judge how accessible the pages are.
 # It is installed where that can be done without asking; if not, the tests that need it are skipped, and say so.
 programs:
 	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version >/dev/null 2>&1 || $(call install,default-jre-headless,Java for the Spark engine)
 	@command -v strace >/dev/null || $(call install,strace,strace to replay power cuts)
+	@command -v jq >/dev/null || $(call install,jq,jq for commands in the docs)
 	@command -v chromium >/dev/null || $(call install,chromium,Chromium for the pages)
 	@command -v npm >/dev/null || test -d $(AXE) || $(call install,npm,npm for axe-core)
 	@test -d $(AXE) || ! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix .venv/node axe-core@4 || \

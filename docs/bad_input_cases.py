@@ -1,4 +1,4 @@
-"""Inputs that are damaged, mistaken or hostile, each made anew: what `docs/bad-input.md` tells of, and the tests try."""
+"""Inputs that are damaged, mistaken or hostile: what `docs/operations/bad-input.md` lists, and the tests try."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes docs/bad-input.md: makes every bad input, runs ibidem on it beside a good file, and tells what a user sees."""
+"""Writes docs/operations/bad-input.md: makes each bad input, runs ibidem on it and a good file, and shows what a user sees."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from bad_input_cases import SECTIONS, Case
 
-PAGE = Path(__file__).parent / "bad-input.md"
+PAGE = Path(__file__).parent / "operations" / "bad-input.md"
 _MAX_LISTED = 4
 _GOOD_DOCUMENTS = 2
 HEAD = """# Bad input
 
 What ibidem does with files that are damaged, mistaken or hostile. Each input below is read together with one good file of two
-documents (`ibidem find good.jsonl bad… -o out`, or another verb where it says so). What cannot be used is left out and told:
-on the terminal in short, in `skipped.jsonl` one by one, with file, position (a line in JSON lines and CSV, otherwise a record;
-none if it concerns the file as a whole) and reason. All the rest is used: *documents* counts those of the bad input that are.
-A run ends with 3 only if nothing is left to work on, if an input that was named is not there, if an id stands twice, or with
-`--strict`. Exit codes: 0 done, 2 usage, 3 input, 4 index, 5 resources, 130 interrupted.
+documents (`ibidem find good.jsonl bad… -o out`, or another verb where it says so). What cannot be used is left out and
+reported: in short on the terminal, one by one in `skipped.jsonl`, with file, position (a line in JSON lines and CSV, otherwise
+a record; none if it concerns the whole file) and reason. The rest is used: *documents* counts the documents of the bad input
+that are. A run ends with exit code 3 only if nothing is left to work on, if a named input does not exist, if an id appears
+twice, or with `--strict`. Exit codes: 0 done, 2 usage, 3 input, 4 index, 5 resources, 130 interrupted.
 
-A record (a line, a row, a page, a text file) may be 1 GiB long; what is longer is left out without ever being in memory as a
-whole. A file may unfold to 1,000 times its size, a small one to 100 MB; the rest is left out. In CSV, a row of many lines and
-more than 128 MB counts as a quotation that is not closed. Names of files are shown with `\\n`, `\\x1b` and the like for line
-breaks, control characters and bytes that are no UTF-8, and `dedup` calls their copies so.
+A record (a line, a row, a page, a text file) may be 1 GiB long; longer ones are left out without ever being completely in
+memory. A file may expand to 1,000 times its size, a small one to 100 MB; the rest is left out. In CSV, a row of many lines and
+more than 128 MB counts as a quotation that is not closed. File names are shown with `\\n`, `\\x1b` and the like for line
+breaks, control characters and bytes that are not UTF-8, and `dedup` names their copies the same way.
 This page is made by `python docs/make_bad_input.py`.
 """
 
 
 class Seen(NamedTuple):
-    """What a user sees of a run: the exit code, how many documents of the bad input were used, and what is told."""
+    """What a user sees of a run: the exit code, how many documents of the bad input were used, and the message."""
 
     exit_code: int
     n_documents: int | None
@@ -122,7 +122,7 @@ def bad_input_page() -> str:
     before = PAGE.read_text("utf-8").splitlines() if PAGE.exists() else []
     page = [HEAD]
     for section, cases in SECTIONS.items():
-        page.append(f"\n## {section}\n\n| input | what is told | documents | exit code |\n|---|---|---|---|")
+        page.append(f"\n## {section}\n\n| input | message | documents | exit code |\n|---|---|---|---|")
         for case in cases:
             if can_try(case):
                 with tempfile.TemporaryDirectory() as folder:

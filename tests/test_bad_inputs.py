@@ -1,4 +1,4 @@
-"""Every bad input that docs/bad-input.md tells of does what the page says; and what a table cannot show."""
+"""Every bad input that docs/operations/bad-input.md tells of does what the page says; and what a table cannot show."""
 
 from __future__ import annotations
 

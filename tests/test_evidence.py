@@ -44,7 +44,8 @@ def test_every_table_and_figure_has_its_row(paper: str) -> None:
     assert [name for name in PAPERS[paper] if name not in told] == []
 
 
-def test_the_figures_of_other_tools_in_the_readme_are_those_of_the_study() -> None:
+@pytest.mark.parametrize("page", ["README.md", "docs/measurements.md"])
+def test_the_figures_of_other_tools_are_those_of_the_study(page: str) -> None:
     parts = json.loads((PAGE.parent / "evidence" / "peers.json").read_text("utf-8"))["parts"]
     tables = {part["key"]: part for part in parts if part["kind"] == "table"}
 
@@ -52,7 +53,7 @@ def test_the_figures_of_other_tools_in_the_readme_are_those_of_the_study() -> No
         row = next(row for row in tables[key]["rows"] if row[0].lower().replace(",", "") == tool)
         return str(row[tables[key]["columns"].index(column)])
 
-    rows = (ROOT / "README.md").read_text("utf-8").split("| | whole documents: time |")[1].split("\n\n")[0].splitlines()[2:]
+    rows = (ROOT / page).read_text("utf-8").split("| | whole documents: time |")[1].split("\n\n")[0].splitlines()[2:]
     assert len(rows) > 3
     for row in rows:
         name, seconds, megabytes, precision, recall, reported, located = (piece.strip() for piece in row.split("|")[1:-1])

@@ -15,7 +15,9 @@ from tests.test_layers import LAYERS
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "ibidem"
 MAPS = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs/how-it-works").glob("*.md"))]
-PAGES = sorted({ROOT / "README.md", *MAPS, *(ROOT / "docs").glob("*.md")})
+PAGES = sorted(
+    {ROOT / "README.md", ROOT / "CHANGELOG.md", *MAPS, *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")}
+)
 FENCED = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 EXTENSIONS = (".py", ".js", ".md", ".txt", ".toml")
 PLACEHOLDER = re.compile(r"NAME|DIR|GENOME")
@@ -82,7 +84,7 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", FENCED.sub("", page.read_text("utf-8"))):
         if target.startswith(("http://", "https://", "mailto:")):
