@@ -16,6 +16,7 @@ import ibidem
 from ibidem.errors import ResourceError
 from ibidem.execution import disk_limit as disks
 from ibidem.execution.disk_limit import DiskBudget, disk_budget
+from ibidem.execution.progress import Progress, Step
 from ibidem.execution.spill import SpillingColumn
 from ibidem.formats import byte_streams
 from tests.bombs import write_repeating_parquet
@@ -84,6 +85,20 @@ def test_what_no_result_reads_is_gone_before_it_is_written(
     assert "inputs.documents.arrows" in stored
     used_up = ("sentences.documents", "classed.documents", "shingles.sets", "shingles.keys")
     assert not stored & {f"{name}.arrows" for name in used_up}
+
+
+@pytest.mark.parametrize(("signature", "stage"), [("imatch", "keys"), ("fingerprint", "keys"), ("spotsigs", "sets")])
+def test_words_are_gone_when_signatures_are_made(signature: str, stage: str, news: str, tmp_path: Path) -> None:
+    stored: dict[str, set[str]] = {}
+
+    class Steps(Progress):
+        def add_step(self, step: Step) -> None:
+            stored[step.name] = {path.name.partition("-")[2] for path in tmp_path.rglob("*.arrows")}
+
+    with ibidem.find(str(tmp_path / news), partitions=3, tmp_dir=str(tmp_path), signature=signature, progress=Steps()):
+        pass
+    assert "sentences.words.arrows" in stored["sentences"]
+    assert "sentences.words.arrows" not in stored[stage]
 
 
 def test_nothing_is_written_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,13 +39,14 @@ def classify_documents(
     n_documents = progress.counts["documents"]
     words = split.take_table("words") if "words" in split.tables else None
     make = signature_maker(flow, words, types["types"], config, n_documents)
+    del words
     are_sorted = config.signatures.signature in SET_SIGNATURES
     if are_sorted:
         sets, classes = join_sets(flow, types.pop("types"), make, config, layout)
     else:
         sets, classes = types["types"], _classes_of_keys(flow, types["types"], make, layout)
     answers = {"answers": _answer(flow, classes, sets, types["askers"], are_sorted), "shared": types["shared"]}
-    del words, sets, classes, types
+    del sets, classes, types
     return _put_in(flow, {"documents": split.table("documents"), **answers}, config, then)
 
 
