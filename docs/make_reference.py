@@ -85,11 +85,13 @@ def _commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Co
 def _help_text(command: click.Command) -> str:
     """Return the help of a command as Markdown: what follows the mark for lines as they are is code."""
     blocks = []
-    for block in inspect.cleandoc(command.help or "").split("\n\n"):
+    for block in inspect.cleandoc((command.help or "").replace("\f", "")).split("\n\n"):
         if block.startswith("\b"):
             blocks.append("```text\n" + block.removeprefix("\b").strip("\n") + "\n```")
         else:
-            blocks.append(re.sub(r"\s*\n\s*", " ", block))
+            blocks.append(re.sub(r"\s*\n\s*", " ", block.strip()))
+    examples = getattr(command, "examples", ())
+    blocks += ["```text\n" + "\n".join(examples) + "\n```"] if examples else []
     return "\n\n".join(blocks)
 
 
