@@ -286,7 +286,7 @@ def test_the_folder_is_looked_at_before_the_inputs_are_read(run: Run, tmp_path: 
 
 
 def test_the_help_lists_every_setting(run: Run) -> None:
-    answer = run("compare", "--help")
+    answer = run("compare", "--help-all")
     assert (answer.code, answer.err) == (0, "")
     without = ("html", "group_field", "align", "engine", "memory", "max_disk", "tmp_dir", "partitions", "resume", "work_dir")
     for stage, setting in setting_fields():

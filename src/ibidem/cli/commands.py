@@ -16,6 +16,8 @@ from ibidem.cli.suggestions import command_answer, option_answer
 from ibidem.config.settings import HELP_GROUPS, INPUT, RUNNING
 
 _WIDEST_NAME = 26  # of an option with its value; help for longer ones begins on the next line
+_UNBROKEN = "\N{NO-BREAK SPACE}"  # where lines must not break; it is written as a space
+_LONGEST_UNBROKEN = 42
 _HELP_NAMES = ("--help", "--help-all")
 
 
@@ -43,7 +45,10 @@ class Option(click.Option):
             text = text.partition(". ")[0].removesuffix(".") + "."
         elif not all(choice in text for choice in choices):
             text += f" One of {', '.join(choices)}."
-        return f"{text} [default: {self.shown_default}]" if self.shown_default else text
+        if not self.shown_default:
+            return text
+        default = f"[default: {self.shown_default}]"
+        return f"{text} {default.replace(' ', _UNBROKEN) if len(default) <= _LONGEST_UNBROKEN else default}"
 
 
 class Argument(click.Argument):
@@ -129,6 +134,7 @@ class _Helpful(click.Command):
         with formatter.section("Examples"):
             for example in self.examples:
                 formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
+        formatter.buffer[:] = [part.replace(_UNBROKEN, " ") for part in formatter.buffer]
 
     def write_contents(self, context: click.Context, formatter: click.HelpFormatter, complete: bool) -> None:
         """Write the arguments and options, by group."""

@@ -25,7 +25,7 @@ from ibidem.execution.disk_limit import disk_budget
 )
 @input_arguments
 @output_option("Folder for the cleaned copy.", required=False)
-@option("--dry-run", is_flag=True, group=OUTPUT, help="Write nothing; say what would be removed, with examples.")
+@option("--dry-run", is_flag=True, group=OUTPUT, help="Write nothing; show what would be removed.")
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
     without=("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),

@@ -23,11 +23,11 @@ from ibidem.config.settings import OUTPUT
 )
 @input_arguments
 @output_option("Folder for the results (required).", required=True)
+@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page to read and share.")
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
     without=("summaries",),
 )  # fmt: skip
-@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page to read and share.")
 @verb_options
 def find(
     inputs: tuple[str, ...],

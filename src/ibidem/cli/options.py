@@ -90,11 +90,12 @@ def flag(name: str) -> str:
 
 def _option(setting: dataclasses.Field[Any]) -> Decorator:
     kind, about = setting_type(setting), setting.metadata
+    default: Any = setting.default
     attributes: dict[str, Any] = {"default": None, "help": about["help"], "group": about["group"]}
     attributes["is_common"] = about["is_common"]
     if kind is bool:
         names = f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}"
-        return option(names, shown_default="on" if setting.default else "", **attributes)
+        return option(names, shown_default="on" if default else "", **attributes)
     types = {Fraction: NumberType(), int: int, float: float, str: str}
     return option(
         flag(setting.name),
@@ -102,7 +103,7 @@ def _option(setting: dataclasses.Field[Any]) -> Decorator:
         setting.name,
         type=ChoiceType(about["choices"]) if about["choices"] else types[kind],
         metavar=about["value"] or "N",
-        shown_default=str(float(setting.default) if kind is Fraction else setting.default),
+        shown_default=str(float(default) if kind is Fraction else default),
         shell_complete=files if about["value"] == "DIR" else None,
         **attributes,
     )
@@ -129,11 +130,11 @@ def plain_inputs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def input_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add INPUT... and --against."""
-    help_text = "Compare INPUT only with REF (repeatable), not with itself."
+    help_text = "Compare only with REF, not within INPUT. Can be repeated."
     against = option(
         "--against", "references", metavar="REF", multiple=True, group=INPUT, help=help_text, shell_complete=files
     )  # fmt: skip
-    return against(inputs_argument(command))
+    return inputs_argument(against(command))
 
 
 class FolderType(click.ParamType):  # type: ignore[type-arg,unused-ignore]

@@ -43,7 +43,7 @@ class SizeType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.command(
     cls=Verb,
     examples=(
-        "ibidem serve out --open",
+        "ibidem serve out",
         "ibidem serve news.idx --port 8080",
     ),
 )

@@ -18,12 +18,10 @@ def option_answer(command: click.Command, context: click.Context, name: str) -> 
             owners.setdefault(option, []).append(verb)
     if name in owners:
         return f"`{name}` belongs to {_listed([f'`ibidem {verb}`' for verb in owners[name]])}."
-    near = nearest(name, options_of(command))
-    if near:
-        return f"there is no option `{name}`. Did you mean `{near}`?"
-    near = nearest(name, owners) if name.startswith("--") else ""
-    elsewhere = f" Did you mean `{near}` of `ibidem {owners[near][0]}`?" if near else ""
-    return f"there is no option `{name}`.{elsewhere}"
+    own = options_of(command)
+    near = nearest(name, {*own, *owners}) if name.startswith("--") else ""
+    elsewhere = f" of `ibidem {owners[near][0]}`" if near and near not in own else ""
+    return f"there is no option `{name}`." + (f" Did you mean `{near}`{elsewhere}?" if near else "")
 
 
 def command_answer(group: click.Group, context: click.Context, name: str) -> str:

@@ -16,8 +16,8 @@ from ibidem.errors import IbidemError, ResourceError
 from ibidem.version import __version__
 
 _NO_MEMORY = ("not enough memory", "Set a lower limit with --memory, so that the run works in parts on disk.")
-# What people come for → verb, which is a module of that name in this folder → the line that `ibidem --help` shows. The lines are
-# kept here so that help loads no verb.
+# What people come for → verb, which is a module of that name in this folder → the line that `ibidem --help` shows. The lines
+# are here so that help loads no verb.
 JOBS = {
     "Find shared text": {
         "find": "Find passages that appear in two documents.",
@@ -28,7 +28,7 @@ JOBS = {
         "dedup": "Write a copy without duplicate documents or repeated text.",
     },
     "Check new documents": {
-        "index": "Keep documents on disk, and look up what new ones share with them.",
+        "index": "Keep documents on disk, and look up what new ones share.",
         "watch": "Check documents as they arrive, and add them to an index.",
     },
     "Read results": {

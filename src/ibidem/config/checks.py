@@ -78,7 +78,11 @@ def outside(name: str, value: float, at_least: float, at_most: float = LARGEST) 
     """Return what to say of a number outside of its limits."""
     if at_most < LARGEST:
         return f"{name} must be between {at_least} and {at_most}, not {value}"
-    return f"{name} must be at least {at_least}, not {value}" if value < at_least else f"{name} must be at most {at_most}"
+    return (
+        f"{name} must be at least {at_least}, not {value}"
+        if value < at_least
+        else f"{name} must be at most {at_most}, not {value}"
+    )
 
 
 def _share_problems(name: str, share: Fraction, zero: bool, decimals: int) -> Iterator[str]:

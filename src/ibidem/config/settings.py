@@ -107,8 +107,8 @@ class SignaturesConfig:
 
     signature: str = _criterion(
         "auto",
-        "What makes two sentences match: most of their words, every word (exact), or another signature. auto: words, or "
-        "exact where text is removed.",
+        "What makes two sentences match. words: most of their words are the same; exact: all of them, in order; auto: words, "
+        "or exact where text is removed.",
         common=True,
         value="NAME",
         choices=("auto", *SIGNATURES),
@@ -140,7 +140,7 @@ class MatchesConfig:
 
     min_similarity: Fraction = _criterion(  # noqa: RUF009 (as all the others)
         _FOUR_FIFTHS,
-        "Similarity needed for a match, from 0 to 1. Two documents are compared by their shingles, two sentences by their "
+        "Similarity a match needs, from 0 to 1. Two documents are compared by their shingles, two sentences by their "
         "signatures (words, shingles, spotsigs).",
         common=True,
     )
@@ -154,8 +154,8 @@ class PassagesConfig:
     min_words: int = _criterion(1, "Words a passage needs on each side.", at_least=1)
     min_quote_words: int = _criterion(
         10,
-        "Fewer sentences count too if one has this many words. They are called a quote. They also count if they are all "
-        "there is of both texts. 0: never.",
+        "One sentence of N words is enough, too. Fewer than min_sentences are then a passage, called a quote. They also are if "
+        "they are all there is of both texts. 0: never.",
         common=True,
         at_least=0,
     )
@@ -244,7 +244,7 @@ class CleaningConfig:
     level: str = _criterion(
         "document", "What to remove: document, passage or sentence.", common=True, value="NAME", choices=LEVELS
     )
-    mark_only: bool = _output(False, "Remove nothing; add columns that say what would be removed.", common=True)
+    mark_only: bool = _output(False, "Remove nothing; mark duplicates in new columns.", common=True)
 
 
 @dataclass(frozen=True)
@@ -343,7 +343,7 @@ class EngineConfig:
 class OutputConfig:
     """What is written, and how."""
 
-    format: str = _output("parquet", "Format of the tables: parquet, jsonl or csv.", common=True, value="NAME", choices=FORMATS)
+    format: str = _output("parquet", "Format: parquet, jsonl or csv.", common=True, value="NAME", choices=FORMATS)
     keep_text: bool = _output(False, "Add the texts of passages: columns a_text and b_text.", common=True)
     overwrite: bool = _output(False, "Replace the results in the output folder.", common=True)
     strict: bool = _input(False, "Stop with exit code 3 at the first record that would be skipped.")
