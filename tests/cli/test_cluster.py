@@ -122,7 +122,7 @@ def test_without_verifying_it_says_that_these_are_estimates(run: Run, news: str)
     said(
         run("cluster", news, "-o", "out", "--no-verify", "--method", "minhash"),
         0,
-        "pairs are not verified; their similarity is an estimate",
+        "pairs are not verified: similarities are estimates",
         "pairs of duplicates, not verified",
     )
     answer = run("cluster", news, "-o", "out2")
@@ -252,7 +252,7 @@ def test_plans(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text("{}")
     said(run("cluster", news, "-o", "out", "--plan", "plan.json"), 3, "plan.json is no sampling plan", "`ibidem tune`")
     assert not (tmp_path / "out").exists()
-    said(run("tune", news, "-o", "plan.json"), 2, "there is a file already")
+    said(run("tune", news, "-o", "plan.json"), 2, "the file exists and is not a sampling plan")
     (tmp_path / "plan.json").unlink()
     assert run("tune", news, "-o", "plan.json", "-q").code == 0
     assert run("tune", news, "-o", "plan.json", "-q").code == 0  # a plan may be replaced

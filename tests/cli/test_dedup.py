@@ -178,7 +178,7 @@ def test_folders_that_are_none(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "a.jsonl").write_bytes((tmp_path / news).read_bytes())
     said(run("dedup", "own/a.jsonl", "-o", "own", "--overwrite"), 2, "own")
-    said(run("dedup", news), 2, "-o, or --dry-run")
+    said(run("dedup", news), 2, "with -o, or try it with --dry-run")
     said(run("dedup", "-o", "clean"), 2, "INPUT")
     (tmp_path / "run.json").write_bytes(b'{"text": "x"}')
     said(run("dedup", "run.json", "-o", "clean"), 3, "ibidem itself writes a file run.json", "Rename")

@@ -300,7 +300,7 @@ def test_the_problems_of_a_settings_file_are_all_named(run: Run, news: str, tmp_
         2,
         "min_sentences must be between 1 and 1000, not 0",
         "min_words must be a whole number, not 'many'",
-        "min_similarity must be between 0 and 1, not 7 (did you mean 0.07?)",
+        "min_similarity must be between 0 and 1, not 7",
     )
     said(run("find", news, "-o", "out", "--config", "absent.toml"), 2, "absent.toml")
     (tmp_path / "run.toml").write_text("passages = [")

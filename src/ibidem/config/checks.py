@@ -91,7 +91,7 @@ def _share_problems(name: str, share: Fraction, zero: bool, decimals: int) -> It
     if share == 0 and not zero:
         yield f"{name} must be above 0, not 0"
     elif not 0 <= share <= 1:
-        percent = 2 <= share < 100
+        percent = 10 <= share <= 100
         yield f"{name} must be between 0 and 1, not {shown}" + (f" (did you mean {float(share) / 100:g}?)" if percent else "")
     elif share.denominator > 10**decimals:
         yield f"{name} must not have more than {decimals} decimals: {share}"
