@@ -293,7 +293,11 @@ def test_clusters_and_verdicts_of_a_folder_that_cluster_wrote(run: Run, tmp_path
     ("written", "options", "message"),
     [
         ("id,duplicated\n0,perhaps\n", (), "truth.csv, line 2: duplicated is 'perhaps', not true or false"),
-        ("cluster,id\nA,0\n", ("--pairs", "truth.csv"), "--pairs lists pairs of documents, which --measure clusters does not look at"),
+        (
+            "cluster,id\nA,0\n",
+            ("--pairs", "truth.csv"),
+            "--pairs lists pairs of documents, which --measure clusters does not look at",
+        ),
         ("cluster,id\nA,0\n", ("--measure", "pairs"), "missing columns a_id, b_id"),
         ("a_id,b_id\n0,1\n", ("--documents", "truth.csv"), "--documents works with --measure sentences only"),
         ("id,label\n0,1\n", (), "its columns (id, label) are no truth of a known kind"),

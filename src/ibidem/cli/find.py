@@ -43,8 +43,8 @@ def find(
     """Find every passage that appears in two documents.
 
     \f
-    The folder OUT gets the tables passages, repeats and documents, the settings and counts of the run (run.json), and a list
-    of the records that were skipped (skipped.jsonl).
+    The folder OUT then contains the tables passages, repeats and documents, the settings and counts of the run (run.json),
+    and a list of skipped records (skipped.jsonl).
 
     To run on Spark: ibidem find hdfs:///crawl -o hdfs:///found --engine spark --tmp-dir hdfs:///tmp
     """

@@ -102,6 +102,6 @@ off again with --no-align. Every result folder has a run.json with all settings 
 5    resources: not enough memory or disk space, or a missing program
 130  interrupted with Ctrl-C (143: by SIGTERM, 129: by SIGHUP)
 
-Errors are one message on standard error, and what to do next.""",
+An error is one message on standard error, which also says what to do next.""",
     ),
 }

@@ -321,7 +321,7 @@ class EngineConfig:
         value="DIR",
     )
     partitions: int = _running(
-        0, "Number of parts to work in, roughly. 0: as many as memory requires (on Spark: one for every 32 MB).", at_least=0
+        0, "About how many parts to work in. 0: as many as memory requires (on Spark: one for every 32 MB).", at_least=0
     )
     resume: bool = _running(
         False,
