@@ -16,10 +16,11 @@ from pathlib import Path
 import click
 import pytest
 
-from ibidem.cli.commands import Argument, Option, Verb, VerbGroup
+from ibidem.cli.commands import Argument, Option, Verb
 from ibidem.cli.completion import SHELLS, VARIABLE
 from ibidem.cli.suggestions import verbs_of
 from ibidem.cli.topics import TOPICS
+from ibidem.cli.verb_group import VerbGroup
 from ibidem.cli.verbs import VERBS, ibidem
 from ibidem.config import SIGNATURES, setting_fields
 from ibidem.config.settings import HELP_GROUPS

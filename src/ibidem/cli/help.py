@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from ibidem.cli.commands import Verb, VerbGroup, argument, option
+from ibidem.cli.commands import Verb, argument, option
 from ibidem.cli.man_page import man_page
 from ibidem.cli.suggestions import nearest, verbs_of
 from ibidem.cli.topics import TOPICS
+from ibidem.cli.verb_group import HelpfulCommand, VerbGroup
 from ibidem.config.settings import OUTPUT
 
 
@@ -57,7 +58,7 @@ def _verb_page(root: click.Context, words: tuple[str, ...]) -> str:
                 + (f" Did you mean `ibidem help {near}`?" if near else f" The topics are {', '.join(TOPICS)}.")
             )
         context = click.Context(command, context, word)
-    assert isinstance(context.command, (Verb, VerbGroup))
+    assert isinstance(context.command, HelpfulCommand)
     return context.command.whole_help(context)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from ibidem.cli.commands import VerbGroup
 from ibidem.cli.index_check import info, verify
 from ibidem.cli.index_edit import add, compact, remove
 from ibidem.cli.index_query import check, query
+from ibidem.cli.verb_group import VerbGroup
 
 
 @click.group(

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import click
 
-from ibidem.cli.commands import Verb, VerbGroup
+from ibidem.cli.commands import Verb
 from ibidem.cli.suggestions import verbs_of
 from ibidem.cli.topics import TOPICS
+from ibidem.cli.verb_group import VerbGroup
 from ibidem.version import __version__
 
 

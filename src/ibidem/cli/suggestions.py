@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
 import click
 
@@ -38,6 +37,8 @@ def command_answer(group: click.Group, context: click.Context, name: str) -> str
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the known name that is most like one, or nothing if none is."""
+    from difflib import get_close_matches
+
     return next(iter(get_close_matches(name, list(known), n=1)), "")
 
 

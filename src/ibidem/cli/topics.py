@@ -77,7 +77,8 @@ With --resume, a run stores its finished stages. If it is killed, the same comma
         "Settings in a file",
         """\
 Every setting has one name: --min-sentences on the command line, min_sentences= in Python, and min_sentences in a TOML file
-that --config names. Sections of the file are the stages that docs/settings.md lists:
+that --config names. The file has a section for each stage: documents, sentences, signatures, matches, passages, alignment,
+resemblance, clusters, cleaning, index, engine, output. A setting in the wrong section is answered with the right one.
 
 \b
 [passages]

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 import click
 
-from ibidem.cli.commands import VerbGroup
 from ibidem.cli.signals import exit_code, loading
+from ibidem.cli.verb_group import VerbGroup
 from ibidem.errors import IbidemError, ResourceError
 from ibidem.version import __version__
 
