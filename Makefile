@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check test-versions docs programs clean fuzz soak
+.PHONY: demo test check test-versions docs man programs clean fuzz soak
 
 demo: .venv/installed
 	$(BIN)/ibidem find examples/newsroom/documents.jsonl -o demo --overwrite --keep-text --format csv --report
@@ -52,6 +52,11 @@ docs: .venv/installed-docs
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch .venv/installed .venv/installed-docs $@
+
+# The manual page, from the same source as --help: `man build/ibidem.1`.
+man: .venv/installed
+	mkdir -p build
+	$(BIN)/ibidem help --man > build/ibidem.1
 
 # What tests need beyond Python: Java for the Spark engine, strace for power cuts, Chromium for the pages, jq for commands in
 # the docs, axe-core to judge how accessible the pages are.

@@ -22,7 +22,9 @@ import pyarrow as pa
 
 import ibidem
 from ibidem import errors
+from ibidem.cli.commands import Option, Verb
 from ibidem.cli.options import flag
+from ibidem.cli.verb_group import VerbGroup
 from ibidem.cli.verbs import ibidem as program
 from ibidem.config import setting_fields
 from ibidem.formats.byte_streams import COMPRESSIONS
@@ -64,17 +66,18 @@ def commands_page() -> str:
         lines.append(_help_text(command))
         own, shared = _split_options(command)
         if own:
-            lines += ["\n| option | meaning |", "|---|---|", *(_option_row(option, context) for option in own)]
+            lines += ["\n| option | meaning |", "|---|---|", *(_option_row(option) for option in own)]
         if shared:
             links = ", ".join(f"`{option.opts[0]}`" for option in shared)
             lines.append(f"\n[Settings](settings.md): {links}.")
     return "\n".join(lines) + "\n"
 
 
-def _commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-    if not isinstance(command, click.Group):
+def _commands(name: str, command: click.Command) -> Iterator[tuple[str, Verb]]:
+    if isinstance(command, Verb):
         yield name, command
         return
+    assert isinstance(command, VerbGroup)
     context = click.Context(command, info_name=name)
     for below in command.list_commands(context):
         found = command.get_command(context, below)
@@ -82,31 +85,27 @@ def _commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Co
             yield from _commands(f"{name} {below}", found)
 
 
-def _help_text(command: click.Command) -> str:
+def _help_text(command: Verb) -> str:
     """Return the help of a command as Markdown: what follows the mark for lines as they are is code."""
     blocks = []
-    for block in inspect.cleandoc((command.help or "").replace("\f", "")).split("\n\n"):
+    for block in command.description(complete=True).split("\n\n"):
         if block.startswith("\b"):
             blocks.append("```text\n" + block.removeprefix("\b").strip("\n") + "\n```")
         else:
-            blocks.append(re.sub(r"\s*\n\s*", " ", block.strip()))
-    examples = getattr(command, "examples", ())
-    blocks += ["```text\n" + "\n".join(examples) + "\n```"] if examples else []
-    return "\n\n".join(blocks)
+            blocks.append(re.sub(r"\s*\n\s*", " ", block))
+    return "\n\n".join([*blocks, "```text\n" + "\n".join(command.examples) + "\n```"])
 
 
-def _split_options(command: click.Command) -> tuple[list[click.Option], list[click.Option]]:
+def _split_options(command: Verb) -> tuple[list[Option], list[Option]]:
     """Return the options that a command has of its own, and those that are settings."""
     texts = {setting.name: setting.metadata["help"] for _, setting in setting_fields()}
-    options = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
+    options = [option for option in command.params if isinstance(option, Option) and option.opts != ["--help-all"]]
     shared = [option for option in options if option.name in texts and texts[option.name] in (option.help or "")]
     return [option for option in options if option not in shared], shared
 
 
-def _option_row(option: click.Option, context: click.Context) -> str:
-    record = option.get_help_record(context)
-    names, text = record if record else (option.opts[0], option.help or "")
-    return f"| `{cell(names)}` | {cell(text)} |"
+def _option_row(option: Option) -> str:
+    return f"| `{cell(option.names())}` | {cell(option.text(complete=True))} |"
 
 
 def tables_page() -> str:

@@ -26,7 +26,8 @@ Pass the file with `--config FILE`. Flags win over the file, and the file wins o
     "commands": f"""# Commands
 
 Every command, with the options that only it has. Options that are settings are named below each command and explained on
-the page of [settings](settings.md). `ibidem COMMAND --help` shows all of them in the terminal. {_MADE}
+the page of [settings](settings.md). `ibidem COMMAND --help` shows the common ones in the terminal,
+`--help-all` all of them. {_MADE}
 """,
     "tables": f"""# Tables and columns
 

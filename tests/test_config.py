@@ -94,9 +94,34 @@ def test_limits_are_exact(given_value: Any, meant: Fraction) -> None:
 @pytest.mark.parametrize(
     "value", [0, -0.5, 1.01, "abc", "", None, "1/0", True, [0.8], float("nan"), float("inf"), 1 / 3, "0.1234567"]
 )
-def test_limits_that_do_not_hold(value: Any) -> None:
+def test_invalid_limits(value: Any) -> None:
     (problem,) = problems(min_similarity=value)
-    assert problem.startswith("min_similarity = ")
+    assert problem.startswith("min_similarity must ")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"min_similarity": 90}, "min_similarity must be between 0 and 1, not 90 (did you mean 0.9?)"),
+        ({"min_similarity": 1.5}, "min_similarity must be between 0 and 1, not 1.5"),
+        ({"min_similarity": 0}, "min_similarity must be above 0, not 0"),
+        ({"min_containment": -1}, "min_containment must be between 0 and 1, not -1"),
+        ({"min_score": "0.1234"}, "min_score must not have more than 3 decimals: 617/5000"),
+        ({"min_sentences": 0}, "min_sentences must be between 1 and 1000, not 0"),
+        ({"max_places": 1}, "max_places must be at least 2, not 1"),
+        ({"max_places": 10**10}, "max_places must be at most 1000000000, not 10000000000"),
+        ({"min_sentences": "many"}, "min_sentences must be a whole number, not 'many'"),
+        ({"paper": "no"}, "paper must be True or False, not 'no'"),
+        ({"format": "jsonlines"}, "format must be one of parquet, jsonl, csv, not 'jsonlines' (did you mean jsonl?)"),
+        ({"text_field": ""}, "text_field must not be empty"),
+        ({"memory": "much"}, "memory must be auto or a size such as 500MB or 4GB, not 'much'"),
+        ({"min_sentence": 3}, "there is no setting 'min_sentence' (did you mean min_sentences?)"),
+    ],
+)
+def test_a_problem_says_what_is_allowed(wrong: dict[str, Any], said: str) -> None:
+    assert problems(**wrong) == (said,)
+    with pytest.raises(SettingsError, match=r"^invalid settings: "):
+        Config.of(**wrong)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +136,7 @@ def test_limits_that_do_not_hold(value: Any) -> None:
 )  # fmt: skip
 def test_values_of_the_wrong_kind_are_refused(name: str, value: Any) -> None:
     (problem,) = problems(**{name: value})
-    assert problem.startswith(f"{name} = ")
+    assert problem.startswith(f"{name} must ")
 
 
 @pytest.mark.parametrize(
@@ -145,8 +170,8 @@ def test_all_problems_are_named_at_once() -> None:
         "min_similarity",
         "signature",
         "'min_word'",
-        "min_idf = 0.9 is above max_idf",
-        "paper = 'no'",
+        "min_idf must be at most max_idf (0.5), not 0.9",
+        "paper must be True or False, not 'no'",
     ):
         assert name in text
 
@@ -221,7 +246,7 @@ def toml_problems(path: Path, text: str | bytes) -> tuple[str, ...]:
     return caught.value.problems
 
 
-def test_toml_that_does_not_hold(tmp_path: Path) -> None:
+def test_invalid_toml(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     found = toml_problems(path, "[passages]\nmin_sentence = 2\nsignature = 'exact'\n[pasages]\nmin_words = 3\n")
     assert len(found) == 3
@@ -250,4 +275,4 @@ def test_toml_in_another_encoding(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["min_sentences", "min_quote_words", "max_gap_sentences", "min_words", "shingle_size"])
 def test_numbers_beyond_all_bounds_are_refused(name: str) -> None:
     (problem,) = problems(**{name: 2**63 - 1})
-    assert "above" in problem
+    assert f"not {2**63 - 1}" in problem

@@ -274,7 +274,7 @@ def test_results_are_replaced_only_if_asked_for(result: ibidem.Result, tmp_path:
         result.write(tmp_path)
     result.write(tmp_path, overwrite=True)
     assert sorted(path.name for path in tmp_path.glob("passages.*")) == ["passages.parquet"]
-    with pytest.raises(SettingsError, match="none of parquet, jsonl, csv"):
+    with pytest.raises(SettingsError, match="must be one of parquet, jsonl, csv"):
         result.write(tmp_path, format="xlsx", overwrite=True)
 
 

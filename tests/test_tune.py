@@ -245,13 +245,13 @@ def test_workers_change_nothing() -> None:
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        ({"min_precision": 0}, "min_precision = 0"),
-        ({"min_precision": 1}, "min_precision = 1"),
-        ({"max_documents": -1}, "max_documents = -1"),
+        ({"min_precision": 0}, "min_precision must be .* not 0"),
+        ({"min_precision": 1}, "min_precision must be .* not 1"),
+        ({"max_documents": -1}, "max_documents must be at least 0, not -1"),
         ({"groups": ()}, "groups"),
         ({"groups": (1, 5)}, "groups"),
         ({"groups": (0, 5, 5)}, "groups"),
-        ({"min_similarity": 0}, "min_similarity = 0"),
+        ({"min_similarity": 0}, "min_similarity must be above 0"),
         ({"min_precision": 2, "max_documents": -1, "groups": [3]}, "min_precision.*max_documents.*groups"),
     ],
 )

@@ -230,11 +230,11 @@ def tune(
     bounds = tuple(groups) if groups is not None else GROUPS
     problems = []
     if not 0 < min_precision < 1:
-        problems.append(f"min_precision = {min_precision} is not between 0 and 1")
+        problems.append(f"min_precision must be between 0 and 1 (neither included), not {min_precision:g}")
     if max_documents < 0:
-        problems.append(f"max_documents = {max_documents} is below 0")
+        problems.append(f"max_documents must be at least 0, not {max_documents}")
     if not bounds or bounds[0] != 0 or list(bounds) != sorted(set(bounds)):
-        problems.append("groups do not begin with 0 and rise")
+        problems.append("groups must begin with 0 and increase")
     if problems:
         raise SettingsError(problems)
     with MemoryRun(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
@@ -360,5 +360,5 @@ def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["docu
     from ibidem.resemblance.comparison import compare_texts
 
     if shingle_size < 1:
-        raise SettingsError([f"shingle_size = {shingle_size} is below 1"])
+        raise SettingsError([f"shingle_size must be at least 1, not {shingle_size}"])
     return compare_texts(text_a, text_b, shingle_size)

@@ -2,21 +2,21 @@
 
 IbidemError                      1
 ├── UsageError                   2   the call itself
-│   ├── SettingsError                settings that do not hold, all of them at once
-│   └── OutputExistsError            the output folder holds results already
+│   ├── SettingsError                invalid settings, all of them at once
+│   └── OutputExistsError            the output folder contains results already
 ├── InputError                   3   what was to be read
 │   ├── NoDocumentsError             nothing readable in the inputs
 │   ├── RepeatedIdError              one id in two places
 │   └── SkippedRecordsError          records were skipped and `strict` was asked for
 ├── IndexStoreError              4   the index on disk
-│   ├── NoIndexError                 there is none at that place
-│   ├── IndexSettingsError           it was made with other settings
+│   ├── NoIndexError                 there is no index in that folder
+│   ├── IndexSettingsError           it was created with other settings
 │   ├── IndexLockedError             another process is writing
 │   ├── IndexDamagedError            a file is damaged or missing
-│   ├── IndexChangedError            it was moved, replaced or changed by somebody else while it was open
+│   ├── IndexChangedError            another process moved, replaced or changed it while it was open
 │   ├── IndexWriteError              cannot write (read-only, no permission, ...)
 │   │   └── IndexSpaceError      5       no space left on the disk; also a ResourceError
-│   └── KnownIdError                 a document of that id is in it already
+│   └── KnownIdError                 a document with that id is in it already
 └── ResourceError                5   memory, disk, missing programs
 """
 
@@ -26,7 +26,7 @@ from collections.abc import Sequence
 
 
 class IbidemError(Exception):
-    """Root of all errors that ibidem raises on purpose."""
+    """The base of all errors that ibidem raises on purpose."""
 
     exit_code = 1
 
@@ -37,21 +37,21 @@ class IbidemError(Exception):
 
 
 class UsageError(IbidemError):
-    """The call cannot be carried out as it was made."""
+    """The call itself is wrong."""
 
     exit_code = 2
 
 
 class SettingsError(UsageError):
-    """One or more settings do not hold; `problems` names all of them."""
+    """One or more settings are invalid; `problems` names all of them."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("settings that do not hold: " + "; ".join(problems))
+        super().__init__("invalid settings: " + "; ".join(problems))
         self.problems = tuple(problems)
 
 
 class OutputExistsError(UsageError):
-    """The output folder holds results and `overwrite` was not given."""
+    """The output folder contains results, and `overwrite` was not given."""
 
 
 class InputError(IbidemError):
@@ -61,11 +61,11 @@ class InputError(IbidemError):
 
 
 class NoDocumentsError(InputError):
-    """The inputs hold no document at all."""
+    """The inputs contain no document at all."""
 
 
 class RepeatedIdError(InputError):
-    """Two documents carry the same id."""
+    """Two documents have the same id."""
 
 
 class SkippedRecordsError(InputError):
@@ -73,17 +73,17 @@ class SkippedRecordsError(InputError):
 
 
 class IndexStoreError(IbidemError):
-    """The index on disk cannot be used as it was asked."""
+    """The index on disk cannot be used as requested."""
 
     exit_code = 4
 
 
 class NoIndexError(IndexStoreError):
-    """There is no index at that place."""
+    """There is no index in that folder."""
 
 
 class IndexSettingsError(IndexStoreError):
-    """The index was made with other settings."""
+    """The index was created with other settings."""
 
 
 class IndexLockedError(IndexStoreError):
@@ -95,19 +95,19 @@ class IndexDamagedError(IndexStoreError):
 
 
 class IndexChangedError(IndexStoreError):
-    """The index was moved, replaced or changed by somebody else while it was open; nothing of it was deleted."""
+    """Another process moved, replaced or changed the index while it was open; nothing was deleted."""
 
 
 class IndexWriteError(IndexStoreError):
-    """The index cannot be written: the disk is full, or read-only, or fails."""
+    """The index cannot be written: the disk is full, read-only or failing."""
 
 
 class KnownIdError(IndexStoreError):
-    """A document of that id is in the index already."""
+    """A document with that id is in the index already."""
 
 
 class ResourceError(IbidemError):
-    """Memory, disk or a program that is needed is missing."""
+    """There is not enough memory or disk space, or a program is missing."""
 
     exit_code = 5
 
@@ -122,5 +122,5 @@ def no_room(folder: object, error: OSError) -> ResourceError:
     """Return the error for temporary files that cannot be written into a folder."""
     return ResourceError(
         f"cannot write temporary files into {folder}: {error.strerror or error}",
-        "Name a folder that is there and has room by --tmp-dir, or allow more --memory.",
+        "Choose a folder with enough space with --tmp-dir, or allow more memory with --memory.",
     )

@@ -160,10 +160,10 @@ def test_terminal_escapes_in_texts_and_names_are_shown(run: Run, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["old.txt"], ["one file is given", "--pairs"]),
-        (["old.txt", "new.txt", "old.txt"], ["3 files are given", "--pairs"]),
+        (["old.txt"], ["only one file given", "--pairs"]),
+        (["old.txt", "new.txt", "old.txt"], ["3 files given", "--pairs"]),
         ([], ["INPUT"]),
-        (["old.txt", "new.txt", "-o", "out"], ["-o OUT is for many pairs", "--pairs"]),
+        (["old.txt", "new.txt", "-o", "out"], ["-o OUT needs --pairs", "--pairs"]),
         (["old.txt", "new.txt", "--pairs", "pairs.csv"], ["--pairs needs a folder", "-o"]),
         (["old.txt", "--pairs", "pairs.csv", "-o", "out", "--html", "page.html"], ["--html", "leave out --pairs"]),
         (["old.txt", "--pairs", "pairs.csv", "-o", "out", "--format", "text"], ["--format text", "leave out --pairs"]),
@@ -171,7 +171,7 @@ def test_terminal_escapes_in_texts_and_names_are_shown(run: Run, tmp_path: Path)
         (["old.txt", "--pairs", "pairs.csv", "-o", "s3://bucket/out"], ["s3://bucket/out"]),
         (["old.txt", "new.txt", "--format", "parquet"], ["--format parquet", "--pairs"]),
         (["old.txt", "new.txt", "--format", "jsonl", "--full"], ["--full"]),
-        (["old.txt", "new.txt", "--min-aligned-words", "0"], ["min_aligned_words = 0"]),
+        (["old.txt", "new.txt", "--min-aligned-words", "0"], ["min_aligned_words must be at least 1, not 0"]),
     ],
 )
 def test_options_that_do_not_go_together(
@@ -286,7 +286,7 @@ def test_the_folder_is_looked_at_before_the_inputs_are_read(run: Run, tmp_path: 
 
 
 def test_the_help_lists_every_setting(run: Run) -> None:
-    answer = run("compare", "--help")
+    answer = run("compare", "--help-all")
     assert (answer.code, answer.err) == (0, "")
     without = ("html", "group_field", "align", "engine", "memory", "max_disk", "tmp_dir", "partitions", "resume", "work_dir")
     for stage, setting in setting_fields():

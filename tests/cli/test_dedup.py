@@ -178,7 +178,7 @@ def test_folders_that_are_none(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "a.jsonl").write_bytes((tmp_path / news).read_bytes())
     said(run("dedup", "own/a.jsonl", "-o", "own", "--overwrite"), 2, "own")
-    said(run("dedup", news), 2, "-o, or --dry-run")
+    said(run("dedup", news), 2, "with -o, or try it with --dry-run")
     said(run("dedup", "-o", "clean"), 2, "INPUT")
     (tmp_path / "run.json").write_bytes(b'{"text": "x"}')
     said(run("dedup", "run.json", "-o", "clean"), 3, "ibidem itself writes a file run.json", "Rename")
@@ -203,13 +203,13 @@ def test_a_folder_below_a_file(run: Run, news: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--min-similarity", "0"], ["min_similarity = 0"]),
-        (["--keep", "best"], ["keep = 'best'"]),
-        (["--level", "word"], ["word", "passage"]),
-        (["--memory", "abc"], ["memory = 'abc'"]),
-        (["--filter-bits", "7"], ["filter_bits = 7"]),
-        (["--sample-every", "2", "--sample-remainder", "2"], ["sample_remainder = 2"]),
-        (["--min-sentences", "0"], ["min_sentences = 0"]),
+        (["--min-similarity", "0"], ["min_similarity must be above 0"]),
+        (["--keep", "best"], ["keep must be one of", "not 'best'"]),
+        (["--level", "word"], ["--level must be one of", "passage", "'word'"]),
+        (["--memory", "abc"], ["memory must be", "not 'abc'"]),
+        (["--filter-bits", "7"], ["filter_bits must be one of"]),
+        (["--sample-every", "2", "--sample-remainder", "2"], ["sample_remainder must be below sample_every (2), not 2"]),
+        (["--min-sentences", "0"], ["min_sentences must be between 1 and 1000, not 0"]),
         (["--max-places", "3"], ["--max-places"]),
         (["--format", "csv"], ["--format"]),
     ],
@@ -229,7 +229,7 @@ def test_similar_sentences_only_if_the_signature_says_so(run: Run, tmp_path: Pat
 
 
 def test_the_help_lists_its_settings(run: Run) -> None:
-    answer = run("dedup", "--help")
+    answer = run("dedup", "--help-all")
     assert (answer.code, answer.err) == (0, "")
     flat = answer.out.replace("/", " ").replace("\n", " ")
     left_out = {"max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format", "work_dir"}

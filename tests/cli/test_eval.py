@@ -293,9 +293,13 @@ def test_clusters_and_verdicts_of_a_folder_that_cluster_wrote(run: Run, tmp_path
     ("written", "options", "message"),
     [
         ("id,duplicated\n0,perhaps\n", (), "truth.csv, line 2: duplicated is 'perhaps', not true or false"),
-        ("cluster,id\nA,0\n", ("--pairs", "truth.csv"), "--pairs is of no use for --measure clusters"),
+        (
+            "cluster,id\nA,0\n",
+            ("--pairs", "truth.csv"),
+            "--pairs lists pairs of documents, which --measure clusters does not look at",
+        ),
         ("cluster,id\nA,0\n", ("--measure", "pairs"), "missing columns a_id, b_id"),
-        ("a_id,b_id\n0,1\n", ("--documents", "truth.csv"), "--documents is for --measure sentences only"),
+        ("a_id,b_id\n0,1\n", ("--documents", "truth.csv"), "--documents works with --measure sentences only"),
         ("id,label\n0,1\n", (), "its columns (id, label) are no truth of a known kind"),
         ("a_id,a_sentence,b_id,b_sentence\n0,-1,1,2\n", (), "a_sentence is '-1', not a whole number"),
     ],

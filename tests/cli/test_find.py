@@ -254,12 +254,15 @@ def test_a_repeated_id_names_both_places(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--min-similarity", "1.5"], ["min_similarity = 3/2", "at most 1"]),
+        (["--min-similarity", "1.5"], ["min_similarity must be between 0 and 1, not 1.5"]),
         (["--min-similarity", "much"], ["'much' is not a number"]),
-        (["--min-sentences", "0", "--max-places", "1"], ["min_sentences = 0 is below 1", "max_places = 1 is below 2"]),
-        (["--signature", "minhash"], ["minhash", "fingerprint"]),
-        (["--min-sentence", "3"], ["--min-sentence"]),
-        (["--lang", "tlh"], ["tlh", "en, de"]),
+        (
+            ["--min-sentences", "0", "--max-places", "1"],
+            ["min_sentences must be between 1", "not 0", "max_places must be at least 2, not 1"],
+        ),
+        (["--signature", "minhash"], ["--signature must be one of", "fingerprint", "not 'minhash'"]),
+        (["--min-sentence", "3"], ["there is no option `--min-sentence`. Did you mean `--min-sentences`?"]),
+        (["--lang", "tlh"], ["lang must be one of", "en, de", "not 'tlh'"]),
         (["--encoding", "utf-99"], ["utf-99"]),
     ],
 )
@@ -271,7 +274,7 @@ def test_settings_that_do_not_hold(run: Run, news: str, tmp_path: Path, argument
 def test_inputs_and_output_are_needed(run: Run, news: str) -> None:
     said(run("find", "-o", "out"), 2, "INPUT")
     said(run("find", news), 2, "-o")
-    said(run("finde", news), 2, "finde")
+    said(run("finde", news), 2, "finde", "Did you mean `find`?")
 
 
 def test_a_file_of_settings_and_flags_above_it(run: Run, news: str, tmp_path: Path) -> None:
@@ -295,9 +298,9 @@ def test_the_problems_of_a_settings_file_are_all_named(run: Run, news: str, tmp_
     said(
         run("find", news, "-o", "out", "--config", "run.toml"),
         2,
-        "min_sentences = 0",
-        "min_words = 'many'",
-        "min_similarity = 7",
+        "min_sentences must be between 1 and 1000, not 0",
+        "min_words must be a whole number, not 'many'",
+        "min_similarity must be between 0 and 1, not 7",
     )
     said(run("find", news, "-o", "out", "--config", "absent.toml"), 2, "absent.toml")
     (tmp_path / "run.toml").write_text("passages = [")
@@ -328,7 +331,7 @@ def test_finding_nothing_is_no_error_and_is_explained(
 
 
 def test_the_help_of_find_lists_every_setting(run: Run) -> None:
-    answer = run("find", "--help")
+    answer = run("find", "--help-all")
     assert (answer.code, answer.err) == (0, "")
     stages = ("documents", "sentences", "signatures", "matches", "passages", "engine", "output")
     for stage, setting in setting_fields():

@@ -80,16 +80,16 @@ def test_the_first_documents_only(run: Run, pages: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--min-precision", "1"], ["min_precision = 1.0 is not between 0 and 1"]),
-        (["--min-precision", "0"], ["min_precision = 0.0 is not between 0 and 1"]),
+        (["--min-precision", "1"], ["min_precision must be between 0 and 1 (neither included), not 1"]),
+        (["--min-precision", "0"], ["min_precision must be between 0 and 1 (neither included), not 0"]),
         (["--min-precision", "high"], ["high"]),
-        (["--max-documents", "-1"], ["max_documents = -1 is below 0"]),
-        (["--groups", "5,10"], ["groups do not begin with 0 and rise"]),
-        (["--groups", "0,ten"], ["--groups 0,ten", "0,500,1000"]),
+        (["--max-documents", "-1"], ["max_documents must be at least 0, not -1"]),
+        (["--groups", "5,10"], ["groups must begin with 0 and increase"]),
+        (["--groups", "0,ten"], ["--groups must be whole numbers such as 0,500,1000, not '0,ten'"]),
         (["--groups", ""], ["--groups", "0,500,1000"]),
-        (["--min-similarity", "0"], ["min_similarity = 0"]),
-        (["--memory", "abc"], ["memory = 'abc'"]),
-        (["--method", "minhash"], ["--method"]),
+        (["--min-similarity", "0"], ["min_similarity must be above 0"]),
+        (["--memory", "abc"], ["memory must be", "not 'abc'"]),
+        (["--method", "minhash"], ["`--method` belongs to `ibidem cluster` and `ibidem dedup`"]),
         (["--sample-every", "2"], ["--sample-every"]),
         (["--against", "few.jsonl"], ["--against"]),
     ],
@@ -123,7 +123,7 @@ def test_a_plan_that_cannot_be_written_is_told_before_the_work(run: Run, few: st
 
 
 def test_the_help_lists_its_settings(run: Run) -> None:
-    answer = run("tune", "--help")
+    answer = run("tune", "--help-all")
     assert (answer.code, answer.err) == (0, "")
     flat = answer.out.replace("/", " ").replace("\n", " ")
     wanted = {"shingle_size", "min_similarity", "max_shingle_documents", "workers", "memory", "tmp_dir", "strict", "text_field"}

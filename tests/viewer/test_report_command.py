@@ -204,7 +204,7 @@ def test_find_and_report_from_stdin(run: Run, tmp_path: Path, monkeypatch: pytes
 def test_no_report_with_spark(run: Run, tmp_path: Path) -> None:
     news = write_jsonl(tmp_path / "news.jsonl", documents(a=text(1, 2, 3), b=text(9, 1, 2, 3)))
     answer = run("find", news, "-o", "found", "--engine", "spark", "--report")
-    said(answer, 2, "--report is for the local engine", "ibidem report")
+    said(answer, 2, "--report works with the local engine only", "ibidem report")
     assert not (tmp_path / "found").exists()
 
 

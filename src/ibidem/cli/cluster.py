@@ -1,4 +1,4 @@
-"""`ibidem cluster`: documents that are duplicates as wholes."""
+"""`ibidem cluster`: whole documents that are duplicates."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ from typing import Any
 
 import click
 
+from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
 from ibidem.cli.spark import run_on_spark
 from ibidem.config import is_compared_in_full
 
 
-@click.command()
+@click.command(
+    cls=Verb,
+    examples=(
+        "ibidem cluster crawl.jsonl -o out",
+        "ibidem cluster crawl.jsonl -o out --min-similarity 0.6 --keep longest",
+    ),
+)
 @input_arguments
-@output_option("Folder for the results.", required=True)
-@click.option("--plan", type=click.Path(dir_okay=False), help="Sampling plan that `ibidem tune` wrote.")
+@output_option("Folder for the results (required).", required=True)
+@option("--plan", metavar="FILE", type=click.Path(dir_okay=False), is_common=False, help="Sampling plan from `ibidem tune`.")
 @setting_options(
     "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",
     without=("signature", "max_document_share", "keep_text", "group_field"), also=("hash_seed",),
@@ -33,14 +40,13 @@ def cluster(
     spark_conf: dict[str, str],
     **flags: Any,
 ) -> None:
-    """Find documents that are duplicates as wholes, and the clusters they form.
+    """Find whole documents that are duplicates, and the clusters they form.
 
-    Two documents are duplicates if they have most of their shingles (ten words in a row) in common. Every pair is compared
-    in full; every document of a cluster resembles the one that stays.
+    Two documents are duplicates if they share most of their shingles (ten words
+    in a row).
+    \f
 
-    \b
-    ibidem cluster crawl/*.parquet -o out
-    ibidem cluster crawl/*.parquet -o out --min-similarity 0.6 --min-containment 0.9 --keep longest
+    Every pair is compared in full, and every document of a cluster resembles the one that is kept.
     """
     config = resolve_settings(config_file, flags)
     if is_on_spark(config, output):
@@ -52,7 +58,7 @@ def cluster(
         from ibidem.results.cluster_summary import summarise_clusters
 
     if not config.resemblance.verify and not quiet and (plan or not is_compared_in_full(config)):
-        click.echo("ibidem: pairs are not verified; their similarity is an estimate, and some are no duplicates", err=True)
+        click.echo("ibidem: pairs are not verified: similarities are estimates, and some pairs may not be duplicates", err=True)
     with (
         output_occupied(output, config) as config,
         open_result(cluster_in, inputs, references, config, progress, quiet, output, plan=plan) as (result, _),

@@ -8,8 +8,10 @@ from typing import Any
 
 import click
 
+from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import (
+    ChoiceType,
     check_local_folder,
     given_settings,
     inputs_argument,
@@ -18,17 +20,30 @@ from ibidem.cli.options import (
     setting_options,
 )
 from ibidem.config import FORMATS, Config
+from ibidem.config.settings import INPUT, OUTPUT
 
 
-@click.command()
+@click.command(
+    cls=Verb,
+    examples=(
+        "ibidem compare draft.txt published.txt",
+        "ibidem compare articles.jsonl --pairs pairs.csv -o out",
+    ),
+)
 @inputs_argument
-@click.option("--pairs", metavar="PAIRS", type=click.Path(), help="File of the pairs to compare, with columns a_id and b_id.")
+@option(
+    "--pairs", metavar="PAIRS", type=click.Path(), group=INPUT,
+    help="Compare these pairs: a table with columns a_id and b_id.",
+)  # fmt: skip
 @output_option("Folder for the results (with --pairs).", required=False)
-@click.option("--html", "page", metavar="FILE", type=click.Path(path_type=Path), help="Write a page that shows A and B.")
-@click.option("--full", is_flag=True, help="Show long equal stretches too (text).")
-@click.option(
-    "--format", "form", type=click.Choice(["text", *FORMATS]),
-    help="Format of what is found.  [default: text; parquet with --pairs]",
+@option(
+    "--html", "page", metavar="FILE", type=click.Path(path_type=Path), group=OUTPUT,
+    help="Write a page that shows A and B side by side.",
+)  # fmt: skip
+@option("--full", is_flag=True, group=OUTPUT, help="Also show long equal stretches (text).")
+@option(
+    "--format", "form", metavar="NAME", type=ChoiceType(["text", *FORMATS]), group=OUTPUT,
+    help="Format of the results.", shown_default="text; with --pairs parquet",
 )  # fmt: skip
 @setting_options(
     "documents", "sentences", "alignment", "engine", "output",
@@ -48,17 +63,14 @@ def compare(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Align two texts closely and show what differs, or many listed pairs of documents.
+    """Align two texts closely and show what differs, or do so for many pairs.
 
-    INPUT is two files A and B, each of which holds one text (- is standard input): the passages that stand in both are shown
-    side by side. Or, with --pairs, it is documents as for `ibidem find`; every pair of ids that the file lists is compared,
-    and the passages are written to a folder.
+    INPUT is two files, A and B, with one text each. With --pairs, it is documents
+    as for `ibidem find`; every listed pair of ids is compared.
+    \f
 
-    \b
-    ibidem compare draft.txt published.txt
-    ibidem compare draft.md page.html --html differences.html
-    ibidem compare draft.txt published.txt --format jsonl | jq .similarity
-    ibidem compare articles/*.jsonl --pairs pairs.csv -o out
+    Passages that occur in both texts are shown side by side, or as lines of JSON with --format jsonl. With --pairs, they are
+    written to the folder OUT.
     """
     _check_usage(inputs, pairs, output, page, full, form)
     settings = given_settings(config_file, flags)
@@ -89,14 +101,14 @@ def _check_usage(
         check_local_folder(output)
         return
     if output is not None:
-        raise click.UsageError("-o OUT is for many pairs, which --pairs PAIRS lists; --html FILE writes a page of two texts")
+        raise click.UsageError("-o OUT needs --pairs PAIRS, a list of pairs; to write a page on two texts, use --html FILE")
     if len(inputs) != 2:
-        given = "one file is" if len(inputs) == 1 else f"{len(inputs)} files are"
-        raise click.UsageError(f"{given} given; give two, A and B, or list the pairs to compare with --pairs PAIRS -o OUT")
+        given = "only one file" if len(inputs) == 1 else f"{len(inputs)} files"
+        raise click.UsageError(f"{given} given: name two, A and B, or list the pairs to compare with --pairs PAIRS -o OUT")
     if form not in (None, "text", "jsonl"):
-        raise click.UsageError(f"--format {form} is for many pairs, which --pairs PAIRS lists; for two texts: text or jsonl")
+        raise click.UsageError(f"--format {form} needs --pairs PAIRS, a list of pairs; for two texts use text or jsonl")
     if full and (form == "jsonl" or (page is not None and form is None)):
-        raise click.UsageError("--full is for --format text")
+        raise click.UsageError("--full works with --format text only")
 
 
 def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Config, progress: str, quiet: bool) -> None:

@@ -8,16 +8,24 @@ from typing import Any
 
 import click
 
+from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
 from ibidem.cli.spark import run_on_spark
+from ibidem.config.settings import OUTPUT
 from ibidem.execution.disk_limit import disk_budget
 
 
-@click.command()
+@click.command(
+    cls=Verb,
+    examples=(
+        "ibidem dedup crawl.jsonl -o clean",
+        "ibidem dedup train.jsonl --against test.jsonl --level sentence --dry-run",
+    ),
+)
 @input_arguments
-@output_option("Folder for the cleaned collection.", required=False)
-@click.option("--dry-run", is_flag=True, help="Write nothing; say what would go, with ten examples.")
+@output_option("Folder for the cleaned copy.", required=False)
+@option("--dry-run", is_flag=True, group=OUTPUT, help="Write nothing; show what would be removed.")
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
     without=("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),
@@ -34,22 +42,18 @@ def dedup(
     spark_conf: dict[str, str],
     **flags: Any,
 ) -> None:
-    """Write a cleaned copy of a collection: the same files and fields, without what stands elsewhere in it.
+    """Write a copy of a collection without duplicates: the same files and fields.
 
-    Whole documents go if they are duplicates of one that stays (--level document), or passages (--level passage) or single
-    sentences (--level sentence) if they stand earlier, word for word. What is left is as it was, to the byte; removed.jsonl
-    says what went and what it matched. With --against, what stands in REF goes, and nothing else.
-
-    \b
-    ibidem dedup crawl/*.parquet -o clean
-    ibidem dedup news.jsonl -o clean --level passage --keep earliest
-    ibidem dedup train.jsonl --against test.jsonl --level sentence --dry-run
+    \f
+    --level document removes whole documents that are duplicates of one that is kept. --level passage and --level sentence
+    remove passages or single sentences that occur earlier, word for word. All other bytes stay as they are. removed.jsonl
+    lists what was removed and what it matched. With --against, only text that occurs in REF is removed.
     """
     config = resolve_settings(config_file, flags)
     if output is None and not dry_run:
-        raise click.UsageError("give a folder for the cleaned collection with -o, or --dry-run")
+        raise click.UsageError("name a folder for the cleaned copy with -o, or try it with --dry-run")
     if dry_run and config.engine.resume:
-        raise click.UsageError("--dry-run writes nothing, so there is nothing that --resume could go on with")
+        raise click.UsageError("--dry-run writes nothing, so --resume has nothing to continue")
     if is_on_spark(config, output):
         folder = None if dry_run else output
         run_on_spark("dedup", inputs, references, folder, config, spark_conf, progress, quiet)
@@ -64,7 +68,7 @@ def dedup(
         from ibidem.results.cleaning_summary import summarise_cleaning
 
     if not config.resemblance.verify and not quiet:
-        click.echo("ibidem: pairs are not verified: documents may go that are no duplicates", err=True)
+        click.echo("ibidem: pairs are not verified: documents that are not duplicates may be removed", err=True)
     with ExitStack() as stack:
         paths: list[Any] = list(inputs)
         if "-" in paths:  # inputs are read twice: standard input is stored first

@@ -1,4 +1,4 @@
-"""`ibidem eval`: what was found, against what is true."""
+"""`ibidem eval`: results measured against ground truth."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ibidem.cli.commands import Verb, argument, files, option
 from ibidem.cli.libraries import loading_libraries
-from ibidem.cli.options import resolve_settings, setting_options
+from ibidem.cli.options import ChoiceType, resolve_settings, setting_options
+from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
 
 if TYPE_CHECKING:
     from ibidem.evaluation.counts import CountEvaluation
@@ -22,36 +24,53 @@ MEASURES = ("passages", "sentences", "sentence-pairs", "pairs", "clusters", "ver
 _OF_PAIRS = ("passages", "sentences", "sentence-pairs", "pairs")
 
 
-@click.command("eval")
-@click.argument("truth_path", metavar="TRUTH", type=click.Path(path_type=Path))
-@click.argument("result_path", metavar="RESULT", type=click.Path(path_type=Path))
-@click.option(
-    "--measure",
-    type=click.Choice(MEASURES),
-    help="What to measure. By default the columns of TRUTH decide, and passages are measured by characters.",
+@click.command(
+    "eval",
+    cls=Verb,
+    examples=(
+        "ibidem eval truth.jsonl out",
+        "ibidem eval truth.jsonl out --measure pairs --json",
+    ),
 )
-@click.option(
+@argument("truth_path", metavar="TRUTH", type=click.Path(path_type=Path), about="Table of what is true.")
+@argument("result_path", metavar="RESULT", type=click.Path(path_type=Path), about="Table, or folder of results.")
+@option(
+    "--measure",
+    metavar="NAME",
+    type=ChoiceType(MEASURES),
+    group=CRITERIA,
+    help="What to measure.",
+    shown_default="by the columns of TRUTH",
+)
+@option(
     "--pairs",
     "pairs_path",
     metavar="PAIRS",
     type=click.Path(path_type=Path),
-    help="Table of a_id, b_id and, if there is one, category: only what was found in these pairs of documents counts.",
+    group=INPUT,
+    help="Count only these pairs of documents. A table with columns a_id, b_id and perhaps category.",
 )
-@click.option(
+@option(
     "--documents",
     multiple=True,
     metavar="INPUT",
-    help="The documents, for --measure sentences. May be given more than once.",
+    group=INPUT,
+    shell_complete=files,
+    help="The documents, for --measure sentences (repeatable).",
 )
-@click.option(
+@option(
     "--bootstrap",
     metavar="N",
     type=click.IntRange(min=0),
     default=0,
-    help="Resample pairs of documents (documents, for clusters and verdicts) N times for 95 % intervals; 0 for none.",
+    shown_default="0",
+    group=CRITERIA,
+    help="Resample N times for 95 % intervals. Pairs of documents are resampled; for clusters and verdicts, documents.",
 )
 @setting_options("documents", "sentences", without=("time_field", "group_field", "hash_seed"))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all counts and, for passages, micro-averaged scores.")
+@option(
+    "--json", "as_json", is_flag=True, group=OUTPUT, help="Print JSON. It has all counts and, for passages, micro-averages."
+)
 def evaluate(
     truth_path: Path,
     result_path: Path,
@@ -63,26 +82,25 @@ def evaluate(
     config_file: str | None,
     **flags: Any,
 ) -> None:
-    """Measure what was found, RESULT, against what is there, TRUTH.
+    """Evaluate results against ground truth.
 
-    Both are tables, as parquet, jsonl or csv (the last two also .gz or .zst); RESULT may be a folder of results. With a column
-    category in TRUTH, scores are given for each category too. What is measured (--measure) goes by the columns of TRUTH:
+    TRUTH is a table (parquet, jsonl or csv). Its columns decide what is measured:
 
     \b
-    passages        a_id a_start a_end b_id b_start b_end: characters, as the PAN text alignment task has it
+    passages        a_id a_start a_end b_id b_start b_end, by characters (PAN)
     sentences       the same columns, by sentences; needs --documents
-    sentence-pairs  a_id a_sentence b_id b_sentence: numbers from 0, as `ibidem index query` gives them
-    pairs           a_id b_id: documents that are duplicates, or share passages
-    clusters        cluster id: by pairs that are put together, and the adjusted Rand index
-    verdicts        id duplicated: true or false, as `ibidem index check` says it; of clusters, all but the canonical
+    sentence-pairs  a_id a_sentence b_id b_sentence, numbered from 0
+    pairs           a_id b_id: documents that are duplicates or share passages
+    clusters        cluster id: pairs put together, and the adjusted Rand index
+    verdicts        id duplicated: true or false
+    \f
 
-    With --pairs, what is found in a pair of documents without truth is wrong, and what is found in other pairs is ignored.
-    Without, all that is found counts.
+    Tables may be compressed (.gz, .zst) unless they are parquet. If TRUTH has a column category, every category gets its own
+    scores. sentence-pairs are numbered as `ibidem index query` numbers them, verdicts are those of `ibidem index check`; of
+    clusters, all documents but the canonical one count as duplicated.
 
-    \b
-    ibidem eval truth.jsonl out
-    ibidem eval truth.jsonl out --pairs pairs.csv --bootstrap 1000
-    ibidem eval same-page.csv out --measure clusters --json
+    With --pairs, anything found in a listed pair without truth counts as wrong, and what was found in other pairs is
+    ignored. Without it, everything that was found counts.
     """
     with loading_libraries():
         from ibidem.api import sentence_places
@@ -90,11 +108,11 @@ def evaluate(
 
     measure = measure or measure_of(truth_path)
     if pairs_path is not None and measure not in _OF_PAIRS:
-        raise click.UsageError(f"--pairs is of no use for --measure {measure}: it lists pairs of documents.")
+        raise click.UsageError(f"--pairs lists pairs of documents, which --measure {measure} does not look at.")
     if documents and measure != "sentences":
-        raise click.UsageError("--documents is for --measure sentences only.")
+        raise click.UsageError("--documents works with --measure sentences only.")
     if not documents and measure == "sentences":
-        raise click.UsageError("--measure sentences needs the documents: --documents INPUT.")
+        raise click.UsageError("--measure sentences needs the documents: add --documents INPUT.")
     config = resolve_settings(config_file, flags)
     sentences = partial(sentence_places, list(documents), config=config)
     evaluation = evaluate_files(measure, truth_path, result_path, pairs_path, sentences, bootstrap)

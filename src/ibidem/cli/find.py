@@ -7,19 +7,27 @@ from typing import Any
 
 import click
 
+from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
 from ibidem.cli.spark import run_on_spark
+from ibidem.config.settings import OUTPUT
 
 
-@click.command()
+@click.command(
+    cls=Verb,
+    examples=(
+        "ibidem find articles.jsonl -o out --report",
+        "ibidem find today.jsonl --against archive.jsonl -o out",
+    ),
+)
 @input_arguments
-@output_option("Folder for the results.", required=True)
+@output_option("Folder for the results (required).", required=True)
+@option("--report", is_flag=True, group=OUTPUT, help="Also write OUT/report.html: one page to read and share.")
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output",
     without=("summaries",),
 )  # fmt: skip
-@click.option("--report", is_flag=True, help="Write report.html into OUT, too: one page to look at and to send on.")
 @verb_options
 def find(
     inputs: tuple[str, ...],
@@ -32,20 +40,18 @@ def find(
     spark_conf: dict[str, str],
     **flags: Any,
 ) -> None:
-    """Find every passage that stands in two documents.
+    """Find every passage that appears in two documents.
 
-    INPUT is a file, a folder, a glob pattern or - for standard input; formats by extension: txt, md, html, jsonl, json,
-    csv, tsv, parquet, warc, each also .gz or .zst.
+    \f
+    The folder OUT then contains the tables passages, repeats and documents, the settings and counts of the run (run.json),
+    and a list of skipped records (skipped.jsonl).
 
-    \b
-    ibidem find articles/*.jsonl -o out
-    ibidem find new.parquet --against archive/ -o out --signature exact --report
-    ibidem find hdfs:///crawl -o hdfs:///found --engine spark --tmp-dir hdfs:///tmp
+    To run on Spark: ibidem find hdfs:///crawl -o hdfs:///found --engine spark --tmp-dir hdfs:///tmp
     """
     config = resolve_settings(config_file, flags).with_signature("words")
     if is_on_spark(config, output):
         if report:
-            raise click.UsageError("--report is for the local engine; run `ibidem report` on the results")
+            raise click.UsageError("--report works with the local engine only; run `ibidem report` on the results")
         run_on_spark("find", inputs, references, output, config, spark_conf, progress, quiet)
         return
     with loading_libraries():

@@ -7,28 +7,25 @@ import click
 from ibidem.cli.index_check import info, verify
 from ibidem.cli.index_edit import add, compact, remove
 from ibidem.cli.index_query import check, query
+from ibidem.cli.verb_group import VerbGroup
 
 
-class Commands(click.Group):
-    """A group that lists its commands in the order of their use."""
-
-    def list_commands(self, context: click.Context) -> list[str]:
-        """Return the commands."""
-        return list(self.commands)
-
-
-@click.group(cls=Commands, commands=[add, query, check, remove, compact, verify, info])
+@click.group(
+    cls=VerbGroup,
+    commands=[add, query, check, remove, compact, verify, info],
+    examples=(
+        "ibidem index add news.idx archive.jsonl",
+        "ibidem index check news.idx draft.txt",
+    ),
+)
 def index() -> None:
-    """Keep documents in an index on disk, add to it, and look up what new documents share with it.
+    """Keep documents in an index on disk, and look up what new ones share with it.
 
-    The index is a folder, DIR. Any number of processes may query it; one at a time may change it. What was added is on disk
-    for good when the command ends; a run that is interrupted or killed leaves the index as it was.
+    The index is a folder. Any number of processes can query it while one changes
+    it. What a command has added is safely on disk when the command ends; a run
+    that is interrupted or killed leaves the index as it was.
 
-    \b
-    ibidem index add news.idx archive/*.jsonl
-    ibidem index query news.idx today.jsonl -o out
-    ibidem index check news.idx submission.txt
-
-    Exit code 4: there is no index, it is damaged, being written to, moved while it was open, or made with other settings.
-    Exit code 5: no space is left on its disk.
+    Exit code 4: there is no index, it is damaged, in use by another writer, moved
+    while it was open, or was created with other settings. Exit code 5: the disk is
+    full.
     """

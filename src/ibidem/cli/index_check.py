@@ -10,21 +10,29 @@ from typing import Any
 
 import click
 
+from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
-from ibidem.cli.options import given_settings, index_argument, run_options, setting_options
+from ibidem.cli.options import ChoiceType, given_settings, index_argument, run_options, setting_options
 from ibidem.config import Config
 from ibidem.config.quantities import size_of
+from ibidem.config.settings import OUTPUT
 from ibidem.errors import IndexDamagedError
 
 
-@click.command(short_help="Read everything, and say whether the index is sound.")
+@click.command(
+    cls=Verb,
+    short_help="Check that an index is undamaged.",
+    examples=(
+        "ibidem index verify news.idx",
+        "ibidem index verify news.idx --quiet",
+    ),
+)
 @index_argument
 @run_options
 def verify(folder: Path, progress: str, quiet: bool) -> None:
-    """Read everything in the index in DIR and say whether it is sound; exit code 4 if it is not.
+    """Read everything in an index, and say whether it is undamaged.
 
-    \b
-    ibidem index verify news.idx
+    Exit code 4: it is damaged.
     """
     with loading_libraries():
         from ibidem.cli.display import open_display
@@ -38,26 +46,33 @@ def verify(folder: Path, progress: str, quiet: bool) -> None:
     if problems:
         for problem in problems:
             click.echo(problem, err=True)
-        step = "Restore the index from a backup, or build it anew."
+        step = "Restore the index from a backup, or build it again."
         raise IndexDamagedError(f"{folder} is damaged: {many(len(problems), 'problem')}", step)
     if not quiet:
         contents = f"{many(about['documents'], 'document')}, {many(about['segments'], 'segment')}, {size_of(about['bytes'])}"
         click.echo(f"sound: {contents}, {time.perf_counter() - begin:.1f} s")
 
 
-@click.command(short_help="Show counts, sizes and settings.")
+@click.command(
+    cls=Verb,
+    short_help="Show counts, sizes and settings.",
+    examples=(
+        "ibidem index info news.idx",
+        "ibidem index info news.idx --words-flexible 3 --format json",
+    ),
+)
 @index_argument
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="Text for people, or JSON.")
+@option(
+    "--format", "form", metavar="NAME", type=ChoiceType(["text", "json"]), default="text", shown_default="text", group=OUTPUT,
+    help="Format of the output: text or json.",
+)  # fmt: skip
 @setting_options(also=("signature_bits", "bits_per_word", "radius", "max_false_positive", "words_flexible"))
 def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None:
-    """Show the counts, sizes and settings of the index in DIR, and what a bits search would find.
+    """Show the counts, sizes and settings of an index.
 
-    The flags change nothing in the index: they are for trying out what the bits search (`--search-engine bits`) would find
-    with other settings.
-
-    \b
-    ibidem index info news.idx
-    ibidem index info news.idx --signature-bits 32 --words-flexible 3 --format json
+    \f
+    The options change nothing in the index. They show what the bits search (--search-engine bits) would find with other
+    settings.
     """
     settings = given_settings(config_file, flags)
     with loading_libraries():

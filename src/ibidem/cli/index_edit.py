@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 import click
 
+from ibidem.cli.commands import Verb, argument, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import (
     FIRST_SETTINGS,
@@ -16,21 +17,33 @@ from ibidem.cli.options import (
     index_argument,
     inputs_argument,
     memory_option,
+    quiet_option,
     run_options,
     setting_options,
     signature_option,
 )
 from ibidem.config.quantities import size_of
+from ibidem.config.settings import INPUT, OUTPUT
 from ibidem.errors import IndexStoreError, InputError, NoDocumentsError
 
 _IDS_SHOWN = 10
 
 
-@click.command(short_help="Add documents; make the index if it is not there.")
+@click.command(
+    cls=Verb,
+    short_help="Add documents; create the index if there is none.",
+    examples=(
+        "ibidem index add news.idx archive.jsonl",
+        "ibidem index add news.idx today.jsonl --replace",
+    ),
+)
 @index_argument
 @inputs_argument
-@click.option("--replace", is_flag=True, help="Documents whose id is in the index take the place of what is there.")
-@click.option("--skipped", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="List skipped records here.")
+@option("--replace", is_flag=True, group=INPUT, help="Replace documents whose id is already in the index.")
+@option(
+    "--skipped", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), group=OUTPUT,
+    help="List skipped records in this file.",
+)  # fmt: skip
 @signature_option
 @memory_option
 @setting_options("documents", also=(*FIRST_SETTINGS, "workers", "strict"))
@@ -45,19 +58,17 @@ def add(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Add documents to the index in DIR, all of them or none; it is made if it is not there.
+    """Add documents to an index: all of them, or none if something fails.
 
-    INPUT is a file, a folder, a glob pattern or - for standard input, as for `ibidem find`. What makes sentences alike
-    (--signature, --min-similarity, --lang, …) is fixed when the index is made and need not be given again.
+    The index is created if there is none.
+    \f
 
-    \b
-    ibidem index add news.idx archive/*.jsonl
-    ibidem index add news.idx today.jsonl --replace
-    ibidem index add mails.idx mails.parquet --signature exact --text-field body
+    What makes sentences match (--signature, --min-similarity, --lang, …) is fixed when the index is created, and need not be
+    given again.
     """
     settings = given_settings(config_file, flags)
     if skipped is not None and (skipped.exists() or not skipped.absolute().parent.is_dir()):  # before the work, not after it
-        problem = "there is such a file already" if skipped.exists() else f"there is no folder {skipped.parent}"
+        problem = "the file exists already" if skipped.exists() else f"there is no folder {skipped.parent}"
         raise click.UsageError(f"--skipped {skipped}: {problem}")
     with loading_libraries():
         from ibidem.cli.display import open_display
@@ -91,23 +102,30 @@ def add(
     click.echo(f"{folder}: {many(about['documents'], 'document')}, {size_of(about['bytes'])}", err=True)
 
 
-@click.command(short_help="Remove documents by their ids.")
+@click.command(
+    cls=Verb,
+    short_help="Remove documents by id.",
+    examples=(
+        "ibidem index remove news.idx article-17",
+        "ibidem index remove news.idx --from withdrawn.txt",
+    ),
+)
 @index_argument
-@click.argument("ids", metavar="ID...", nargs=-1)
-@click.option("--from", "id_file", metavar="FILE", type=click.File(encoding="utf-8"), help="Ids, one a line; - for stdin.")
-@click.option("--strict", is_flag=True, help="Remove nothing (exit code 4) if one of the ids is not there.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@argument("ids", metavar="[ID]...", nargs=-1, about="Ids of documents to remove.")
+@option(
+    "--from", "id_file", metavar="FILE", type=click.File(encoding="utf-8"), group=INPUT,
+    help="Read ids from a file, one per line; - is standard input.",
+)  # fmt: skip
+@option("--strict", is_flag=True, group=INPUT, help="Remove nothing (exit code 4) if an id is not in the index.")
+@quiet_option
 def remove(folder: Path, ids: tuple[str, ...], id_file: TextIO | None, strict: bool, quiet: bool) -> None:
-    """Remove documents from the index in DIR by their ids.
+    """Remove documents from an index by id.
 
-    They are found no more at once; their space comes back as the index grows, or with `ibidem index compact`.
-
-    \b
-    ibidem index remove news.idx article-17 article-18
-    ibidem index remove news.idx --from withdrawn.txt
+    They are no longer found from now on. Their space is freed as the index grows,
+    or by `ibidem index compact`.
     """
     if not ids and id_file is None:
-        raise click.UsageError("give ids, or a file of them with --from")
+        raise click.UsageError("name ids, or a file of ids with --from")
     wanted = list(dict.fromkeys([*ids, *(_ids_in(id_file) if id_file else ())]))
     with loading_libraries():
         from ibidem.cli.index_access import open_index
@@ -133,18 +151,22 @@ def _ids_in(file: TextIO) -> Iterator[str]:
         raise InputError(f"{file.name} is not UTF-8: {error.reason}", "Give a text file with one id a line.") from error
 
 
-@click.command(short_help="Merge segments, and give back the space of removed documents.")
+@click.command(
+    cls=Verb,
+    short_help="Merge segments, and free the space of removed documents.",
+    examples=(
+        "ibidem index compact news.idx",
+        "ibidem index compact news.idx --recount",
+    ),
+)
 @index_argument
-@click.option("--recount", is_flag=True, help="Also count anew how common each word is: scores and fingerprints change.")
+@option("--recount", is_flag=True, help="Also recount how common each word is. This changes scores and fingerprints.")
 @memory_option
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@quiet_option
 def compact(folder: Path, recount: bool, memory: str | None, quiet: bool) -> None:
-    """Merge the segments of the index in DIR, and give back the space of removed documents.
+    """Merge the segments of an index, and free the space of removed documents.
 
-    An index stays quick without it. Queries go on meanwhile.
-
-    \b
-    ibidem index compact news.idx
+    An index stays fast without it. Queries can run meanwhile.
     """
     with loading_libraries():
         from ibidem.cli.index_access import open_index, tell_of_compiling

@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
+from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import (
     NO_SEARCH_SETTINGS,
+    ChoiceType,
     given_settings,
     index_argument,
     inputs_argument,
@@ -20,15 +22,23 @@ from ibidem.cli.options import (
     setting_options,
 )
 from ibidem.config import FORMATS, Config
+from ibidem.config.settings import OUTPUT
 
 
-@click.command(short_help="Look up what documents share with the index.")
+@click.command(
+    cls=Verb,
+    short_help="Look up what documents share with the index.",
+    examples=(
+        "ibidem index query news.idx draft.txt",
+        "ibidem index query news.idx today.jsonl -o out",
+    ),
+)
 @index_argument
 @inputs_argument
-@output_option("Folder for the tables hits and passages.", required=False)
-@click.option(
-    "--format", "form", type=click.Choice(["text", *FORMATS]),
-    help="Format of the answers.  [default: parquet with -o; else text on a terminal, jsonl elsewhere]",
+@output_option("Folder for the tables of hits and passages.", required=False)
+@option(
+    "--format", "form", metavar="NAME", type=ChoiceType(["text", *FORMATS]), group=OUTPUT, help="Format of the answers.",
+    shown_default="with -o parquet; on a terminal text; else jsonl",
 )  # fmt: skip
 @max_places_option
 @setting_options(
@@ -46,20 +56,15 @@ def query(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Look up what documents share with the index in DIR: sentence by sentence (hits), and as passages.
+    """Look up what documents share with an index: single sentences, and passages.
 
-    INPUT is as for `ibidem find`. A document is not compared with the one of its own id in the index. With -o, the tables
-    are written to a folder; without, the answers go to standard output, as JSON one document a line unless that is a
-    terminal.
-
-    \b
-    ibidem index query news.idx today.jsonl -o out
-    ibidem index query news.idx draft.txt
-    ibidem index query news.idx - --engine bits --words-flexible 3 < today.jsonl | jq .passages
+    \f
+    A document is not compared with the one in the index that has its id. With -o, tables are written to a folder. Without,
+    answers go to standard output: as text on a terminal, otherwise as JSON with one document per line.
     """
     settings = given_settings(config_file, flags)
     if form is not None and output is not None and form == "text":
-        raise click.UsageError("--format text is for answers without -o")
+        raise click.UsageError("--format text works without -o only")
     if form is not None and output is None and form not in ("text", "jsonl"):
         raise click.UsageError(f"--format {form} needs a folder: -o OUT")
     with loading_libraries():
@@ -91,15 +96,22 @@ def query(
         click.echo(f"results: {output}", err=True)
 
 
-@click.command(short_help="Say of each document whether it is duplicated.")
+@click.command(
+    cls=Verb,
+    short_help="Say for each document whether it is a duplicate.",
+    examples=(
+        "ibidem index check news.idx draft.txt",
+        "ibidem index check news.idx today.jsonl --min-hits 5 --exit-code",
+    ),
+)
 @index_argument
 @inputs_argument
-@click.option(
-    "--format", "form", type=click.Choice(["text", "jsonl"]),
-    help="Format of the verdicts.  [default: text on a terminal, jsonl elsewhere]",
+@option(
+    "--format", "form", metavar="NAME", type=ChoiceType(["text", "jsonl"]), group=OUTPUT, help="Format of the verdicts.",
+    shown_default="on a terminal text; else jsonl",
 )  # fmt: skip
-@click.option("--all", "show_all", is_flag=True, help="List all known sentences, not only the first ones (text).")
-@click.option("--exit-code", is_flag=True, help="End with exit code 1 if any document is duplicated.")
+@option("--all", "show_all", is_flag=True, group=OUTPUT, help="List all known sentences, not just the first few (text).")
+@option("--exit-code", is_flag=True, group=OUTPUT, help="Exit with code 1 if any document is duplicated.")
 @max_places_option
 @setting_options("documents", "index", without=NO_SEARCH_SETTINGS, also=("paper", "workers", "strict"))
 @run_options
@@ -114,16 +126,13 @@ def check(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Say of each document whether it is duplicated: whether sentences of it are in the index in DIR already.
+    """Say for each document whether it is a duplicate of what an index contains.
 
-    A document is duplicated if at least --min-hits of its sentences are known (with --paper, more than that). Sentences that
-    stand in more than --max-places documents do not count. The exit code is 0 whatever the verdict, unless --exit-code is
-    given: then it is 1 if any document is duplicated.
+    It is one if --min-hits or more of its sentences are known.
+    \f
 
-    \b
-    ibidem index check news.idx submission.txt
-    ibidem index check news.idx today.jsonl --engine fingerprint --min-hits 5 --format jsonl
-    ibidem index check news.idx draft.txt --exit-code -q --format jsonl > verdict.json || echo "seen before"
+    With --paper, it takes more than --min-hits. Sentences found in more than --max-places documents do not count. The exit
+    code is 0 whatever the verdict; with --exit-code it is 1 if any document is duplicated.
     """
     settings = given_settings(config_file, flags)
     with loading_libraries():

@@ -1,4 +1,4 @@
-"""Arguments and options that verbs share. Flags of settings are made of `config/settings.py`: one word for each, everywhere."""
+"""Arguments and options that verbs share. Settings become options here: one name for each, everywhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from typing import Any
 
 import click
 
+from ibidem.cli.commands import Decorator, argument, files, option
 from ibidem.config import Config, setting_fields, setting_type, settings_from_toml
+from ibidem.config.checks import not_among
+from ibidem.config.settings import CRITERIA, INPUT, OUTPUT, RUNNING
 
 _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst")
 VERBOSE = "verbose"
@@ -33,12 +36,21 @@ class NumberType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         try:
             return Fraction(str(value))
         except (ValueError, ZeroDivisionError):
-            self.fail(f"{value!r} is not a number", parameter, context)
+            self.fail(f"{value!r} is not a number such as 0.8 or 4/5", parameter, context)
 
 
-def setting_options(
-    *stages: str, without: tuple[str, ...] = (), also: tuple[str, ...] = ()
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+class ChoiceType(click.Choice):  # type: ignore[type-arg,unused-ignore]
+    """One of several words; another one is answered with all of them, and with the nearest."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the word."""
+        if value in self.choices:
+            return value
+        name = parameter.opts[0] if parameter is not None else "the value"
+        raise click.UsageError(not_among(name, value, tuple(map(str, self.choices))), context)
+
+
+def setting_options(*stages: str, without: tuple[str, ...] = (), also: tuple[str, ...] = ()) -> Decorator:
     """Add the flags of the given stages, but for some settings, those of single settings, and `--config` to a command.
 
     Unset flags stay None: the file or the default decides.
@@ -50,11 +62,11 @@ def setting_options(
             for stage, setting in setting_fields()
             if (stage in stages and setting.name not in (*without, *_NO_FLAGS)) or setting.name in also
         ]
-        options.append(
-            click.option("--config", "config_file", type=click.Path(dir_okay=False), help="TOML file with settings, by stage.")
-        )
-        for option in reversed(options):
-            command = option(command)
+        help_text = "TOML file with settings, by stage. Options win over it."
+        path = click.Path(dir_okay=False)
+        options.append(option("--config", "config_file", metavar="FILE", type=path, is_common=False, help=help_text))
+        for add in reversed(options):
+            command = add(command)
         return command
 
     return decorate
@@ -76,17 +88,25 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _option(setting: dataclasses.Field[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    kind = setting_type(setting)
-    help_text = setting.metadata["help"]
-    if kind is bool:
-        return click.option(f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}", default=None, help=help_text)
-    choices = setting.metadata["choices"]
-    click_type: Any = click.Choice(choices) if choices else {Fraction: NumberType(), int: int, float: float, str: str}[kind]
+def _option(setting: dataclasses.Field[Any]) -> Decorator:
+    kind, about = setting_type(setting), setting.metadata
     default: Any = setting.default
-    default = float(default) if kind is Fraction else default
-    names = (flag(setting.name), *_SHORT_NAMES.get(setting.name, ()), setting.name)
-    return click.option(*names, type=click_type, default=None, help=f"{help_text}  [default: {default}]")
+    attributes: dict[str, Any] = {"default": None, "help": about["help"], "group": about["group"]}
+    attributes["is_common"] = about["is_common"]
+    if kind is bool:
+        names = f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}"
+        return option(names, shown_default="on" if default else "", **attributes)
+    types = {Fraction: NumberType(), int: int, float: float, str: str}
+    return option(
+        flag(setting.name),
+        *_SHORT_NAMES.get(setting.name, ()),
+        setting.name,
+        type=ChoiceType(about["choices"]) if about["choices"] else types[kind],
+        metavar=about["value"] or "N",
+        shown_default=str(float(default) if kind is Fraction else default),
+        shell_complete=files if about["value"] == "DIR" else None,
+        **attributes,
+    )
 
 
 def inputs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -98,13 +118,23 @@ def inputs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError("standard input (-) can be read once only")
         return command(**values)
 
-    return click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)(checked)
+    return plain_inputs_argument(checked)
+
+
+def plain_inputs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add INPUT..."""
+    about = "Files, folders or patterns; - is standard input."
+    add = argument("inputs", metavar="INPUT...", nargs=-1, required=True, about=about, shell_complete=files)
+    return add(command)
 
 
 def input_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add INPUT... and --against."""
-    help_text = "Compare INPUT with REF only, not with itself (repeatable)."
-    return click.option("--against", "references", metavar="REF", multiple=True, help=help_text)(inputs_argument(command))
+    help_text = "Compare only with REF, not within INPUT. Can be repeated."
+    against = option(
+        "--against", "references", metavar="REF", multiple=True, group=INPUT, help=help_text, shell_complete=files
+    )  # fmt: skip
+    return inputs_argument(against(command))
 
 
 class FolderType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -118,7 +148,7 @@ class FolderType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             return value
         path = Path(value)
         if path.suffix.lower() in _DATA_SUFFIXES and not path.is_dir():
-            self.fail(f"{value}: give a folder; the files in it get their own names", parameter, context)
+            self.fail(f"{value} must be a folder, not a file; the files in it get their own names", parameter, context)
         return path
 
 
@@ -132,34 +162,44 @@ def is_on_spark(config: Config, output: Any) -> bool:
 def check_local_folder(folder: Any) -> None:
     """Raise for a folder of another file system: only Spark writes there."""
     if isinstance(folder, str):
-        raise click.UsageError(f"-o {folder} is a folder of another file system; only --engine spark writes there")
+        raise click.UsageError(f"-o {folder} is on another file system, where only --engine spark can write")
 
 
-def output_option(what: str, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def output_option(what: str, required: bool) -> Decorator:
     """Add -o OUT, a folder."""
-    return click.option("-o", "--output", metavar="OUT", type=FolderType(), required=required, help=what)
+    return option(
+        "-o", "--output", metavar="OUT", type=FolderType(), required=required, group=OUTPUT, help=what, shell_complete=files
+    )  # fmt: skip
+
+
+def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --quiet."""
+    return option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")(command)
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --progress, --verbose and --quiet."""
-    progress = click.option(
-        "--progress", type=click.Choice(["auto", "on", "off"]), default="auto", help="Progress bars; auto: on a terminal."
-    )
-    verbose = click.option(
-        "-v", "--verbose", is_flag=True, help="Tell of every step: time, rate, memory, and what lies on disk."
+    progress = option(
+        "--progress", metavar="WHEN", type=ChoiceType(["auto", "on", "off"]), default="auto", shown_default="auto",
+        is_common=False, help="Show progress bars. auto: on a terminal; on; off.",
+    )  # fmt: skip
+    verbose = option(
+        "-v", "--verbose", is_flag=True, is_common=False, help="Report time, rate, memory and disk space of every step."
     )
 
     @wraps(command)
     def run(verbose: bool, **values: Any) -> Any:
         return command(**values | ({"progress": VERBOSE} if verbose else {}))
 
-    return progress(verbose(click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")(run)))
+    return progress(verbose(quiet_option(run)))
 
 
 def verb_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --spark-conf, for a verb that Spark can run, and the options of every run."""
-    help_text = "Setting of the Spark session, as spark.executor.memory=8g (repeatable)."
-    spark = click.option("--spark-conf", metavar="KEY=VALUE", multiple=True, callback=_as_mapping, help=help_text)
+    help_text = "Setting of the Spark session, such as spark.executor.memory=8g (repeatable)."
+    spark = option(
+        "--spark-conf", metavar="KEY=VALUE", multiple=True, callback=_as_mapping, is_common=False, help=help_text
+    )  # fmt: skip
     return spark(run_options(command))
 
 
@@ -168,24 +208,37 @@ def _as_mapping(context: click.Context, parameter: click.Parameter, values: tupl
     for given in values:
         key, separator, value = given.partition("=")
         if not separator or not key.startswith("spark."):
-            raise click.BadParameter(f"{given!r} is not like spark.executor.memory=8g")
+            raise click.BadParameter(f"must have the form spark.executor.memory=8g, not {given!r}")
         settings[key] = value
     return settings
 
 
-signature_option = click.option(
+signature_option = option(
     "--signature",
-    type=click.Choice(["words", "exact"]),
-    help="What makes two sentences alike, fixed when the index is made.  [default: words]",
+    metavar="NAME",
+    type=ChoiceType(["words", "exact"]),
+    group=CRITERIA,
+    shown_default="words",
+    help="What makes two sentences match: words or exact. Fixed when the index is created.",
 )
-memory_option = click.option(
-    "--memory", help="Memory for merging, as 500MB or 4GB.  [default: three quarters of what the machine has]"
+memory_option = option(
+    "--memory",
+    metavar="SIZE",
+    group=RUNNING,
+    is_common=False,
+    shown_default="three quarters of the machine's memory",
+    help="Memory for merging, such as 500MB or 4GB.",
 )
-max_places_option = click.option(
-    "--max-places", type=int, help="Sentences that stand in more documents than this say nothing.  [default: 100]"
+max_places_option = option(
+    "--max-places",
+    metavar="N",
+    type=int,
+    group=CRITERIA,
+    shown_default="100",
+    help="Ignore sentences found in more documents than this.",
 )
 
 
 def index_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add DIR."""
-    return click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))(command)
+    return argument("folder", metavar="DIR", type=click.Path(path_type=Path), about="Folder of the index.")(command)

@@ -1,4 +1,4 @@
-"""`ibidem report`: results as one page to look at and to send on."""
+"""`ibidem report`: results as one page to read and share."""
 
 from __future__ import annotations
 
@@ -6,22 +6,35 @@ from pathlib import Path
 
 import click
 
+from ibidem.cli.commands import Verb, argument, files, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import run_options
 from ibidem.config.quantities import size_of
+from ibidem.config.settings import INPUT, OUTPUT
 
 
-@click.command()
-@click.argument("folder", metavar="OUT", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The page.  [default: OUT/report.html]")
-@click.option("--title", help="What the page is called.  [default: the name of the folder]")
-@click.option(
-    "--documents", metavar="INPUT", multiple=True, help="Where the documents are, if not where they were (repeatable)."
+@click.command(
+    cls=Verb,
+    examples=(
+        "ibidem report out",
+        "ibidem report out -o reprints.html --title Reprints",
+    ),
 )
-@click.option(
-    "--max-pairs", type=click.IntRange(1, 100_000), default=2_500, show_default=True, help="Show at most so many pairs."
-)
-@click.option("--overwrite", is_flag=True, help="Replace a file that is no report, too.")
+@argument("folder", metavar="OUT", type=click.Path(path_type=Path), about="Folder of results.")
+@option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), group=OUTPUT, help="The page to write.",
+    shown_default="OUT/report.html",
+)  # fmt: skip
+@option("--title", metavar="TEXT", group=OUTPUT, help="Title of the page.", shown_default="name of the folder")
+@option(
+    "--documents", metavar="INPUT", multiple=True, group=INPUT, shell_complete=files,
+    help="The documents, if they have moved (repeatable).",
+)  # fmt: skip
+@option(
+    "--max-pairs", metavar="N", type=click.IntRange(1, 100_000), default=2_500, shown_default="2500", group=OUTPUT,
+    help="Show at most N pairs.",
+)  # fmt: skip
+@option("--overwrite", is_flag=True, group=OUTPUT, help="Replace FILE even if it is not a report.")
 @run_options
 def report(
     folder: Path,
@@ -33,14 +46,14 @@ def report(
     progress: str,
     quiet: bool,
 ) -> None:
-    """Write the results in OUT as one page of HTML that needs nothing else: no network, no other file.
+    """Write results as one HTML page that needs no network and no other file.
 
-    OUT is a folder that find, compare --pairs or cluster wrote. The page shows how much is shared, the pairs of documents,
-    both texts side by side, how text went from one to another, families of passages, and what was left out. It holds the
-    texts of the documents it shows: the inputs are read again for them.
+    OUT is a folder that find, compare --pairs or cluster wrote.
+    \f
 
-    \b
-    ibidem find articles/*.jsonl -o out && ibidem report out -o report.html
+    The page shows how much text is shared, the pairs of documents, both texts side by side, how text spread over time,
+    families of passages, and what was left out. It contains the texts of the documents it shows, so the inputs are read
+    again.
     """
     with loading_libraries():
         from ibidem.cli.display import open_display

@@ -16,9 +16,12 @@ from urllib.parse import quote
 
 import click
 
+from ibidem.cli.commands import Verb, argument, files, option
 from ibidem.cli.libraries import loading_libraries
+from ibidem.cli.options import quiet_option
 from ibidem.cli.signals import leave_alone, loading
 from ibidem.config.quantities import memory_bytes
+from ibidem.config.settings import INPUT
 from ibidem.errors import ResourceError, UsageError
 
 _LEAST_TOKEN_CHARS = 8
@@ -34,22 +37,43 @@ class SizeType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
         """Return the bytes that are meant."""
         n_bytes = value if isinstance(value, int) else memory_bytes(str(value))
-        return n_bytes or self.fail(f"{value!r} is not a size; write 500kB or 10MB", parameter, context)
+        return n_bytes or self.fail(f"{value!r} is not a size such as 500kB or 10MB", parameter, context)
 
 
-@click.command()
-@click.argument("folder", metavar="PATH", type=_PATH)
-@click.option("--index", "index_folder", metavar="DIR", type=_PATH, help="Index that texts are checked against.")
-@click.option("--documents", metavar="INPUT", multiple=True, help="The documents, if they have moved (repeatable).")
-@click.option("--arrivals", metavar="FILE", type=_PATH, help="Answers that `ibidem watch` writes, to be followed.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others than this one need --token.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0 takes one that is free.")
-@click.option("--token", envvar="IBIDEM_TOKEN", show_envvar=True, help="Answer only those who know this word.")
-@click.option("--read-only", is_flag=True, help="Store no verdicts and add no documents.")
-@click.option("--max-upload", type=SizeType(), default="10MB", show_default=True, help="Largest text that may be sent.")
-@click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
-@click.option("-v", "--verbose", is_flag=True, help="Tell of every request.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@click.command(
+    cls=Verb,
+    examples=(
+        "ibidem serve out",
+        "ibidem serve news.idx --port 8080",
+    ),
+)
+@argument("folder", metavar="PATH", type=_PATH, about="Folder of results, or of an index.")
+@option("--index", "index_folder", metavar="DIR", type=_PATH, group=INPUT, help="Index to check texts against.")
+@option(
+    "--documents", metavar="INPUT", multiple=True, group=INPUT, shell_complete=files,
+    help="The documents, if they have moved (repeatable).",
+)  # fmt: skip
+@option("--arrivals", metavar="FILE", type=_PATH, group=INPUT, help="Answers of `ibidem watch` to follow.")
+@option(
+    "--host", metavar="ADDRESS", default="127.0.0.1", shown_default="127.0.0.1",
+    help="Address to listen on. Any other than this machine's own needs --token.",
+)  # fmt: skip
+@option(
+    "--port", metavar="N", type=click.IntRange(0, 65535), default=8765, shown_default="8765",
+    help="Port to listen on; 0: any free one.",
+)  # fmt: skip
+@option(
+    "--token", metavar="WORD", envvar="IBIDEM_TOKEN",
+    help="Answer only requests with this token. It can also come from the variable IBIDEM_TOKEN.",
+)  # fmt: skip
+@option("--read-only", is_flag=True, help="Store no verdicts and add no documents.")
+@option(
+    "--max-upload", metavar="SIZE", type=SizeType(), default="10MB", shown_default="10MB",
+    help="Largest text that may be uploaded.",
+)  # fmt: skip
+@option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
+@option("-v", "--verbose", is_flag=True, is_common=False, help="Report every request.")
+@quiet_option
 def serve(
     folder: Path,
     index_folder: Path | None,
@@ -64,17 +88,18 @@ def serve(
     verbose: bool,
     quiet: bool,
 ) -> None:
-    """Show PATH, a folder that `ibidem find -o` wrote or an index, in a browser; Ctrl-C ends.
+    """Show results or an index in a browser, and check texts against an index.
 
-    Pairs, passages side by side, families, the flow over time; with an index, texts are checked against it, and documents
-    that arrive are shown and can be added. Verdicts on pairs are kept beside the results. The page is for this machine only;
-    with --token, others can be let in (--host 0.0.0.0), over a network that is trusted or behind a server that encrypts.
-    Everything that the page shows is at /api/v1, too. A token from the environment (IBIDEM_TOKEN) is in no list of processes.
+    Ctrl-C stops the server. Only this machine can reach it, unless --host says
+    otherwise.
+    \f
 
-    \b
-    ibidem serve out
-    ibidem serve out --index news.idx --open
-    ibidem serve news.idx --arrivals answers.jsonl --port 0
+    The page shows pairs, passages side by side, families, and how text spread over time. With an index, it checks texts
+    against it, and shows arriving documents, which can be added. Verdicts on pairs are stored beside the results.
+
+    To let other machines in, use --host 0.0.0.0 with --token, on a network you trust or behind a server that encrypts. Put
+    the token into the variable IBIDEM_TOKEN to keep it out of the list of processes. Everything the page shows is also
+    available at /api/v1.
     """
     _check_token(token)
     if token is not None:

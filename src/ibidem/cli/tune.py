@@ -1,4 +1,4 @@
-"""`ibidem tune`: the sampling plan that keeps a promise."""
+"""`ibidem tune`: a sampling plan for a wanted precision."""
 
 from __future__ import annotations
 
@@ -7,16 +7,32 @@ from typing import Any
 
 import click
 
+from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
-from ibidem.cli.options import resolve_settings, run_options, setting_options
+from ibidem.cli.options import plain_inputs_argument, resolve_settings, run_options, setting_options
+from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
 
 
-@click.command()
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="PLAN", type=click.Path(path_type=Path, dir_okay=False), help="File for the plan.")
-@click.option("--min-precision", type=float, default=0.9, show_default=True, help="Share of pairs found that must be right.")
-@click.option("--max-documents", type=int, default=0, help="Measure on the first so many documents; 0 for all.")
-@click.option("--groups", metavar="SIZES", help="Where size groups begin, in shingles: 0,500,1000.")
+@click.command(
+    cls=Verb,
+    examples=(
+        "ibidem tune crawl.jsonl --min-precision 0.9 -o plan.json",
+        "ibidem tune crawl.jsonl --min-similarity 0.6 --max-documents 1000",
+    ),
+)
+@plain_inputs_argument
+@option(
+    "-o", "--output", metavar="PLAN", type=click.Path(path_type=Path, dir_okay=False), group=OUTPUT, help="File for the plan."
+)
+@option(
+    "--min-precision", metavar="N", type=float, default=0.9, shown_default="0.9", group=CRITERIA,
+    help="Share of the pairs found that must be right.",
+)  # fmt: skip
+@option(
+    "--max-documents", metavar="N", type=int, default=0, shown_default="0", group=INPUT,
+    help="Measure on the first N documents; 0: on all.",
+)  # fmt: skip
+@option("--groups", metavar="SIZES", group=CRITERIA, help="Where size groups begin, in shingles, such as 0,500,1000.")
 @setting_options(
     "documents", "signatures", "matches", "resemblance", "engine", "output",
     without=(
@@ -38,13 +54,10 @@ def tune(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Measure how far shingles may be sampled, by document size, so that a wanted share of the pairs found is right.
+    """Measure how few shingles are enough to find duplicates with a given precision.
 
-    The plan is for `ibidem cluster --plan` on this collection, or on others like it.
-
-    \b
-    ibidem tune crawl/*.parquet --min-similarity 0.8 --min-precision 0.9 -o plan.json
-    ibidem cluster crawl/*.parquet --plan plan.json -o out
+    The result is a sampling plan by document size. Use it with `ibidem cluster
+    --plan` on this collection, or on similar ones.
     """
     config = resolve_settings(config_file, flags)
     from ibidem.config.sampling_plan import is_plan
@@ -54,11 +67,11 @@ def tune(
         try:
             bounds = [int(size) for size in groups.split(",")]
         except ValueError:
-            raise click.UsageError(f"--groups {groups}: not a list of whole numbers like 0,500,1000") from None
+            raise click.UsageError(f"--groups must be whole numbers such as 0,500,1000, not {groups!r}") from None
     if output is not None and not output.parent.is_dir():
         raise click.UsageError(f"-o {output}: there is no folder {output.parent}")  # before the work, not after it
     if output is not None and output.exists() and not is_plan(output):
-        raise click.UsageError(f"-o {output}: there is a file already, and it is no sampling plan")
+        raise click.UsageError(f"-o {output}: the file exists and is not a sampling plan")
     with loading_libraries():
         from ibidem.api import tune as tune_for
         from ibidem.cli.display import open_display

@@ -11,26 +11,43 @@ from typing import Any, NoReturn
 import click
 
 from ibidem.cli.signals import exit_code, loading
+from ibidem.cli.verb_group import VerbGroup
 from ibidem.errors import IbidemError, ResourceError
 from ibidem.version import __version__
 
-_NO_MEMORY = ("not enough memory", "Allow less with --memory, so that the work is done in parts.")
-# Verb → module in this folder and the line that `ibidem --help` shows, kept here so that help loads no verb.
-VERBS = {
-    "find": "Find passages that stand in two documents, located to the character.",
-    "compare": "Align two texts closely, or many listed pairs, and show what differs.",
-    "cluster": "Find documents that are duplicates as wholes, and the clusters they form.",
-    "dedup": "Write a cleaned copy of a collection, without duplicates or repeated passages.",
-    "index": "Keep documents on disk, add to them, and look up what new ones share with them.",
-    "watch": "Answer documents as they arrive, and add them to an index.",
-    "report": "Write results as one page to look at and to send on.",
-    "serve": "Look at results, and check texts against an index, in the browser.",
-    "tune": "Measure how far shingles may be sampled for a wanted precision.",
-    "eval": "Measure what was found against a truth file: passages, pairs, clusters, verdicts.",
+_NO_MEMORY = ("not enough memory", "Set a lower limit with --memory, so that the run works in parts on disk.")
+# What people come for → verb, which is a module of that name in this folder → the line that `ibidem --help` shows. The lines
+# are here so that help loads no verb.
+JOBS = {
+    "Find shared text": {
+        "find": "Find passages that appear in two documents.",
+        "compare": "Align two texts closely, or many pairs, and show what differs.",
+        "cluster": "Find whole documents that are duplicates, and group them.",
+    },
+    "Clean a collection": {
+        "dedup": "Write a copy without duplicate documents or repeated text.",
+    },
+    "Check new documents": {
+        "index": "Keep documents on disk, and look up what new ones share.",
+        "watch": "Check documents as they arrive, and add them to an index.",
+    },
+    "Read results": {
+        "report": "Write results as one page to read and share.",
+        "serve": "Browse results and check texts in a web browser.",
+    },
+    "Measure": {
+        "eval": "Evaluate results against ground truth.",
+        "tune": "Measure how few shingles are enough for a given precision.",
+    },
+    "Learn more": {
+        "help": "Explain a verb or a topic, such as formats or memory.",
+        "completion": "Print a script that completes commands in your shell.",
+    },
 }
+VERBS = {verb: line for verbs in JOBS.values() for verb, line in verbs.items()}
 
 
-class Verbs(click.Group):
+class Program(VerbGroup):
     """A group whose verbs are modules of the same name."""
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -45,22 +62,26 @@ class Verbs(click.Group):
             command: click.Command = getattr(import_module(f"ibidem.cli.{name}"), name)
         return command
 
-    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+    def listing(self) -> dict[str, dict[str, str]]:
         """List the verbs without loading them."""
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+        return JOBS
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=Program,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    subcommand_metavar="VERB ...",
+    options_metavar="",
+    examples=(
+        "ibidem find articles.jsonl -o out --report",
+        "ibidem dedup crawl.jsonl -o clean",
+    ),
+)
 @click.version_option(__version__, prog_name="ibidem")
 def ibidem() -> None:
-    """Find text that stands elsewhere too, and say where.
+    """Find text that also appears elsewhere, and see where, to the character.
 
-    Exact, near and partial duplicates, located to the character in both documents.
-
-    \b
-    Exit codes: 0 done, 2 usage, 3 input (or skipped records with --strict),
-    4 index, 5 resources, 130 interrupted (143: by SIGTERM).
+    Exit codes: 0 done, 2 usage, 3 input, 4 index, 5 resources, 130 interrupted.
     """
 
 
@@ -82,7 +103,7 @@ def run(signals: ExitStack) -> None:
     _open_streams()
     try:
         with signals:
-            code = ibidem.main(standalone_mode=False)
+            code = ibidem.main(prog_name="ibidem", standalone_mode=False)
             sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except IbidemError as error:

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import (
     FIRST_SETTINGS,
@@ -21,34 +22,44 @@ from ibidem.cli.options import (
     index_argument,
     max_places_option,
     memory_option,
+    quiet_option,
     setting_options,
     signature_option,
 )
 from ibidem.cli.signals import SIGNALS, note
+from ibidem.config.settings import INPUT
 from ibidem.errors import SkippedRecordsError
 
 
-@click.command()
+@click.command(
+    cls=Verb,
+    examples=(
+        "ibidem watch news.idx < today.jsonl > answers.jsonl",
+        "ibidem watch news.idx --min-hits 5 --commit-every 100,5s < today.jsonl",
+    ),
+)
 @index_argument
-@click.option("--replace", is_flag=True, help="A document whose id is in the index takes the place of what is there.")
+@option("--replace", is_flag=True, group=INPUT, help="Replace documents whose id is already in the index.")
 @signature_option
 @memory_option
 @max_places_option
 @setting_options(
     "documents", "passages", "index", without=("encoding", "max_places"), also=(*FIRST_SETTINGS, "paper", "workers", "strict")
 )  # fmt: skip
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@quiet_option
 def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **flags: Any) -> None:
-    """Read documents from standard input, one JSON object a line; answer each at once, and add it to the index in DIR.
+    """Check documents as they arrive, and add each one to an index.
 
-    Every record needs an id. An answer is a line of JSON on standard output: whether the document is duplicated, the
-    documents that it shares most sentences with, and the passages it shares with everything before it. A record that cannot
-    be used is answered by the reason ("skipped"). The index is made if it is not there. Documents are safe on disk from the
-    next commit on (--commit-every), and all that were answered when the stream ends or the run is interrupted (Ctrl-C).
+    Standard input has one document per line as JSON, each with an id. Each line
+    of output is the answer to one: is it a duplicate, and what does it share?
+    \f
 
-    \b
-    tail -f feed.jsonl | ibidem watch news.idx > answers.jsonl
-    ibidem watch news.idx --min-hits 5 --commit-every 100,5s < today.jsonl | jq 'select(.duplicated)'
+    An answer says whether the document is duplicated, names the documents it shares most sentences with, and lists the
+    passages it shares with everything before it. If a record cannot be used, the answer gives the reason ("skipped"). The
+    index is created if there is none. Documents are safe on disk after the next commit (--commit-every), and in any case
+    when the stream ends or the run is interrupted (Ctrl-C).
+
+    To follow a file that grows: tail -f feed.jsonl | ibidem watch news.idx
     """
     settings = given_settings(config_file, flags)
     strict = bool(settings.pop("strict", False))  # here: what was read before the record is answered and kept
@@ -101,7 +112,9 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         click.echo(f"{many(n_documents, 'document')} added, {n_duplicated:,} duplicated{skipped}, {rate}", err=True)
     if unusable is not None:
         message = f"line {unusable.position}: {unusable.reason}"
-        raise SkippedRecordsError(message, "Mend the record, or run without --strict to skip it. What was answered is added.")
+        raise SkippedRecordsError(
+            message, "Fix the record, or run without --strict to skip it. Documents already answered have been added."
+        )
     if interrupted.is_set():
         raise click.Abort
 

@@ -1,73 +1,100 @@
-"""What is wrong with settings, all of it at once."""
+"""What is wrong with settings, all of it at once, each with what is allowed instead."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ibidem.config.quantities import commit_rhythm, memory_bytes
-from ibidem.config.settings import EXACT_METHODS, KEEP_RULES
+from ibidem.config.settings import EXACT_METHODS, KEEP_RULES, LARGEST
 
 if TYPE_CHECKING:
     from ibidem.config.config import Config
+
+_SIZES = "auto or a size such as 500MB or 4GB"
 
 
 def problems_of(config: Config) -> Iterator[str]:
     """Yield what is wrong with the settings of a run, in words."""
     for setting, value in _values(config):
-        choices, at_least = setting.metadata["choices"], setting.metadata["at_least"]
+        choices, at_least, at_most = (setting.metadata[name] for name in ("choices", "at_least", "at_most"))
         if value == "":
-            yield f"{setting.name} is empty"
+            yield f"{setting.name} must not be empty"
         if choices and value not in choices:
-            yield f"{setting.name} = {value!r} is none of {', '.join(choices)}"
-        if at_least is not None and value < at_least:
-            yield f"{setting.name} = {value} is below {at_least}"
-        if at_least is not None and value > setting.metadata["at_most"]:
-            yield f"{setting.name} = {value} is above {setting.metadata['at_most']}"
-    if not 0 < config.matches.min_similarity <= 1:
-        yield f"min_similarity = {config.matches.min_similarity} is not above 0 and at most 1"
-    elif config.matches.min_similarity.denominator > 10**6:
-        yield f"min_similarity = {config.matches.min_similarity} has more than six decimals"
-    if not 0 <= config.resemblance.min_containment <= 1:
-        yield f"min_containment = {config.resemblance.min_containment} is not between 0 and 1"
-    elif config.resemblance.min_containment.denominator > 10**6:
-        yield f"min_containment = {config.resemblance.min_containment} has more than six decimals"
-    if not 0 < config.index.min_score <= 1:
-        yield f"min_score = {config.index.min_score} is not above 0 and at most 1"
-    elif config.index.min_score.denominator > 10**3:  # three factors have to fit into 64 bits
-        yield f"min_score = {config.index.min_score} has more than three decimals"
+            yield not_among(setting.name, value, choices)
+        if at_least is not None and not at_least <= value <= at_most:
+            yield outside(setting.name, value, at_least, at_most)
+    yield from _share_problems("min_similarity", config.matches.min_similarity, zero=False, decimals=6)
+    yield from _share_problems("min_containment", config.resemblance.min_containment, zero=True, decimals=6)
+    # Three factors have to fit into 64 bits.
+    yield from _share_problems("min_score", config.index.min_score, zero=False, decimals=3)
     if config.index.bits_per_word > config.index.signature_bits:
-        yield f"bits_per_word = {config.index.bits_per_word} is above signature_bits = {config.index.signature_bits}"
+        largest = f"signature_bits ({config.index.signature_bits})"
+        yield f"bits_per_word must be at most {largest}, not {config.index.bits_per_word}"
     if commit_rhythm(config.index.commit_every) is None:
-        yield f"commit_every = {config.index.commit_every!r} is neither a number of documents nor seconds like 10s, nor both"
+        form = "a number of documents, seconds such as 10s, or both: 1000,10s"
+        yield f"commit_every must be {form}, not {config.index.commit_every!r}"
     if config.resemblance.sample_remainder >= config.resemblance.sample_every:
-        yield f"sample_remainder = {config.resemblance.sample_remainder} is not below sample_every"
+        largest = f"sample_every ({config.resemblance.sample_every})"
+        yield f"sample_remainder must be below {largest}, not {config.resemblance.sample_remainder}"
     if config.resemblance.filter_bits not in (0, 64, 128, 256):
-        yield f"filter_bits = {config.resemblance.filter_bits} is none of 0, 64, 128, 256"
+        yield not_among("filter_bits", config.resemblance.filter_bits, ("0", "64", "128", "256"))
     if config.resemblance.measure == "order" and config.resemblance.min_containment > 0:
-        yield "min_containment is measured without order; leave out measure = order"
+        yield "min_containment ignores the order of shingles; do not combine it with measure = order"
     if not config.resemblance.verify and (config.resemblance.method == "pairs" or config.resemblance.measure == "order"):
-        yield "verify cannot be left out: nothing but the full comparison says how alike two documents are here"
+        yield "verify cannot be switched off here: only the full comparison tells how similar two documents are"
     if config.resemblance.sample_every > 1 and config.resemblance.method not in EXACT_METHODS:
-        yield f"sample_every is for the methods {' and '.join(EXACT_METHODS)}, not for {config.resemblance.method}"
+        yield f"sample_every works with the methods {' and '.join(EXACT_METHODS)}, not with {config.resemblance.method}"
     if config.resemblance.permutations % config.resemblance.bands:
-        yield f"permutations = {config.resemblance.permutations} cannot be grouped in {config.resemblance.bands} equal bands"
+        yield f"permutations must be a multiple of bands ({config.resemblance.bands}), not {config.resemblance.permutations}"
     if memory_bytes(config.engine.memory) is None:
-        yield f"memory = {config.engine.memory!r} is neither auto nor a size like 500MB or 4GB"
+        yield f"memory must be {_SIZES}, not {config.engine.memory!r}"
     if config.engine.max_disk != "auto" and not memory_bytes(config.engine.max_disk):
-        yield f"max_disk = {config.engine.max_disk!r} is neither auto nor a size like 500MB or 4GB"
+        yield f"max_disk must be {_SIZES}, not {config.engine.max_disk!r}"
     if config.engine.resume and config.engine.engine == "spark":
-        yield "resume is for the local engine; Spark sees to lost workers by itself"
+        yield "resume works with the local engine only; Spark replaces lost workers by itself"
     if config.alignment.align and config.engine.engine == "spark":
-        yield "align is done by the local engine only; leave it out, or compare the pairs that were found"
+        yield "align works with the local engine only; leave it out, or compare the pairs that were found"
     keep = config.clusters.keep
     if keep not in KEEP_RULES and not (keep.partition(":")[0] and keep.rpartition(":")[2] in ("max", "min") and ":" in keep):
-        yield f"keep = {keep!r} is none of first, longest, earliest, FIELD:max, FIELD:min"
+        yield not_among("keep", keep, (*KEEP_RULES, "FIELD:max", "FIELD:min"))
     if config.signatures.antecedents.lstrip("+-").isdecimal() and not config.signatures.antecedents.isdecimal():
-        yield f"antecedents = {config.signatures.antecedents} is neither a count nor words"
+        yield f"antecedents must be auto, a count, or words separated by commas, not {config.signatures.antecedents!r}"
     if config.signatures.min_idf > config.signatures.max_idf:
-        yield f"min_idf = {config.signatures.min_idf} is above max_idf = {config.signatures.max_idf}"
+        yield f"min_idf must be at most max_idf ({config.signatures.max_idf}), not {config.signatures.min_idf}"
+
+
+def not_among(name: str, value: object, choices: tuple[str, ...]) -> str:
+    """Return what to say of a value that is none of the choices; the nearest one is suggested."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(value), choices, n=1)
+    return f"{name} must be one of {', '.join(choices)}, not {value!r}" + (f" (did you mean {near[0]}?)" if near else "")
+
+
+def outside(name: str, value: float, at_least: float, at_most: float = LARGEST) -> str:
+    """Return what to say of a number outside of its limits."""
+    if at_most < LARGEST:
+        return f"{name} must be between {at_least} and {at_most}, not {value}"
+    return (
+        f"{name} must be at least {at_least}, not {value}"
+        if value < at_least
+        else f"{name} must be at most {at_most}, not {value}"
+    )
+
+
+def _share_problems(name: str, share: Fraction, zero: bool, decimals: int) -> Iterator[str]:
+    """Yield what is wrong with a share, which is between 0 and 1; not every share may be 0."""
+    shown = f"{float(share):g}"
+    if share == 0 and not zero:
+        yield f"{name} must be above 0, not 0"
+    elif not 0 <= share <= 1:
+        percent = 10 <= share <= 100
+        yield f"{name} must be between 0 and 1, not {shown}" + (f" (did you mean {float(share) / 100:g}?)" if percent else "")
+    elif share.denominator > 10**decimals:
+        yield f"{name} must not have more than {decimals} decimals: {share}"
 
 
 def _values(config: Config) -> Iterator[tuple[dataclasses.Field[Any], Any]]:

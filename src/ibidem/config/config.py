@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -49,20 +49,20 @@ class Config:
 
     @classmethod
     def of(cls, base: Config | None = None, **settings: Any) -> Config:
-        """Return `base` (or the defaults) with the given settings; raise SettingsError naming everything that is wrong."""
+        """Return `base` (or the defaults) with the given settings; a SettingsError names everything that is wrong."""
         config = base or cls()
         problems: list[str] = []
         changes: dict[str, dict[str, Any]] = {}
         homes = {f.name: (stage, f) for stage, f in setting_fields()}
         for name, value in settings.items():
             if name not in homes:
-                problems.append(f"there is no setting '{name}'")
+                problems.append(f"there is no setting '{name}'{_nearest(name, homes)}")
                 continue
             stage, setting = homes[name]
             try:
                 changes.setdefault(stage, {})[name] = _coerce(setting, value)
             except (ValueError, TypeError, ZeroDivisionError):
-                problems.append(f"{name} = {value!r} is not a {_type_word(setting)}")
+                problems.append(f"{name} must be {_type_word(setting)}, not {value!r}")
         for stage, values in changes.items():
             config = dataclasses.replace(config, **{stage: dataclasses.replace(getattr(config, stage), **values)})
         problems.extend(problems_of(config))
@@ -143,9 +143,10 @@ def settings_from_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
             if stages.get(name) == section:
                 flat[name] = value
             elif name in stages:
-                problems.append(f"{os.fspath(path)}: '{name}' of [{section}] belongs into [{stages[name]}]")
+                problems.append(f"{os.fspath(path)}: '{name}' in [{section}] belongs in [{stages[name]}]")
             else:
-                problems.append(f"{os.fspath(path)}: there is no setting '{name}' in a section [{section}]")
+                near = _nearest(name, stages)
+                problems.append(f"{os.fspath(path)}: there is no setting '{name}' in a section [{section}]{near}")
     if problems:
         try:
             Config.of(**flat)
@@ -175,8 +176,16 @@ def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
 
 
 def _type_word(setting: dataclasses.Field[Any]) -> str:
-    words = {Fraction: "number", int: "whole number", float: "number", bool: "truth value", str: "text"}
+    words = {Fraction: "a number", int: "a whole number", float: "a number", bool: "True or False", str: "text"}
     return words[setting_type(setting)]
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """Return which name may have been meant."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def _toml_value(value: Any) -> str:

@@ -2,12 +2,15 @@
 
 A field `min_sentences` is the flag `--min-sentences`, the keyword `min_sentences=` and the TOML key `min_sentences` in the
 section named after its stage. Field names are unique over all stages, so a flat keyword finds its stage by itself.
+
+Each setting also says where help shows it: in which group, and whether it is common, that is, listed by a plain `--help`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
@@ -21,44 +24,78 @@ LEVELS = ("document", "passage", "sentence")
 SEARCH_METHODS = ("overlap", "fingerprint", "bits", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
 FORMATS = ("parquet", "jsonl", "csv")
+HELP_GROUPS = INPUT, CRITERIA, OUTPUT, RUNNING = ("Input", "What counts", "Output", "Running")
+LARGEST = 10**9
 _FOUR_FIFTHS = Fraction(4, 5)
 _NOTHING = Fraction(0)
 KEEP_RULES = ("first", "longest", "earliest")
 
 
 def _setting(
-    default: Any, help_text: str, choices: tuple[str, ...] = (), at_least: float | None = None, at_most: float = 10**9
+    group: str,
+    default: Any,
+    help_text: str,
+    *,
+    common: bool = False,
+    value: str = "",
+    choices: tuple[str, ...] = (),
+    at_least: float | None = None,
+    at_most: float = LARGEST,
 ) -> Any:
-    return field(default=default, metadata={"help": help_text, "choices": choices, "at_least": at_least, "at_most": at_most})
+    """Describe a setting. A plain `--help` shows the first sentence of common ones; `value` is what it calls the value."""
+    about = {"group": group, "help": help_text, "is_common": common, "value": value}
+    return field(default=default, metadata={**about, "choices": choices, "at_least": at_least, "at_most": at_most})
+
+
+_input = partial(_setting, INPUT)
+_criterion = partial(_setting, CRITERIA)
+_output = partial(_setting, OUTPUT)
+_running = partial(_setting, RUNNING)
 
 
 @dataclass(frozen=True)
 class DocumentsConfig:
     """How records become documents."""
 
-    text_field: str = _setting("text", "Field or column that holds the text.")
-    id_field: str = _setting(
-        "id", "Field that holds the document's id; records without one get an id made of file and position."
+    text_field: str = _input("text", "Field or column with the text.", common=True, value="NAME")
+    id_field: str = _input(
+        "id",
+        "Field with the document's id. Records without one get an id made of file name and position.",
+        common=True,
+        value="NAME",
     )
-    time_field: str = _setting("time", "Field that holds the time of publication (ISO 8601 or seconds since 1970).")
-    group_field: str = _setting("group", "Field that names the group (outlet, author, site).")
-    html: bool = _setting(False, "The text field holds HTML; take the text out of it.")
-    main_content: bool = _setting(False, "Of HTML keep the main content only, without navigation and footers.")
-    encoding: str = _setting("utf-8", "Character encoding of text, JSON and CSV files.")
+    time_field: str = _input(
+        "time", "Field with the publication time. ISO 8601, or seconds since 1970.", common=True, value="NAME"
+    )
+    group_field: str = _input(
+        "group", "Field with the outlet, author or site. It is called the document's group.", common=True, value="NAME"
+    )
+    html: bool = _input(False, "The text field contains HTML: extract the text from it.")
+    main_content: bool = _input(False, "Keep only the main content of HTML, without navigation and footers.")
+    encoding: str = _input("utf-8", "Character encoding of text, JSON and CSV files.", value="NAME")
 
 
 @dataclass(frozen=True)
 class SentencesConfig:
     """How texts are cut into sentences."""
 
-    lang: str = _setting("auto", "Language of abbreviations (en, de, fr, …); auto knows all of them at once.")
-    max_sentence_words: int = _setting(
-        120, "Longer stretches without a stop are cut where their own words say so.", at_least=16, at_most=10_000
+    lang: str = _criterion(
+        "auto",
+        "Language of the texts (en, de, fr, …), whose abbreviations do not end a sentence. auto: all known languages at once.",
+        value="CODE",
     )
-    hash_seed: int = _setting(
+    max_sentence_words: int = _criterion(
+        120,
+        "Length of the longest sentence, in words. Longer stretches without punctuation are cut at places that depend on "
+        "their own words only.",
+        at_least=16,
+        at_most=10_000,
+    )
+    hash_seed: int = _criterion(
         -1,
-        "Seed of the hashes of words. -1: a new secret one for each run or index, which prevents crafted collisions; where it "
-        "would change what find, cluster and tune report (samples, minhash, simhash, spotsigs, alignment), 0, the public hash.",
+        "Seed for hashing words. -1: a new secret seed for each run or index, which prevents crafted collisions. Where a "
+        "secret seed would change what find, cluster and tune report (sampling, minhash, simhash, spotsigs, alignment), -1 "
+        "means 0, the public hash.",
         at_least=-1,
         at_most=(1 << 63) - 1,
     )
@@ -68,22 +105,29 @@ class SentencesConfig:
 class SignaturesConfig:
     """What a sentence is known by."""
 
-    signature: str = _setting(
-        "auto", "What makes two sentences alike; auto: words, or exact where text is cut.", choices=("auto", *SIGNATURES)
-    )
-    shingle_size: int = _setting(0, "Words in a shingle; 0: 2 for sentences, 10 for documents.", at_least=0, at_most=1000)
-    min_idf: float = _setting(0.1, "I-Match: keep words whose idf (0 to 1) is at least this.", at_least=0)
-    max_idf: float = _setting(1.0, "I-Match: keep words whose idf (0 to 1) is at most this.", at_least=0)
-    antecedents: str = _setting(
+    signature: str = _criterion(
         "auto",
-        "SpotSigs: how many of the most frequent words open a spot, or those words, or auto: as many as give most spots.",
+        "What makes two sentences match. words: most of their words are the same; exact: all of them, in order; auto: words, "
+        "or exact where text is removed.",
+        common=True,
+        value="NAME",
+        choices=("auto", *SIGNATURES),
     )
-    spot_distance: int = _setting(1, "SpotSigs: words from one link of the chain to the next.", at_least=1)
-    spot_chain: int = _setting(2, "SpotSigs: words in the chain after the antecedent.", at_least=1)
-    max_document_share: float = _setting(
-        0.6, "Fingerprint: drop words that stand in a larger share of the documents than this.", at_least=0
+    shingle_size: int = _criterion(0, "Words per shingle. 0: 2 for sentences, 10 for documents.", at_least=0, at_most=1000)
+    min_idf: float = _criterion(0.1, "I-Match: ignore words with a lower idf (0 to 1).", at_least=0)
+    max_idf: float = _criterion(1.0, "I-Match: ignore words with a higher idf (0 to 1).", at_least=0)
+    antecedents: str = _criterion(
+        "auto",
+        "SpotSigs: the words that begin a spot, separated by commas, or how many of the most frequent words do. auto: as "
+        "many as give the most spots.",
+        value="WORDS",
     )
-    paper: bool = _setting(False, "Take the papers' limits as printed: strict instead of inclusive, no guards.")
+    spot_distance: int = _criterion(1, "SpotSigs: words from one link of the chain to the next.", at_least=1)
+    spot_chain: int = _criterion(2, "SpotSigs: words in the chain after the antecedent.", at_least=1)
+    max_document_share: float = _criterion(
+        0.6, "Fingerprint: ignore words that occur in a larger share of the documents.", at_least=0
+    )
+    paper: bool = _criterion(False, "Apply the papers' limits as printed: strict instead of inclusive, and without safeguards.")
 
     def shingle_words(self, unit: str) -> int:
         """Return the words in a shingle of a `sentence` or a `document`: as set, or as fits the unit."""
@@ -94,8 +138,11 @@ class SignaturesConfig:
 class MatchesConfig:
     """When two sentences match."""
 
-    min_similarity: Fraction = _setting(  # noqa: RUF009 (as all the others)
-        _FOUR_FIFTHS, "Similarity that two sentences need (words, shingles, spotsigs), or two documents."
+    min_similarity: Fraction = _criterion(  # noqa: RUF009 (as all the others)
+        _FOUR_FIFTHS,
+        "Similarity a match needs, from 0 to 1. Two documents are compared by their shingles, two sentences by their "
+        "signatures (words, shingles, spotsigs).",
+        common=True,
     )
 
 
@@ -103,131 +150,188 @@ class MatchesConfig:
 class PassagesConfig:
     """Which runs of matches are passages."""
 
-    min_sentences: int = _setting(3, "Sentences that a passage needs.", at_least=1, at_most=1000)
-    min_words: int = _setting(1, "Words that a passage needs on each side.", at_least=1)
-    min_quote_words: int = _setting(
+    min_sentences: int = _criterion(3, "Sentences a passage needs.", common=True, at_least=1, at_most=1000)
+    min_words: int = _criterion(1, "Words a passage needs on each side.", at_least=1)
+    min_quote_words: int = _criterion(
         10,
-        "Fewer sentences are a passage too (quote) if one has this many words, or if they are all of both texts; 0: never.",
+        "One sentence of N words is enough, too. Fewer than min_sentences are then a passage, called a quote. They also are if "
+        "they are all there is of both texts. 0: never.",
+        common=True,
         at_least=0,
     )
-    max_gap_sentences: int = _setting(
-        4, "Differing sentences in a row, on either side, that a passage may hold; 0 for none.", at_least=0
+    max_gap_sentences: int = _criterion(
+        4, "Differing sentences in a row that a passage may contain, on either side. 0: none.", at_least=0
     )
-    max_places: int = _setting(
-        100, "Text standing in more places than this becomes a repeat group instead of pairs.", at_least=2
+    max_places: int = _criterion(
+        100, "Text in more places than this becomes one repeat group instead of many pairs.", at_least=2
     )
-    same_document: bool = _setting(False, "Also report passages that stand twice in one document.")
-    skip_same_group: bool = _setting(False, "Leave out pairs of documents of one group.")
+    same_document: bool = _criterion(False, "Also report passages that occur twice in one document.")
+    skip_same_group: bool = _criterion(False, "Ignore pairs of documents from the same group.", common=True)
 
 
 @dataclass(frozen=True)
 class AlignmentConfig:
     """How two texts are aligned word by word."""
 
-    align: bool = _setting(False, "Extend what is found word by word, and look for edited copies and half sentences too.")
-    min_evidence: float = _setting(
-        25.0, "Evidence that an aligned passage needs: the logarithm of how much likelier a copy is than chance.", at_least=0
+    align: bool = _criterion(
+        False, "Also find edited copies and parts of sentences. What matches is extended word by word.", common=True
     )
-    min_aligned_words: int = _setting(25, "Words that an aligned passage needs on each side.", at_least=1)
-    summaries: bool = _setting(True, "Two texts aligned: also report a stretch that sums up the whole of the other text.")
+    min_evidence: float = _criterion(
+        25.0, "Evidence an aligned passage needs. It is the logarithm of how much likelier a copy is than chance.", at_least=0
+    )
+    min_aligned_words: int = _criterion(25, "Words an aligned passage needs on each side.", at_least=1)
+    summaries: bool = _criterion(
+        True, "When two texts are compared: also report a stretch that summarises the whole of the other text."
+    )
 
 
 @dataclass(frozen=True)
 class ResemblanceConfig:
     """When two documents are duplicates."""
 
-    measure: str = _setting(
-        "resemblance", "Similarity of documents: shingles in common, or shingles in common in the same order.", choices=MEASURES
+    measure: str = _criterion(
+        "resemblance",
+        "How documents are compared: by the shingles they share, or by those they share in the same order.",
+        value="NAME",
+        choices=MEASURES,
     )
-    method: str = _setting("join", "How pairs to compare are found; join is exact, the others are baselines.", choices=METHODS)
-    min_containment: Fraction = _setting(  # noqa: RUF009 (as all the others)
-        _NOTHING, "Documents are duplicates too if this share of one stands in the other; 0: only by similarity."
+    method: str = _criterion(
+        "join", "How candidate pairs are found. join is exact, the others are baselines.", value="NAME", choices=METHODS
     )
-    max_shingle_documents: int = _setting(
-        1000, "Shingles of more documents than this lead to no pairs of their own; they are compared all the same.", at_least=2
+    min_containment: Fraction = _criterion(  # noqa: RUF009 (as all the others)
+        _NOTHING, "Also match if this share of one is in the other. 0: documents match by similarity only.", common=True
     )
-    sample_every: int = _setting(1, "Look for pairs by one shingle in so many, chosen by hash; 1 for all.", at_least=1)
-    sample_remainder: int = _setting(0, "Which of the shingles to sample: those whose hash leaves this.", at_least=0)
-    verify: bool = _setting(True, "Compare every pair in full; without, pairs are as good as the method that found them.")
-    filter_bits: int = _setting(
-        256, "Order: bits of the sketch that rejects pairs before they are compared (64, 128, 256); 0 for none.", at_least=0
+    max_shingle_documents: int = _criterion(
+        1000,
+        "Shingles found in more documents than this produce no candidate pairs. They still count when two documents are "
+        "compared.",
+        at_least=2,
     )
-    permutations: int = _setting(128, "MinHash: hash functions.", at_least=1, at_most=1 << 16)
-    bands: int = _setting(16, "MinHash: bands of hashes; documents that agree in all of a band are a pair.", at_least=1)
-    max_bits_apart: int = _setting(3, "SimHash: bits in which two documents may differ.", at_least=0, at_most=16)
+    sample_every: int = _criterion(
+        1, "Look for pairs with one in this many shingles, chosen by hash. 1: all of them.", at_least=1
+    )
+    sample_remainder: int = _criterion(0, "Which shingles to sample: those whose hash leaves this remainder.", at_least=0)
+    verify: bool = _criterion(
+        True, "Compare every candidate pair in full. Without, pairs are as good as the method that found them."
+    )
+    filter_bits: int = _criterion(
+        256, "Order: bits of the sketch that rejects pairs before they are compared (64, 128, 256). 0: no sketch.", at_least=0
+    )
+    permutations: int = _criterion(128, "MinHash: number of hash functions.", at_least=1, at_most=1 << 16)
+    bands: int = _criterion(
+        16, "MinHash: number of bands. Documents that agree in all hashes of a band are a pair.", at_least=1
+    )
+    max_bits_apart: int = _criterion(3, "SimHash: bits in which two documents may differ.", at_least=0, at_most=16)
 
 
 @dataclass(frozen=True)
 class ClustersConfig:
     """Which documents belong together, and which of them stays."""
 
-    keep: str = _setting("first", "Which document of a cluster stays: first, longest, earliest, FIELD:max or FIELD:min.")
-    chains: bool = _setting(False, "Let documents belong together through a chain of others that they do not resemble.")
+    keep: str = _criterion(
+        "first",
+        "Which document of a cluster to keep: first, longest, earliest, FIELD:max or FIELD:min.",
+        common=True,
+        value="RULE",
+    )
+    chains: bool = _criterion(False, "Also put documents into one cluster that only a chain of similar documents connects.")
 
 
 @dataclass(frozen=True)
 class CleaningConfig:
     """What is taken out of a collection, and how."""
 
-    level: str = _setting("document", "What is removed: documents, passages or single sentences.", choices=LEVELS)
-    mark_only: bool = _setting(False, "Remove nothing; add columns that say what would go.")
+    level: str = _criterion(
+        "document", "What to remove: document, passage or sentence.", common=True, value="NAME", choices=LEVELS
+    )
+    mark_only: bool = _output(False, "Remove nothing; mark duplicates in new columns.", common=True)
 
 
 @dataclass(frozen=True)
 class IndexConfig:
     """What an index on disk keeps, and how it is searched."""
 
-    signature_bits: int = _setting(
-        64, "Bits of a sentence's bit signature, fixed when the index is made.", at_least=8, at_most=64
+    signature_bits: int = _criterion(
+        64, "Bits in a sentence's bit signature. Fixed when the index is created.", at_least=8, at_most=64
     )
-    bits_per_word: int = _setting(3, "Bits that each word sets in it, fixed when the index is made.", at_least=1, at_most=64)
-    search_engine: str = _setting("overlap", "How sentences are looked up in the index.", choices=SEARCH_METHODS)
-    score: str = _setting(
-        "idf", "Score of a sentence: share of its words found, weighted by rarity; or unweighted; or both multiplied.",
+    bits_per_word: int = _criterion(
+        3, "Bits that each word sets in it. Fixed when the index is created.", at_least=1, at_most=64
+    )
+    search_engine: str = _criterion("overlap", "How the index looks up sentences.", value="NAME", choices=SEARCH_METHODS)
+    score: str = _criterion(
+        "idf",
+        "How a sentence is scored. idf: the share of its words that were found, rare words counting more; fraction: the "
+        "share itself; product: both multiplied.",
+        value="NAME",
         choices=SCORES,
-    )  # fmt: skip
-    min_score: Fraction = _setting(_FOUR_FIFTHS, "Score that a sentence needs to be a hit.")  # noqa: RUF009 (as all the others)
-    min_contained_words: int = _setting(
-        8, "A sentence of fewer distinct words is a hit only of one of the same words, not inside a longer one.", at_least=1
     )
-    radius: int = _setting(
-        -1, "Bits search: bits in which two signatures may differ; -1: as max_false_positive allows.", at_least=-1, at_most=64
+    min_score: Fraction = _criterion(  # noqa: RUF009 (as all the others)
+        _FOUR_FIFTHS, "Score a sentence needs to be a hit, from 0 to 1.", common=True
     )
-    max_false_positive: float = _setting(
+    min_contained_words: int = _criterion(
+        8,
+        "Sentences with fewer distinct words match only sentences with the same words. They are not looked for inside longer"
+        " ones.",
+        at_least=1,
+    )
+    radius: int = _criterion(
+        -1,
+        "Bits search: bits in which two signatures may differ. -1: as many as max_false_positive allows.",
+        at_least=-1,
+        at_most=64,
+    )
+    max_false_positive: float = _criterion(
         0.1, "Bits search: chance that a sentence with more changes than words_flexible is looked at.", at_least=0, at_most=1
     )
-    words_flexible: int = _setting(2, "Bits search: words in which a sentence may differ.", at_least=0, at_most=1000)
-    min_hits: int = _setting(3, "Known sentences that make a document a duplicate.", at_least=1)
-    min_hit_words: int = _setting(4, "Words that a sentence needs to count for that verdict.", at_least=1)
-    commit_every: str = _setting("1000,10s", "Watch: documents, or seconds, or both, after which what was added is safe.")
+    words_flexible: int = _criterion(2, "Bits search: words in which a sentence may differ.", at_least=0, at_most=1000)
+    min_hits: int = _criterion(3, "Known sentences that make a document a duplicate.", common=True, at_least=1)
+    min_hit_words: int = _criterion(4, "Words a sentence needs to count towards min_hits.", at_least=1)
+    commit_every: str = _running(
+        "1000,10s",
+        "Save after this many documents or seconds, or both. What was saved survives a crash.",
+        common=True,
+        value="N,Ns",
+    )
 
 
 @dataclass(frozen=True)
 class EngineConfig:
     """How the work is carried out; nothing here changes a result."""
 
-    engine: str = _setting("local", "Where the stages run: on this machine, or on Spark.", choices=("local", "spark"))
-    workers: int = _setting(0, "Threads; 0 for one a core.", at_least=0)
-    memory: str = _setting(
+    engine: str = _running("local", "Where to run: on this machine, or on Spark.", value="NAME", choices=("local", "spark"))
+    workers: int = _running(0, "Threads; 0: one per core.", common=True, at_least=0)
+    memory: str = _running(
         "auto",
-        "Memory that a run may use, as 500MB or 4GB; what needs more is worked on part by part, and parts are stored on disk. "
-        "auto: three quarters of what the machine has.",
+        "Memory a run may use, such as 4GB. A run that needs more works in parts, which it stores on disk. auto: three "
+        "quarters of the machine's memory.",
+        common=True,
+        value="SIZE",
     )
-    max_disk: str = _setting(
+    max_disk: str = _running(
         "auto",
-        "Disk that temporary files may take at a time, as 500MB or 4GB; a run that needs more ends with exit code 5. auto: "
-        "nine tenths of what is free, and at most 200 times the inputs, or 4 GB if that is more (Spark: no limit).",
+        "Disk space that temporary files may take, such as 4GB. A run that needs more stops with exit code 5. auto: nine "
+        "tenths of the free space, but at most 200 times the size of the inputs, or 4 GB if that is more (on Spark: no "
+        "limit).",
+        value="SIZE",
     )
-    tmp_dir: str = _setting(
-        "auto", "Folder for temporary files (on Spark: one that all workers reach); auto: in the output folder or the system's."
+    tmp_dir: str = _running(
+        "auto",
+        "Folder for temporary files. On Spark, all workers must be able to reach it. auto: a folder inside the output "
+        "folder, or the system's.",
+        value="DIR",
     )
-    partitions: int = _setting(
-        0, "About how many parts files are cut into; 0: as memory asks for (Spark: one for every 32 MB).", at_least=0
+    partitions: int = _running(
+        0, "About how many parts to work in. 0: as many as memory requires (on Spark: one for every 32 MB).", at_least=0
     )
-    resume: bool = _setting(
-        False, "Go on after the last finished stage of a killed run into the same folder; store stages so that it is possible."
+    resume: bool = _running(
+        False,
+        "Continue a killed run into the same folder. It goes on after the last finished stage; only runs with this setting "
+        "store their stages.",
+        common=True,
     )
-    work_dir: str = _setting("auto", "Folder that finished stages are found in again by `resume`; auto: none that lasts.")
+    work_dir: str = _running(
+        "auto", "Folder in which `resume` finds finished stages. auto: none that outlasts the run.", value="DIR"
+    )
 
     @property
     def tmp_folder(self) -> str | None:
@@ -239,7 +343,7 @@ class EngineConfig:
 class OutputConfig:
     """What is written, and how."""
 
-    format: str = _setting("parquet", "File format of the tables.", choices=FORMATS)
-    keep_text: bool = _setting(False, "Add the columns a_text and b_text to the passages.")
-    overwrite: bool = _setting(False, "Replace the results that the output folder holds.")
-    strict: bool = _setting(False, "Stop (exit code 3) at the first record that would be skipped.")
+    format: str = _output("parquet", "Format: parquet, jsonl or csv.", common=True, value="NAME", choices=FORMATS)
+    keep_text: bool = _output(False, "Add the texts of passages: columns a_text and b_text.", common=True)
+    overwrite: bool = _output(False, "Replace the results in the output folder.", common=True)
+    strict: bool = _input(False, "Stop with exit code 3 at the first record that would be skipped.")

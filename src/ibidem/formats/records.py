@@ -45,7 +45,8 @@ class Wanted:
         try:
             codecs.lookup(self.config.encoding)
         except LookupError:
-            raise SettingsError([f"encoding = '{self.config.encoding}' is not known to Python"]) from None
+            known = "one that Python knows, such as utf-8 or latin-1"
+            raise SettingsError([f"encoding must be {known}, not '{self.config.encoding}'"]) from None
 
     @property
     def names(self) -> tuple[str, str, str, str]:

@@ -48,7 +48,7 @@ def order_overlaps(
     follow one another: it is then indexed once.
     """
     if filter_bits not in (0, 64, 128, 256):
-        raise ValueError(f"filter_bits = {filter_bits} is none of 0, 64, 128, 256")
+        raise ValueError(f"filter_bits must be one of 0, 64, 128, 256, not {filter_bits}")
     n_words = filter_bits // 64
     longest = int(np.diff(sequences.first).max(initial=1))
     bitmaps = order_kernels.Bitmaps(_make_bitmaps(sequences, n_words, run_tasks), n_words)

@@ -175,7 +175,7 @@ LANGUAGES: dict[str, dict[str, str]] = {
 def load_words(lang: str) -> NDArray[np.uint64]:
     """Return the words of a language, or of all languages for "auto"; SettingsError names the known ones."""
     if lang != "auto" and lang not in LANGUAGES:
-        raise SettingsError([f"lang = {lang!r} is none of {', '.join(['auto', *LANGUAGES])}"])
+        raise SettingsError([f"lang must be one of {', '.join(['auto', *LANGUAGES])}, not {lang!r}"])
     words: dict[str, int] = {}
     for name in LANGUAGES if lang == "auto" else [lang]:
         for category, bit in zip(CATEGORIES, (BEFORE, NUMBER, AFTER, OPENER_WORD, ORDINAL), strict=True):

@@ -89,7 +89,7 @@ class _Room:
 def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOST_PAIRS) -> dict[str, Any]:
     """Return everything that the page of a report shows."""
     if max_pairs < 1:
-        raise UsageError(f"max_pairs = {max_pairs} is below 1")
+        raise UsageError(f"max_pairs must be at least 1, not {max_pairs}")
     summary = store.summary()
     if title is not None:
         summary["title"] = title

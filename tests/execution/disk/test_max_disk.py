@@ -200,7 +200,11 @@ def test_what_is_given_back_can_be_used_again() -> None:
 
 @pytest.mark.parametrize("size", ["much", "0", "-5MB"])
 def test_a_size_that_is_none_is_refused(size: str, run: Run, news: str) -> None:
-    said(run("find", news, "-o", "out", "--max-disk", size), 2, f"max_disk = '{size}' is neither auto nor a size")
+    said(
+        run("find", news, "-o", "out", "--max-disk", size),
+        2,
+        f"max_disk must be auto or a size such as 500MB or 4GB, not '{size}'",
+    )
 
 
 def test_a_folder_that_is_gone_is_said_elsewhere(tmp_path: Path) -> None:

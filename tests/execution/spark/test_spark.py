@@ -219,7 +219,7 @@ def test_the_command_line(spark: Any, tmp_path: Path, run: Any) -> None:
     assert run("find", "-", "-o", str(out), "--engine", "spark").code == 2
     assert run("find", path, "-o", str(out), "--spark-conf", "memory=3").code == 2
     wrong = run("find", path, "-o", "s3a://bucket/out")
-    assert (wrong.code, "only --engine spark writes there" in wrong.err) == (2, True)
+    assert (wrong.code, "only --engine spark can write" in wrong.err) == (2, True)
 
 
 def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
