@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import CompletionItem, ShellComplete
 
 from ibidem.cli.commands import Argument, Option, Verb
 from ibidem.cli.completion import SHELLS, VARIABLE
@@ -218,11 +219,15 @@ def exit_codes(error: type[IbidemError]) -> set[int]:
 # Completion and the manual page.
 
 
-def completions(*words: str) -> set[str]:
-    from click.shell_completion import ShellComplete
-
+def complete(*words: str) -> list[CompletionItem]:
     *before, last = words
-    return {item.value for item in ShellComplete(ibidem, {}, "ibidem", VARIABLE).get_completions(list(before), last)}
+    found = ShellComplete(ibidem, {}, "ibidem", VARIABLE).get_completions(list(before), last)
+    assert found
+    return found
+
+
+def completions(*words: str) -> set[str]:
+    return {item.value for item in complete(*words)}
 
 
 def test_shells_complete_verbs_options_choices_and_topics() -> None:
@@ -233,8 +238,8 @@ def test_shells_complete_verbs_options_choices_and_topics() -> None:
     assert completions("dedup", "--level", "") == {"document", "passage", "sentence"}
     assert completions("completion", "") == set(SHELLS)
     assert completions("help", "f") == {"find", "formats"}
-    (files,) = COMMANDS["find"].shell_complete(click.Context(COMMANDS["find"]), "") or [None]
-    assert files is None or files.type == "file"
+    for words in (["find"], ["find", "--against"], ["index", "add"], ["report"]):
+        assert {item.type for item in complete(*words, "")} <= {"file", "dir"}, words
 
 
 @pytest.mark.parametrize("shell", SHELLS)
