@@ -126,7 +126,7 @@ class Victim:
         for number, moment in enumerate([*moments, None]):
             code, log = run([*command, "--resume"] if number else command, self.log, moment)
             where = f"{self.verb}, run {number + 1} (killed {', '.join(map(str, moments))})"
-            told = re.search(r"going on after (\d+) finished stage", log)
+            told = re.search(r"continuing after (\d+) finished stage", log)
             if number and (told or code == 0) and (n_found := int(told[1]) if told else 0) != n_stages:
                 self.failures.append(f"{where}: {n_stages} stages lay there, it went on after {n_found}")
             if code == -signal.SIGKILL and moment is not None:

@@ -229,7 +229,7 @@ SECTIONS: dict[str, list[Case]] = {
     "CSV": [
         Case("no column for the text", {"bad.csv": b"id,body\nbad-1,one\n"}),
         Case("rows of different lengths", {"bad.csv": CSV_ROWS + b"bad-2\nbad-3,three,more\nbad-4,four\n"}),
-        Case("a quotation that is not closed", {"bad.csv": CSV_ROWS + b'bad-2,"two\nbad-3,three\nbad-4,four\n'}),
+        Case("an unclosed quotation mark", {"bad.csv": CSV_ROWS + b'bad-2,"two\nbad-3,three\nbad-4,four\n'}),
         Case("NUL bytes", {"bad.csv": CSV_ROWS + b"bad-2,t\0wo\nbad-3," + b"\0" * 50 + b"\nbad-4,four\n"}),
         Case("another delimiter", {"bad.csv": b"id|text\nbad-1|one\n"}),
         Case("semicolons", {"bad.csv": b"id;text\nbad-1;one, two\n"}),
@@ -285,7 +285,7 @@ SECTIONS: dict[str, list[Case]] = {
     ],
     "Files, folders and names": [
         Case("a file that is not there", {}, ("bad.jsonl",)),
-        Case("a link that leads nowhere", {"bad.txt": link("nowhere.txt")}),
+        Case("a broken link", {"bad.txt": link("nowhere.txt")}),
         Case("a link to itself", {"bad.txt": link("bad.txt")}),
         Case("a link back to the folder that it is in", {"bad/one.txt": b"words", "bad/again": link(".")}, ("bad",)),
         Case("a file that may not be read", {"bad.txt": forbidden}, needs_permissions=True),
@@ -326,7 +326,7 @@ SECTIONS: dict[str, list[Case]] = {
             "bad.jsonl.gz": gzip.compress(many(), mtime=0)[:200_000]
         }, verb="cluster"),
         Case("dedup: gzip cut off in the middle", {"bad.jsonl.gz": gzip.compress(many(), mtime=0)[:200_000]}, verb="dedup"),
-        Case("dedup: a quotation that is not closed", {
+        Case("dedup: an unclosed quotation mark", {
             "bad.csv": CSV_ROWS + b'bad-2,"one\nbad-3,one\nbad-4,four\n'
         }, verb="dedup"),
         Case("dedup: no column for the text", {"bad.parquet": table({"id": ["bad-1"], "body": ["one"]})}, verb="dedup"),

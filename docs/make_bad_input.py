@@ -32,7 +32,7 @@ twice, or with `--strict`. Exit codes: 0 done, 2 usage, 3 input, 4 index, 5 reso
 
 A record (a line, a row, a page, a text file) may be 1 GiB long; longer ones are left out without ever being completely in
 memory. A file may expand to 1,000 times its size, a small one to 100 MB; the rest is left out. In CSV, a row of many lines and
-more than 128 MB counts as a quotation that is not closed. File names are shown with `\\n`, `\\x1b` and the like for line
+more than 128 MB counts as an unclosed quotation mark. File names are shown with `\\n`, `\\x1b` and the like for line
 breaks, control characters and bytes that are not UTF-8, and `dedup` names their copies the same way.
 This page is made by `python docs/make_bad_input.py`.
 """
@@ -89,7 +89,7 @@ def _place(record: dict[str, Any]) -> str:
 
 def _notices(said: str) -> list[str]:
     """Return what is said of the inputs besides the records that were skipped."""
-    return [line for line in said.splitlines() if " count as none" in line or " left out:" in line]
+    return [line for line in said.splitlines() if " could not be parsed and " in line]
 
 
 def _allow_removal(folder: Path) -> None:

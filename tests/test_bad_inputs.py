@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import sys
 import threading
 import zlib
@@ -15,15 +16,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import ibidem
 from ibidem.cli.main import main
 from ibidem.config import DocumentsConfig
-from ibidem.errors import InputError
+from ibidem.errors import InputError, NoDocumentsError, SkippedRecordsError
 from ibidem.formats import byte_streams, file_access, line_streams, read_batches, text_files
 from ibidem.formats import csv_files as csv_reader
 from ibidem.formats.file_names import printable
 from ibidem.formats.html_text import extract_text
-from ibidem.formats.inputs import describe_inputs, unknown_kinds_notice
+from ibidem.formats.inputs import describe_inputs, files_of_unknown_kind
 from ibidem.model import Skipped
+from ibidem.results.summary import skipped_lines, unknown_files_lines
 
 DOCS = Path(__file__).parent.parent / "docs"
 sys.path.insert(0, str(DOCS))
@@ -178,11 +181,68 @@ def test_other_tables_are_read_where_one_does_not_fit(tmp_path: Path) -> None:
         collect(tmp_path / "a.csv")
 
 
-def test_files_of_unknown_kinds_are_counted(tmp_path: Path) -> None:
+def test_every_file_of_unknown_kind_is_named(tmp_path: Path) -> None:
     for name in ("a.docx", "b.DOCX", "c.pdf", "README", "_SUCCESS", ".hidden", "d.txt"):
         (tmp_path / name).write_bytes(b"words")
-    assert unknown_kinds_notice(tmp_path) == ("4 files of unknown kinds left out: .docx 2, .pdf 1, without an extension 1")
-    assert unknown_kinds_notice([tmp_path / "d.txt"]) is None
+    found, skipped = collect(tmp_path)
+    assert found == ["words"]
+    assert [(Path(record.source).name, record.position, record.reason) for record in skipped] == [
+        ("README", 0, "unknown kind of file (no extension)"),
+        ("a.docx", 0, "unknown kind of file (.docx)"),
+        ("b.DOCX", 0, "unknown kind of file (.docx)"),
+        ("c.pdf", 0, "unknown kind of file (.pdf)"),
+    ]
+    assert files_of_unknown_kind(tmp_path) == skipped
+    assert files_of_unknown_kind([tmp_path / "d.txt"]) == []
+    assert list(unknown_files_lines(skipped)) == [
+        "4 files of unknown kind not read (2 .docx, 1 no extension, 1 .pdf); skipped.jsonl lists them"
+    ]
+    assert list(skipped_lines(skipped)) == []
+    with pytest.raises(SkippedRecordsError, match=r"README: unknown kind of file \(no extension\)\nFix the file"):
+        ibidem.find(tmp_path, strict=True)
+
+
+def test_a_record_without_text_lists_its_fields(tmp_path: Path) -> None:
+    records = [{"id": "1", "body": "one", "when": 3}, {"id": "2", "text": None}, {"id": "3", "text": "three"}]
+    expected = ["no field 'text'; its fields are id, body, when", "field 'text' is null"]
+    (tmp_path / "fast.jsonl").write_bytes(lines(*records))
+    (tmp_path / "slow.jsonl").write_bytes(lines(*records, {"id": "4", "text": 4}))
+    (tmp_path / "all.json").write_text(json.dumps(records))
+    for name in ("fast.jsonl", "all.json"):
+        found, skipped = collect(tmp_path / name)
+        assert (found, [record.reason for record in skipped]) == (["three"], expected), name
+    assert [record.reason for record in collect(tmp_path / "slow.jsonl")[1]][:2] == expected
+    assert [record.reason for record in collect(records)[1]] == expected
+    many = [{f"f{number}": "" for number in range(200)}]
+    assert re.search(r"; its fields are f0, .*, and \d+ more$", collect(many)[1][0].reason)
+
+
+def test_bad_times_are_shown_with_the_accepted_forms(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines({"id": "1", "text": "one", "when": "13.9.31"}, {"id": "2", "text": "two", "when": "14.9.31"}))
+    for further in ({}, {"partitions": 2}):
+        with pytest.raises(
+            InputError, match=r"field 'when' could be parsed, such as '13\.9\.31' in .*a\.jsonl:1\n.*2031-09-13"
+        ):
+            ibidem.find(path, time_field="when", **further)
+        with pytest.raises(InputError, match=r"no record has a time in the field 'wen'\nCheck --time-field\."):
+            ibidem.find(path, time_field="wen", **further)
+
+
+def test_the_side_without_documents_is_named(tmp_path: Path) -> None:
+    good, bad, worse = (tmp_path / name for name in ("good.jsonl", "bad.jsonl", "worse.jsonl"))
+    good.write_bytes(lines({"id": "1", "text": "one"}, {"id": "2"}))
+    bad.write_bytes(lines({"id": "3", "words": "three"}))
+    worse.write_bytes(b"{")
+    for further in ({}, {"partitions": 2}):
+        message = (
+            r"the reference contains no documents: .*bad\.jsonl\n1 record skipped; the first, .*bad\.jsonl:1: no field 'text'; "
+        )
+        with pytest.raises(NoDocumentsError, match=message):
+            ibidem.find(good, against=bad, **further)
+        message = r"the inputs contain no documents: .*bad\.jsonl, .*worse\.jsonl\n2 records skipped; the first, .*bad\.jsonl:1"
+        with pytest.raises(NoDocumentsError, match=message):
+            ibidem.find([bad, worse], **further)
 
 
 def test_a_mistyped_id_field_is_said(tmp_path: Path) -> None:

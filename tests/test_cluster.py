@@ -146,7 +146,7 @@ def test_what_is_left_out_and_what_is_wrong() -> None:
     assert [record.id for record in result.skipped] == ["b", "f"]
     with pytest.raises(RepeatedIdError, match="'a'"):
         ibidem.cluster([*items, *documents(a=text(3))])
-    with pytest.raises(ibidem.InputError, match="the reference holds no documents"):
+    with pytest.raises(ibidem.InputError, match="the reference contains no documents"):
         ibidem.cluster(items, against=documents(""))
 
 

@@ -270,7 +270,7 @@ def test_empty_tables_are_written_with_their_columns(tmp_path: Path) -> None:
 
 def test_results_are_replaced_only_if_asked_for(result: ibidem.Result, tmp_path: Path) -> None:
     result.write(tmp_path, format="jsonl")
-    with pytest.raises(OutputExistsError, match="holds results already"):
+    with pytest.raises(OutputExistsError, match="already contains results"):
         result.write(tmp_path)
     result.write(tmp_path, overwrite=True)
     assert sorted(path.name for path in tmp_path.glob("passages.*")) == ["passages.parquet"]
@@ -296,7 +296,7 @@ def test_a_run_can_be_told_again(result: ibidem.Result) -> None:
     ("texts", "wanted", "message"),
     [
         (["Velmo tarrin.", "Quovex lum.", "Brindol saffet.", "Ockvar."], {}, "the texts are short"),
-        ([text(1, 2, 3)], {}, "one document only"),
+        ([text(1, 2, 3)], {}, "only one document"),
         ([text(1, 2, 3), text(4, 5, 6)], {}, "no 3 sentences in a row match"),
         ([text(1, 2, 3), text(4, 5, 6)], {"min_sentences": 1}, "no sentences match"),
         ([text(1, 2, 3), text(4, 5, 6)], {"signature": "exact"}, "no 3 sentences in a row are equal"),

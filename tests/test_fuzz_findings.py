@@ -211,9 +211,9 @@ def test_damaged_results_are_told_of(results: Path, tmp_path: Path, name: str, c
 def test_nesting_without_end_is_told_of(tmp_path: Path) -> None:
     path = tmp_path / "truth.jsonl"
     path.write_text(DEEP)
-    with pytest.raises(InputError, match="line 1 is no JSON"):
+    with pytest.raises(InputError, match="line 1 is not JSON"):
         read_passages(path)
-    with pytest.raises(InputError, match="is no sampling plan"):
+    with pytest.raises(InputError, match="is not a sampling plan"):
         ibidem.SamplingPlan.load(path)
 
 

@@ -106,7 +106,10 @@ def test_segments_keep_their_order(catalog: Catalog) -> None:
     ("ids", "message"),
     [
         (["new", "old 1"], "a document of the id 'old 1' is in the index already"),
-        (["old 1", "old 3", "old 2", "old 4", "z"], "4 ids are in the index already: 'old 1', 'old 2', 'old 3', …"),
+        (
+            ["old 1", "old 3", "old 2", "old 4", "z"],
+            "already contains documents with 4 of these ids: 'old 1', 'old 2', 'old 3', …",
+        ),
         (["new", "newer", "new"], "a document of the id 'new' is in the index already"),
         (["x" * 5000], f"the id '{'x' * 80}…' is"),
     ],
@@ -125,7 +128,7 @@ def test_a_known_id_is_refused_and_nothing_changes(catalog: Catalog, ids: Sequen
 def test_dropping_what_is_not_there_changes_nothing(catalog: Catalog) -> None:
     catalog.commit(Change(add_segments=[segment("s1")]))
     before = as_tuple(catalog.state())
-    with pytest.raises(IndexStoreError, match="s0 is not in the index any more"):
+    with pytest.raises(IndexStoreError, match="s0 is no longer in the index"):
         catalog.commit(Change([segment("s2")], drop_segments=["s1", "s0"]))
     with pytest.raises(IndexStoreError, match=r"UNIQUE constraint failed: segments\.name"):
         catalog.commit(Change([segment("s2"), segment("s1")]))
@@ -284,7 +287,7 @@ def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest
 
 def test_other_folders_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(IndexStoreError, match=r"is not empty and holds no index: there is thesis\.tex"):
+    with pytest.raises(IndexStoreError, match=r"is not empty and contains no index \(it contains thesis\.tex"):
         Catalog.create(tmp_path, {})
     with pytest.raises(IndexStoreError, match="is not a folder"):
         Catalog.create(tmp_path / "thesis.tex", {})
@@ -494,7 +497,7 @@ def test_a_commit_broken_off_half_way_is_undone_by_the_next_who_may_write(
     monkeypatch.setattr("ibidem.index.catalog_file.os.access", lambda path, mode: False)
     with pytest.raises(IndexStoreError, match="cannot read") as caught:
         Catalog.open(broken_off)
-    assert "A commit was broken off" in caught.value.next_step
+    assert "A commit was interrupted" in caught.value.next_step
     monkeypatch.undo()
     with Catalog.open(broken_off) as copy:
         assert as_tuple(copy.state()) == before

@@ -357,7 +357,7 @@ def test_truncated_lengthened_and_missing_files_are_found(damaged: Damaged) -> N
     for length in (0, 1, 99, 100, 4095, 4096, 8192, len(whole) - 4096, len(whole) - 1):
         with damaged.changed(path, whole[:length]):
             assert damaged.is_found_out()
-    with damaged.changed(path, None), pytest.raises(IndexStoreError, match="not empty and holds no index"):
+    with damaged.changed(path, None), pytest.raises(IndexStoreError, match="not empty and contains no index"):
         Index(damaged.folder)
     assert damaged.answers() == damaged.sound
     assert damaged.verify() == []

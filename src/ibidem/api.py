@@ -335,7 +335,7 @@ def _carry_out(
             with MemoryRun(inputs, against, config, progress, most_text_bytes) as in_memory:
                 return program(in_memory)
         except OutgrownError:
-            progress.tell("the texts are larger than their files let expect: the run begins anew, in parts")
+            progress.tell("the texts are larger than the compressed size suggested; restarting on disk")
             progress.forget()
     from ibidem.execution.disk.run import DiskRun
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as one tree; each error carries its exit code and says what to do next.
+"""What can go wrong, as one tree; each error has an exit code and says what to do next.
 
 IbidemError                      1
 ├── UsageError                   2   the call itself
@@ -69,7 +69,7 @@ class RepeatedIdError(InputError):
 
 
 class SkippedRecordsError(InputError):
-    """A record had to be skipped while `strict` was set."""
+    """A record or file had to be skipped while `strict` was set."""
 
 
 class IndexStoreError(IbidemError):

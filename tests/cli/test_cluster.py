@@ -52,8 +52,8 @@ def _value(cell: str) -> Any:
 def test_a_run_writes_its_tables_and_says_what_it_found(run: Run, news: str, tmp_path: Path, table_format: str) -> None:
     answer = run("cluster", news, "-o", "out", "--format", table_format)
     said(
-        answer, 0, "5 documents, 121 shingles", "3 pairs of duplicates\n", "1 cluster of 3 documents: 2 could go",
-        "it is:", "3 documents: first stays; second, fourth", "results: out",
+        answer, 0, "5 documents, 121 shingles", "3 duplicate pairs\n", "1 cluster of 3 documents: 2 could be removed",
+        "this one:", "3 documents: keep first; second, fourth", "results: out",
     )  # fmt: skip
     names = {f"duplicates.{table_format}", f"clusters.{table_format}", "run.json", "skipped.jsonl"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
@@ -86,7 +86,7 @@ def test_who_stays(run: Run, tmp_path: Path) -> None:
     records = [{"id": n, "text": text(1, 2), "time": t, "score": s} for n, t, s in (("a", 3, 9), ("b", 1, 10), ("c", 2, 8))]
     name = write_jsonl(tmp_path / "n.jsonl", records)
     for keep, stays in {"first": "a", "earliest": "b", "score:max": "b", "score:min": "c"}.items():
-        said(run("cluster", name, "-o", f"out-{keep[-3:]}", "--keep", keep, "--overwrite"), 0, f"3 documents: {stays} stays")
+        said(run("cluster", name, "-o", f"out-{keep[-3:]}", "--keep", keep, "--overwrite"), 0, f"3 documents: keep {stays};")
     said(run("cluster", name, "-o", "o", "--keep", "rank:max"), 3, "no record has a field 'rank'", "Check --keep")
     name = write_jsonl(tmp_path / "m.jsonl", documents(text(1, 2), text(1, 2)))
     said(run("cluster", name, "-o", "o", "--keep", "earliest"), 3, "no record has a time", "--time-field")
@@ -102,20 +102,25 @@ def test_a_collection_against_another(run: Run, tmp_path: Path) -> None:
         0,
         "5 documents",
         "2 clusters of 5 documents",
-        "old stays",
+        "keep old;",
     )
     found = [(row["a_id"], row["b_id"]) for row in rows(tmp_path / "out" / "duplicates.jsonl")]
     assert found == [("first", "old"), ("second", "old"), ("third", "older")]
     report = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
     assert [described["path"] for described in report["inputs"]] == [news, "archive.jsonl"]
     write_jsonl(tmp_path / "empty.jsonl", [{"id": "r", "text": ""}])
-    said(run("cluster", news, "--against", "empty.jsonl", "-o", "out2"), 3, "the reference holds no documents", "1 skipped")
+    said(
+        run("cluster", news, "--against", "empty.jsonl", "-o", "out2"),
+        3,
+        "the reference contains no documents: empty.jsonl\n",
+        "1 record skipped",
+    )
 
 
 def test_quiet_says_nothing_but_errors(run: Run, news: str) -> None:
     assert run("cluster", news, "-o", "out", "-q") == (0, "", "")
     assert run("cluster", news, "-o", "out2", "-q", "--method", "minhash", "--no-verify") == (0, "", "")
-    said(run("cluster", news, "-o", "out", "-q"), 2, "out holds results already", "--overwrite")
+    said(run("cluster", news, "-o", "out", "-q"), 2, "out already contains results", "--overwrite")
 
 
 def test_without_verifying_it_says_that_these_are_estimates(run: Run, news: str) -> None:
@@ -123,7 +128,7 @@ def test_without_verifying_it_says_that_these_are_estimates(run: Run, news: str)
         run("cluster", news, "-o", "out", "--no-verify", "--method", "minhash"),
         0,
         "pairs are not verified: similarities are estimates",
-        "pairs of duplicates, not verified",
+        "duplicate pairs, not verified",
     )
     answer = run("cluster", news, "-o", "out2")
     assert "verified" not in answer.err
@@ -131,7 +136,7 @@ def test_without_verifying_it_says_that_these_are_estimates(run: Run, news: str)
 
 @pytest.mark.parametrize("mode", ["on", "off", "auto"])
 def test_progress_goes_to_stderr(run: Run, news: str, mode: str) -> None:
-    said(run("cluster", news, "-o", "out", "--progress", mode), 0, "3 pairs")
+    said(run("cluster", news, "-o", "out", "--progress", mode), 0, "3 duplicate pairs")
 
 
 # The output folder.
@@ -140,7 +145,7 @@ def test_progress_goes_to_stderr(run: Run, news: str, mode: str) -> None:
 def test_results_are_not_overwritten_unless_asked_for(run: Run, news: str, tmp_path: Path) -> None:
     assert run("cluster", news, "-o", "out", "--format", "csv").code == 0
     before = (tmp_path / "out" / "run.json").read_bytes()
-    said(run("cluster", news, "-o", "out"), 2, "out holds results already", "--overwrite")
+    said(run("cluster", news, "-o", "out"), 2, "out already contains results", "--overwrite")
     assert (tmp_path / "out" / "run.json").read_bytes() == before
     said(run("cluster", news, "-o", "out", "--overwrite", "--format", "jsonl"), 0, "results: out")
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".jsonl", ".json"}
@@ -153,7 +158,7 @@ def test_folders_that_are_none_of_ours(run: Run, news: str, tmp_path: Path) -> N
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("mine")
     for arguments in ([], ["--overwrite"]):
-        said(run("cluster", "absent.jsonl", "-o", "out", *arguments), 2, "out holds other files than results", "-o")
+        said(run("cluster", "absent.jsonl", "-o", "out", *arguments), 2, "out contains files that are not results", "-o")
     said(run("cluster", news, "-o", news), 2, "a folder")
     said(run("cluster", news, "-o", f"{news}/out"), 2, "a folder")
 
@@ -174,9 +179,9 @@ def test_inputs_that_are_not_right(run: Run, tmp_path: Path) -> None:
     said(run("cluster", "absent.jsonl", "-o", "out"), 3, "absent.jsonl", "Check the spelling")
     write_jsonl(tmp_path / "other.jsonl", [{"id": 1, "body": text(1)}])
     said(run("cluster", "other.jsonl", "-o", "out"), 3, "--text-field")
-    said(run("cluster", "other.jsonl", "-o", "out", "--text-field", "body"), 0, "there is one document only")
+    said(run("cluster", "other.jsonl", "-o", "out", "--text-field", "body"), 0, "there is only one document")
     write_jsonl(tmp_path / "twice.jsonl", [*documents(same=text(1)), *documents(same=text(2))])
-    said(run("cluster", "twice.jsonl", "-o", "out3"), 3, "'same' stands twice", "--id-field")
+    said(run("cluster", "twice.jsonl", "-o", "out3"), 3, "'same' occurs twice", "--id-field")
 
 
 def test_texts_without_words(run: Run, tmp_path: Path) -> None:
@@ -187,17 +192,17 @@ def test_texts_without_words(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("texts", "arguments", "reason"),
     [
-        ([text(1, 2, 3)], [], "one document only"),
+        ([text(1, 2, 3)], [], "only one document"),
         (["Velmo tarrin.", "Quovex lum."], [], "few have more than 10 words; try a smaller --shingle-size"),
         ([text(1, 2, 3), text(4, 5, 6)], [], "try a lower --min-similarity, or --min-containment"),
-        ([text(1, 2, 3), text(4, 5, 6)], ["--shingle-size", "1"], "`ibidem find` finds passages"),
+        ([text(1, 2, 3), text(4, 5, 6)], ["--shingle-size", "1"], "`ibidem find` finds the passages"),
     ],
 )
 def test_finding_nothing_is_no_error_and_is_explained(
     run: Run, tmp_path: Path, texts: list[str], arguments: list[str], reason: str
 ) -> None:
     name = write_jsonl(tmp_path / "texts.jsonl", documents(*texts))
-    said(run("cluster", name, "-o", "out", *arguments), 0, "0 pairs of duplicates", "nothing found", reason)
+    said(run("cluster", name, "-o", "out", *arguments), 0, "0 duplicate pairs", "nothing found", reason)
     assert pq.read_table(tmp_path / "out" / "clusters.parquet").num_rows == 0
 
 
@@ -235,14 +240,14 @@ def test_settings_that_do_not_hold(run: Run, news: str, tmp_path: Path, argument
 def test_inputs_and_output_are_needed(run: Run, news: str) -> None:
     said(run("cluster", "-o", "out"), 2, "INPUT")
     said(run("cluster", news), 2, "-o")
-    said(run("cluster", "-", "--against", "-", "-o", "out"), 2, "once only")
+    said(run("cluster", "-", "--against", "-", "-o", "out"), 2, "only once")
 
 
 def test_a_file_of_settings_and_flags_above_it(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text('[matches]\nmin_similarity = 0.9\n[output]\nformat = "jsonl"\n')
-    said(run("cluster", news, "-o", "out", "--config", "run.toml"), 0, "1 pair of duplicates")
+    said(run("cluster", news, "-o", "out", "--config", "run.toml"), 0, "1 duplicate pair")
     assert (tmp_path / "out" / "clusters.jsonl").exists()
-    said(run("cluster", news, "-o", "out2", "--config", "run.toml", "--min-similarity", "0.8"), 0, "3 pairs")
+    said(run("cluster", news, "-o", "out2", "--config", "run.toml", "--min-similarity", "0.8"), 0, "3 duplicate pairs")
     (tmp_path / "run.toml").write_text("[clusters]\nkeeping = 1\n[resemblance]\nfilter_bits = 7\n")
     said(run("cluster", news, "-o", "out3", "--config", "run.toml"), 2, "'keeping'", "filter_bits must be")
 
@@ -250,19 +255,19 @@ def test_a_file_of_settings_and_flags_above_it(run: Run, news: str, tmp_path: Pa
 def test_plans(run: Run, news: str, tmp_path: Path) -> None:
     said(run("cluster", news, "-o", "out", "--plan", "absent.json"), 3, "absent.json", "`ibidem tune`")
     (tmp_path / "plan.json").write_text("{}")
-    said(run("cluster", news, "-o", "out", "--plan", "plan.json"), 3, "plan.json is no sampling plan", "`ibidem tune`")
+    said(run("cluster", news, "-o", "out", "--plan", "plan.json"), 3, "plan.json is not a sampling plan", "`ibidem tune`")
     assert not (tmp_path / "out").exists()
     said(run("tune", news, "-o", "plan.json"), 2, "the file exists and is not a sampling plan")
     (tmp_path / "plan.json").unlink()
     assert run("tune", news, "-o", "plan.json", "-q").code == 0
     assert run("tune", news, "-o", "plan.json", "-q").code == 0  # a plan may be replaced
-    said(run("cluster", news, "-o", "out", "--plan", "plan.json"), 0, "3 pairs")
+    said(run("cluster", news, "-o", "out", "--plan", "plan.json"), 0, "3 duplicate pairs")
     said(run("cluster", news, "-o", "out2", "--plan", "plan.json", "--min-similarity", "0.5"), 2, "was made for 0.8")
 
 
 @pytest.mark.parametrize("method", ["shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"])
 def test_other_methods(run: Run, news: str, tmp_path: Path, method: str) -> None:
-    said(run("cluster", news, "-o", "out", "--method", method, "--format", "jsonl"), 0, "of duplicates")
+    said(run("cluster", news, "-o", "out", "--method", method, "--format", "jsonl"), 0, " duplicate pair")
     found = {(row["a_id"], row["b_id"]) for row in rows(tmp_path / "out" / "duplicates.jsonl")}
     assert ("first", "fourth") in found
     assert found <= set(PAIRS)
@@ -271,14 +276,16 @@ def test_other_methods(run: Run, news: str, tmp_path: Path, method: str) -> None
 def test_little_memory(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     assert run("cluster", news, "-o", "out", "--format", "jsonl").code == 0
-    said(run("cluster", news, "-o", "out2", "--format", "jsonl", "--memory", "0.1kB", "--tmp-dir", "tmp"), 0, "3 pairs")
+    said(
+        run("cluster", news, "-o", "out2", "--format", "jsonl", "--memory", "0.1kB", "--tmp-dir", "tmp"), 0, "3 duplicate pairs"
+    )
     for name in ("duplicates.jsonl", "clusters.jsonl"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "out2" / name).read_bytes()
     assert list((tmp_path / "tmp").iterdir()) == []
     said(
         run("cluster", news, "-o", "out3", "--memory", "0.1kB", "--tmp-dir", "absent"),
         5,
-        "cannot write temporary files into absent",
+        "cannot write temporary files to absent",
         "--tmp-dir",
     )
 
@@ -310,4 +317,4 @@ def test_documents_from_standard_input_and_exit_codes(news: str, tmp_path: Path)
     assert [(row["a_id"], row["b_id"]) for row in rows(tmp_path / "out" / "duplicates.jsonl")] == PAIRS
     usage = process("cluster", "news.jsonl.gz", "-o", "out", cwd=tmp_path)
     assert (usage.returncode, usage.stdout) == (2, "")
-    assert usage.stderr.startswith("ibidem: out holds results already\n")
+    assert usage.stderr.startswith("ibidem: out already contains results\n")

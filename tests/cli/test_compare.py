@@ -139,7 +139,7 @@ def test_standard_input_is_one_of_the_two(two: tuple[str, str], tmp_path: Path) 
 
 
 def test_standard_input_is_read_once_only(run: Run) -> None:
-    said(run("compare", "-", "-"), 2, "once only")
+    said(run("compare", "-", "-"), 2, "only once")
 
 
 def test_terminal_escapes_in_texts_and_names_are_shown(run: Run, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_files_that_are_no_texts(run: Run, two: tuple[str, str], tmp_path: Path)
     said(run("compare", "absent.txt", "new.txt"), 3, "absent.txt")
     said(run("compare", "old.txt", "absent.txt"), 3, "absent.txt")
     (tmp_path / "empty.txt").write_text("")
-    said(run("compare", "old.txt", "empty.txt"), 3, "no text in empty.txt", "empty text")
+    said(run("compare", "old.txt", "empty.txt"), 3, "empty.txt contains no text", "empty text")
     (tmp_path / "latin.txt").write_bytes("Größe".encode("latin-1"))
     said(run("compare", "latin.txt", "old.txt"), 3, "latin.txt", "--encoding")
     assert run("compare", "latin.txt", "old.txt", "--encoding", "latin-1").code == 0
@@ -202,11 +202,11 @@ def test_a_file_that_may_not_be_read(run: Run, two: tuple[str, str], tmp_path: P
 
 def test_a_file_of_many_records_is_for_pairs(run: Run, two: tuple[str, str], tmp_path: Path) -> None:
     write_jsonl(tmp_path / "many.jsonl", documents(OLD, NEW))
-    said(run("compare", "old.txt", "many.jsonl"), 3, "many.jsonl holds more than one text", "--pairs")
+    said(run("compare", "old.txt", "many.jsonl"), 3, "many.jsonl contains more than one text", "--pairs")
     write_jsonl(tmp_path / "broken.jsonl", [*documents(OLD), {"id": "no text"}])
     said(run("compare", "old.txt", "broken.jsonl"), 3, "broken.jsonl", "--pairs")
     write_jsonl(tmp_path / "none.jsonl", [{"id": "no text"}])
-    said(run("compare", "old.txt", "none.jsonl"), 3, "no text in none.jsonl", "--text-field")
+    said(run("compare", "old.txt", "none.jsonl"), 3, "none.jsonl contains no text", "--text-field")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
@@ -248,7 +248,7 @@ def test_listed_pairs_in_other_formats_with_texts(run: Run, listed: list[str], t
     assert run("compare", *listed, "--format", "jsonl", "--keep-text", "-q") == (0, "", "")
     (row,) = rows(tmp_path / "out" / "passages.jsonl")
     assert row["b_text"] in NEW
-    said(run("compare", *listed, "--format", "csv"), 2, "out holds results already", "--overwrite")
+    said(run("compare", *listed, "--format", "csv"), 2, "out already contains results", "--overwrite")
     said(run("compare", *listed, "--format", "csv", "--overwrite"), 0, "results: out")
     assert (tmp_path / "out" / "passages.csv").exists()
 
@@ -279,7 +279,7 @@ def test_pairs_that_cannot_be_read(run: Run, listed: list[str], tmp_path: Path) 
 def test_the_folder_is_looked_at_before_the_inputs_are_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("mine")
-    said(run("compare", "absent.jsonl", "--pairs", "absent.csv", "-o", "out"), 2, "other files")
+    said(run("compare", "absent.jsonl", "--pairs", "absent.csv", "-o", "out"), 2, "files that are not results")
 
 
 # Help.

@@ -26,8 +26,8 @@ def test_a_run_writes_the_files_again_and_says_what_went(run: Run, news: str, tm
     answer = run("dedup", news, "-o", "clean")
     n_chars, gone = sum(len(item["text"]) for item in NEWS), len(NEWS[2]["text"])
     said(
-        answer, 0, f"4 documents, {n_chars} characters", "1 document went as a whole, 3 stay",
-        f"{gone} characters went ({gone / n_chars:.1%})", "cleaned collection: clean",
+        answer, 0, f"4 documents, {n_chars} characters", "1 whole document was removed, 3 remain",
+        f"{gone} characters were removed ({gone / n_chars:.1%})", "cleaned collection: clean",
     )  # fmt: skip
     assert "passage" not in answer.err
     assert set(contents(tmp_path / "clean")) == OURS | {news}
@@ -50,12 +50,12 @@ def test_passages(run: Run, news: str, tmp_path: Path) -> None:
     said(
         run("dedup", news, "-o", "clean", "--level", "passage"),
         0,
-        "2 passages went, out of 1 document",
-        "1 document went as a whole, 3 stay",
+        "2 passages were removed, in 1 document",
+        "1 whole document was removed, 3 remain",
     )
     assert [d.text for d in ibidem.read(tmp_path / "clean" / news)][1] == f"{text(50)}\n"
     assert [row["n_sentences"] for row in rows(tmp_path / "clean" / "removed.jsonl")] == [3, 4]
-    said(run("dedup", news, "-o", "clean2", "--level", "passage", "--keep", "earliest"), 0, "2 passages went")
+    said(run("dedup", news, "-o", "clean2", "--level", "passage", "--keep", "earliest"), 0, "2 passages were removed")
     assert [d.id for d in ibidem.read(tmp_path / "clean2" / news)] == ["b", "c", "d"]
 
 
@@ -91,28 +91,33 @@ def test_a_dry_run_writes_nothing_and_shows_examples(run: Run, news: str, tmp_pa
     for more in ([], ["-o", "clean"], ["-q"]):
         answer = run("dedup", news, "--dry-run", *more)
         assert (answer.code, answer.err) == (0, "")
-        assert "1 document would go as a whole, 3 stay" in answer.out
-        assert f"c [0:{len(NEWS[2]['text'])}] stands in a [0:{len(NEWS[0]['text'])}], similarity 1.00" in answer.out
+        assert "1 whole document would be removed, 3 remain" in answer.out
+        assert f"c [0:{len(NEWS[2]['text'])}] also appears in a [0:{len(NEWS[0]['text'])}], similarity 1.00" in answer.out
         assert NEWS[2]["text"][:80] in answer.out
         assert "cleaned collection" not in answer.out
     assert contents(tmp_path) == before
     answer = run("dedup", news, "--dry-run", "--level", "passage", "--mark-only")
-    assert "2 passages would be marked, out of 1 document" in answer.out
+    assert "2 passages would be marked, in 1 document" in answer.out
     write_jsonl(tmp_path / "crowd.jsonl", documents(*[text(1, 2, 3)] * 13))
     answer = run("dedup", "crowd.jsonl", "--dry-run")
     assert "the first 10:" in answer.out
-    assert answer.out.count("stands in d0") == 10
+    assert answer.out.count("also appears in d0") == 10
     write_jsonl(tmp_path / "other.jsonl", documents(text(1, 2), text(3, 4)))
-    assert "nothing would go" in run("dedup", "other.jsonl", "--dry-run").out
+    assert "nothing would be removed" in run("dedup", "other.jsonl", "--dry-run").out
 
 
 def test_marks_instead_of_changes(run: Run, news: str, tmp_path: Path) -> None:
-    said(run("dedup", news, "-o", "clean", "--mark-only"), 0, "1 document w", "marked as a whole")
+    said(run("dedup", news, "-o", "clean", "--mark-only"), 0, "1 whole document was marked, 3 remain")
     marked = rows(tmp_path / "clean" / news)
     assert [{n: v for n, v in row.items() if not n.startswith("ibidem_")} for row in marked] == NEWS
     assert [row["ibidem_duplicate_of"] for row in marked] == [None, None, "a", None]
     assert [row["ibidem_cluster"] for row in marked] == [0, None, 0, None]
-    said(run("dedup", f"clean/{news}", "-o", "again", "--mark-only"), 3, "'ibidem_cluster' already", "Rename the column")
+    said(
+        run("dedup", f"clean/{news}", "-o", "again", "--mark-only"),
+        3,
+        "already has a column 'ibidem_cluster'",
+        "Rename it: ibidem adds a column of that name.",
+    )
 
 
 def test_against_a_reference(run: Run, news: str, tmp_path: Path) -> None:
@@ -124,14 +129,14 @@ def test_against_a_reference(run: Run, news: str, tmp_path: Path) -> None:
 
 def test_against_a_reference_copies_inside_the_inputs_stay(run: Run, news: str, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "test.jsonl", documents(t=text(20, 21, 22)))
-    said(run("dedup", news, "--against", "test.jsonl", "-o", "clean"), 0, "1 document went as a whole, 3 stay")
+    said(run("dedup", news, "--against", "test.jsonl", "-o", "clean"), 0, "1 whole document was removed, 3 remain")
     assert [d.id for d in ibidem.read(tmp_path / "clean" / news)] == ["a", "b", "c"]
 
 
 def test_ids_may_stand_twice_and_skipped_records_stay(run: Run, tmp_path: Path) -> None:
     lines = [*documents(x=text(1, 2)), '{"broken', *documents(x=text(1, 2)), {"id": "no text"}, *documents(y=text(3))]
     name = write_jsonl(tmp_path / "x.jsonl", lines)
-    said(run("dedup", name, "-o", "clean"), 0, "2 records skipped (listed in skipped.jsonl)", "they stay as they are")
+    said(run("dedup", name, "-o", "clean"), 0, "2 records skipped (listed in skipped.jsonl)", "they remain unchanged")
     kept = (tmp_path / name).read_text("utf-8").splitlines()
     assert (tmp_path / "clean" / name).read_text("utf-8").splitlines() == [*kept[:2], *kept[3:]]
     assert len(rows(tmp_path / "clean" / "skipped.jsonl")) == 2
@@ -149,10 +154,10 @@ def test_pages_cannot_be_cut(run: Run, tmp_path: Path) -> None:
                 3,
                 arguments[0],
                 "cannot be cut out of HTML",
-                "Use --mark-only, or --level document",
+                "Use --mark-only or --level document",
             )
     assert not (tmp_path / "clean").exists()
-    said(run("dedup", "page.html", "-o", "clean"), 0, "1 stay")
+    said(run("dedup", "page.html", "-o", "clean"), 0, "0 whole documents were removed, 1 remain")
 
 
 # The output folder.
@@ -162,7 +167,7 @@ def test_results_are_not_overwritten_unless_asked_for(run: Run, news: str, tmp_p
     write_jsonl(tmp_path / "more.jsonl", documents(text(70, 71)))
     assert run("dedup", news, "more.jsonl", "-o", "clean", "-q").code == 0
     before = contents(tmp_path / "clean")
-    said(run("dedup", news, "-o", "clean"), 2, "clean holds results already", "--overwrite")
+    said(run("dedup", news, "-o", "clean"), 2, "clean already contains results", "--overwrite")
     assert contents(tmp_path / "clean") == before
     said(run("dedup", news, "-o", "clean", "--overwrite"), 0, "cleaned collection: clean")
     assert set(contents(tmp_path / "clean")) == OURS | {news}
@@ -174,7 +179,7 @@ def test_folders_that_are_none(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("mine")
     said(run("dedup", news, "-o", "plain"), 2, "plain is a file, not a folder", "-o")
     said(run("dedup", news, "-o", "clean.jsonl"), 2, "a folder", "get their own names")
-    said(run("dedup", news, "-o", "."), 2, ". holds other files than a cleaned collection", "-o")
+    said(run("dedup", news, "-o", "."), 2, ". contains other files than a cleaned collection", "-o")
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "a.jsonl").write_bytes((tmp_path / news).read_bytes())
     said(run("dedup", "own/a.jsonl", "-o", "own", "--overwrite"), 2, "own")
@@ -221,11 +226,11 @@ def test_settings_that_do_not_hold(run: Run, news: str, tmp_path: Path, argument
 
 def test_similar_sentences_only_if_the_signature_says_so(run: Run, tmp_path: Path) -> None:
     name = write_jsonl(tmp_path / "n.jsonl", documents(text(1, 2, 3, count=12), text(1, 2, 3, count=11)))
-    said(run("dedup", name, "-o", "one", "--level", "passage"), 0, "0 passages went")
-    said(run("dedup", name, "-o", "two", "--level", "passage", "--signature", "words"), 0, "1 passage went")
+    said(run("dedup", name, "-o", "one", "--level", "passage"), 0, "0 passages were removed")
+    said(run("dedup", name, "-o", "two", "--level", "passage", "--signature", "words"), 0, "1 passage was removed")
     (tmp_path / "run.toml").write_text('[cleaning]\nlevel = "passage"\n[signatures]\nsignature = "words"\n')
-    said(run("dedup", name, "-o", "three", "--config", "run.toml"), 0, "1 passage went")
-    said(run("dedup", name, "-o", "four", "--config", "run.toml", "--signature", "exact"), 0, "0 passages went")
+    said(run("dedup", name, "-o", "three", "--config", "run.toml"), 0, "1 passage was removed")
+    said(run("dedup", name, "-o", "four", "--config", "run.toml", "--signature", "exact"), 0, "0 passages were removed")
 
 
 def test_the_help_lists_its_settings(run: Run) -> None:
@@ -252,7 +257,7 @@ def test_standard_input(news: str, tmp_path: Path) -> None:
     assert [row["id"] for row in rows(tmp_path / "clean" / "stdin.jsonl")] == ["a", "b", "d"]
     done = process("dedup", "-", "--dry-run", cwd=tmp_path, input=lines)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "1 document would go" in done.stdout
+    assert "1 whole document would be removed" in done.stdout
     done = process("dedup", "-", "-o", "clean2", cwd=tmp_path, input="")
     assert (done.returncode, done.stdout) == (3, "")
 

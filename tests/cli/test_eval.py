@@ -148,7 +148,7 @@ def test_nothing_found_and_nothing_true(run: Run, files: Path) -> None:
 
 def test_ids_that_do_not_fit_are_told(run: Run, files: Path) -> None:
     write_jsonl(files / "other.jsonl", [record("docs/x", 0, 100, "docs/y", 200, 300)])
-    assert "are the ids the same in both?" in run("eval", "truth.jsonl", "other.jsonl").err
+    assert "do both files use the same ids?" in run("eval", "truth.jsonl", "other.jsonl").err
 
 
 # What is not right.
@@ -158,15 +158,15 @@ def test_ids_that_do_not_fit_are_told(run: Run, files: Path) -> None:
     ("line", "parts"),
     [
         ({"a_id": "x", "a_start": 0}, ["missing columns a_end, b_id, b_start, b_end"]),
-        ({k: v for k, v in TRUTH[0].items() if k != "b_end"}, ["missing column b_end", "Needed are the columns a_id a_start"]),
-        ("{", ["is no JSON"]),
-        ("[1]", ["is no JSON object"]),
+        ({k: v for k, v in TRUTH[0].items() if k != "b_end"}, ["missing column b_end", "Required columns: a_id a_start"]),
+        ("{", ["is not JSON"]),
+        ("[1]", ["is not a JSON object"]),
         (record("x", 1.5, 3, "y", 0, 1), ["a_start is 1.5, not a whole number"]),
         (record("x", True, 3, "y", 0, 1), ["a_start is True"]),
         (record("x", None, 3, "y", 0, 1), ["a_start is None"]),
         (record("x", 10**30, 3, "y", 0, 1), ["a_start is 1000"]),
         (record("", 0, 3, "y", 0, 1), ["a_id is '', not an id"]),
-        (record("x", 5, 3, "y", 0, 1), ["a [5:3] and b [0:1] are not places", "characters from 0"]),
+        (record("x", 5, 3, "y", 0, 1), ["a [5:3] and b [0:1] do not lie within two texts", "characters from 0"]),
         (record("x", -5, 3, "y", 0, 1), ["a [-5:3]"]),
     ],
 )
@@ -181,7 +181,7 @@ def test_lines_that_are_no_passages(run: Run, files: Path, line: Any, parts: lis
     [
         ("", ["missing columns a_id, a_start"]),
         ("a_id,a_start,a_end,b_id,b_start\n", ["missing column b_end"]),
-        (f"{','.join(PLACES)}\nx,0,9,y,0,9\nx,0,9\n", ["line 3 has 3 cells, the header 6"]),
+        (f"{','.join(PLACES)}\nx,0,9,y,0,9\nx,0,9\n", ["line 3 has 3 cells, but the header has 6"]),
         (f"{','.join(PLACES)}\nx,0,9,y,zero,9\n", ["line 2: b_start is 'zero', not a whole number"]),
     ],
 )
@@ -196,7 +196,7 @@ def test_csv_that_is_not_right(run: Run, files: Path, content: str, parts: list[
         ([{"a_id": "x"}], ["missing columns a_start"]),
         ([FOUND[0], record("x", 5, 3, "y", 0, 1)], ["row 2: a [5:3]"]),
         ([FOUND[0], record("x", None, 3, "y", 0, 1)], ["row 2: no a_start"]),
-        ([record("x", 1.5, 3, "y", 0, 1)], ["column a_start does not hold a whole number"]),
+        ([record("x", 1.5, 3, "y", 0, 1)], ["column a_start does not contain a whole number"]),
     ],
 )
 def test_parquet_that_is_not_right(run: Run, files: Path, rows: list[dict[str, Any]], parts: list[str]) -> None:
@@ -217,12 +217,12 @@ def test_files_that_are_not_right(run: Run, files: Path) -> None:
         (files / name).write_bytes(b"\xff\xfe\x00 no table")
         said(run("eval", "truth.jsonl", name), 3, name, "cannot be read as")
     (files / "out").mkdir()
-    said(run("eval", "truth.jsonl", "out"), 3, "out holds no table of passages")
+    said(run("eval", "truth.jsonl", "out"), 3, "out contains no table of passages")
     (files / "out" / "passages.csv").touch()
     (files / "out" / "passages.jsonl").touch()
     said(run("eval", "truth.jsonl", "out"), 3, "more than one table of passages")
     (files / "parts.jsonl").mkdir()
-    said(run("eval", "truth.jsonl", "parts.jsonl"), 3, "parts.jsonl holds no part of a table")
+    said(run("eval", "truth.jsonl", "parts.jsonl"), 3, "parts.jsonl contains no part of a table")
 
 
 def test_every_measure_can_be_chosen() -> None:
@@ -300,7 +300,7 @@ def test_clusters_and_verdicts_of_a_folder_that_cluster_wrote(run: Run, tmp_path
         ),
         ("cluster,id\nA,0\n", ("--measure", "pairs"), "missing columns a_id, b_id"),
         ("a_id,b_id\n0,1\n", ("--documents", "truth.csv"), "--documents works with --measure sentences only"),
-        ("id,label\n0,1\n", (), "its columns (id, label) are no truth of a known kind"),
+        ("id,label\n0,1\n", (), "its columns (id, label) match no known kind of ground truth"),
         ("a_id,a_sentence,b_id,b_sentence\n0,-1,1,2\n", (), "a_sentence is '-1', not a whole number"),
     ],
 )
@@ -326,7 +326,7 @@ def test_folders_of_parts_as_spark_writes_them(run: Run, tmp_path: Path) -> None
 
 def test_nesting_without_end_in_the_truth(run: Run, tmp_path: Path) -> None:
     (tmp_path / "truth.jsonl").write_text("[" * 200_000, "utf-8")
-    said(run("eval", "truth.jsonl", "truth.jsonl"), 3, "truth.jsonl, line 1 is no JSON")
+    said(run("eval", "truth.jsonl", "truth.jsonl"), 3, "truth.jsonl, line 1 is not JSON")
 
 
 def test_parquet_is_judged_as_csv_is(run: Run, tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_parquet_is_judged_as_csv_is(run: Run, tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "words.parquet")
     outcome = json.loads(run("eval", "words.parquet", "numbers.parquet", "--json").out)
     assert (outcome["all"]["accuracy"], outcome["categories"]) == (1, {})
-    said(run("eval", "words.parquet", "shares.parquet"), 3, "column duplicated does not hold true or false: 0.3 in row 1")
+    said(run("eval", "words.parquet", "shares.parquet"), 3, "column duplicated does not contain true or false: 0.3 in row 1")
 
 
 def test_passages_that_hold_no_sentence_are_told_of(run: Run, tmp_path: Path) -> None:
@@ -344,4 +344,4 @@ def test_passages_that_hold_no_sentence_are_told_of(run: Run, tmp_path: Path) ->
     write_jsonl(tmp_path / "truth.jsonl", [record("x", 0, 5, "y", 0, 5)])
     flags = ("--measure", "sentences", "--documents", "documents.jsonl", "--text-field", "body")
     answer = run("eval", "truth.jsonl", "truth.jsonl", *flags)
-    assert (answer.code, answer.err.count("passages cover half of no sentence")) == (0, 2)
+    assert (answer.code, answer.err.count("passages cover less than half of any sentence")) == (0, 2)

@@ -148,7 +148,7 @@ def test_a_reference_without_documents_is_an_input_error(run: Run, news: str, tm
 
 def test_quiet_says_nothing_but_errors(run: Run, news: str) -> None:
     assert run("find", news, "-o", "out", "-q") == (0, "", "")
-    said(run("find", news, "-o", "out", "-q"), 2, "holds results already")
+    said(run("find", news, "-o", "out", "-q"), 2, "already contains results")
 
 
 @pytest.mark.parametrize("mode", ["on", "off", "auto"])
@@ -162,7 +162,7 @@ def test_progress_goes_to_stderr(run: Run, news: str, mode: str) -> None:
 def test_results_are_not_overwritten_unless_asked_for(run: Run, news: str, tmp_path: Path) -> None:
     assert run("find", news, "-o", "out", "--format", "csv").code == 0
     before = (tmp_path / "out" / "run.json").read_bytes()
-    said(run("find", news, "-o", "out"), 2, "out holds results already", "--overwrite")
+    said(run("find", news, "-o", "out"), 2, "out already contains results", "--overwrite")
     assert (tmp_path / "out" / "run.json").read_bytes() == before
     said(run("find", news, "-o", "out", "--overwrite", "--format", "jsonl"), 0, "results: out")
     assert {p.suffix for p in (tmp_path / "out").iterdir()} == {".jsonl", ".json"}
@@ -172,7 +172,7 @@ def test_results_are_not_overwritten_unless_asked_for(run: Run, news: str, tmp_p
 def test_a_folder_with_other_files_is_left_alone(run: Run, news: str, tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("mine")
-    said(run("find", news, "-o", "out", *arguments), 2, "out holds other files than results of ibidem", "-o")
+    said(run("find", news, "-o", "out", *arguments), 2, "out contains files that are not results of ibidem", "-o")
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["thesis.txt"]
 
 
@@ -192,7 +192,7 @@ def test_a_file_is_no_output_folder(run: Run, news: str, tmp_path: Path) -> None
 def test_the_folder_is_looked_at_before_the_inputs_are_read(run: Run, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("mine")
-    said(run("find", "absent.jsonl", "-o", "out"), 2, "other files")
+    said(run("find", "absent.jsonl", "-o", "out"), 2, "files that are not results")
 
 
 # Inputs that are not right.
@@ -238,7 +238,7 @@ def test_inputs_without_documents(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("")
     said(run("find", "empty.jsonl", "-o", "out"), 3, "no documents")
     write_jsonl(tmp_path / "other.jsonl", [{"id": 1, "body": text(1)}, {"id": 2, "body": text(2)}])
-    said(run("find", "other.jsonl", "-o", "out"), 3, "2 skipped", "other.jsonl:1", "--text-field")
+    said(run("find", "other.jsonl", "-o", "out"), 3, "2 records skipped", "other.jsonl:1", "--text-field")
     said(run("find", "other.jsonl", "-o", "out", "--text-field", "body"), 0, "2 documents")
 
 
@@ -313,7 +313,7 @@ def test_the_problems_of_a_settings_file_are_all_named(run: Run, news: str, tmp_
 @pytest.mark.parametrize(
     ("texts", "arguments", "reason"),
     [
-        ([text(1, 2, 3)], [], "one document only"),
+        ([text(1, 2, 3)], [], "only one document"),
         (["Velmo tarrin.", "Quovex lum."], [], "the texts are short"),
         ([text(1, 2, 3), text(4, 5, 6)], ["--min-similarity", "1"], "no 3 sentences in a row match"),
         ([text(1, 2, 3), text(4, 5, 6)], ["--signature", "exact"], "no 3 sentences in a row are equal"),
@@ -445,7 +445,7 @@ def test_results_below_the_input_folder_are_no_input(run: Run, tmp_path: Path) -
 
 
 def test_standard_input_is_read_once_only(run: Run) -> None:
-    said(run("find", "-", "--against", "-", "-o", "out"), 2, "once only")
+    said(run("find", "-", "--against", "-", "-o", "out"), 2, "only once")
 
 
 @pytest.mark.parametrize("verb", ["find", "cluster", "dedup"])

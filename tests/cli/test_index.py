@@ -71,7 +71,7 @@ def info(run: Run, folder: str, *arguments: str) -> dict[str, Any]:
 
 def test_adding_says_what_was_added_and_replaced(run: Run, archive: str, tmp_path: Path) -> None:
     name = write_jsonl(tmp_path / "more.jsonl", documents(old=text(50, 51), newest=text(52)))
-    said(run("index", "add", archive, name), 4, "1 id is in the index already: 'old'", "--replace")
+    said(run("index", "add", archive, name), 4, "1 id is already in the index: 'old'", "--replace")
     assert info(run, archive)["documents"] == 3
     answer = run("index", "add", archive, name, "--replace")
     said(answer, 0, "2 documents added (1 replaced), 3 sentences", f"{archive}: 4 documents, ", "kB")
@@ -96,7 +96,7 @@ def test_skipped_records_are_counted_and_listed_if_asked(run: Run, tmp_path: Pat
 def test_inputs_that_are_not_right_make_no_index(run: Run, tmp_path: Path) -> None:
     said(run("index", "add", "new.idx", "absent.jsonl"), 3, "absent.jsonl", "Check the spelling")
     said(run("index", "add", "new.idx"), 2, "INPUT")
-    said(run("index", "add", "new.idx", "-", "-"), 2, "once only")
+    said(run("index", "add", "new.idx", "-", "-"), 2, "only once")
     assert not (tmp_path / "new.idx").exists()
     write_jsonl(tmp_path / "other.jsonl", [{"id": 1, "body": text(1)}])
     said(run("index", "add", "new.idx", "other.jsonl"), 3, "no documents", "--text-field")
@@ -108,7 +108,7 @@ def test_inputs_that_are_not_right_make_no_index(run: Run, tmp_path: Path) -> No
 def test_a_folder_that_is_no_index_is_left_alone(run: Run, today: str, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("mine")
-    said(run("index", "add", "mine", today), 4, "mine is not empty and holds no index")
+    said(run("index", "add", "mine", today), 4, "mine is not empty and contains no index")
     said(run("index", "add", today, today), 4, "not a folder")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
@@ -158,11 +158,11 @@ def test_a_query_for_people(run: Run, archive: str, today: str) -> None:
     start, end = len(text(30)) + 1, len(text(30, 1, 2, 3))
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.splitlines() == [
-        "new: 5 sentences, 4 known, 1 passage",
+        "new: 4 of 5 sentences (80 %) also appear in the index, in 1 passage",
         f"  [{start}:{end}] · old [0:{len(text(1, 2, 3))}]  3 sentences, exact",
         f"    {text(1, 2, 3)[:95]}…",
-        "  sources: old (4 sentences), older (1 sentence)",
-        "fresh: 2 sentences, none known",
+        "  most in: old (4 sentences), older (1 sentence)",
+        "fresh: none of 2 sentences in the index",
     ]
 
 
@@ -184,14 +184,14 @@ def test_a_query_writes_its_tables(run: Run, archive: str, today: str, tmp_path:
     assert set(report) == told
     assert report["counts"] == {"documents": 2, "sentences": 7, "hits": 5, "passages": 1, "skipped": 0}
     assert report["inputs"][0]["path"] == today
-    said(run("index", "query", archive, today, "-o", "out"), 2, "out holds results already", "--overwrite")
+    said(run("index", "query", archive, today, "-o", "out"), 2, "out already contains results", "--overwrite")
     assert run("index", "query", archive, today, "-o", "out", "--overwrite", "-q") == (0, "", "")
     assert (tmp_path / "out" / "hits.parquet").exists()
 
 
 def test_formats_that_do_not_go_together(run: Run, archive: str, today: str) -> None:
-    said(run("index", "query", archive, today, "--format", "csv"), 2, "--format csv needs a folder: -o OUT")
-    said(run("index", "query", archive, today, "--format", "text", "-o", "out"), 2, "without -o")
+    said(run("index", "query", archive, today, "--format", "csv"), 2, "--format csv needs an output folder: -o OUT")
+    said(run("index", "query", archive, today, "--format", "text", "-o", "out"), 2, "--format text cannot be combined with -o")
 
 
 def test_settings_of_a_search(run: Run, archive: str, today: str) -> None:
@@ -230,27 +230,32 @@ def test_what_makes_a_duplicate(run: Run, archive: str, today: str, tmp_path: Pa
     said(run("index", "add", archive, name), 0)
     (new, _) = answers(run("index", "check", archive, today, "--max-places", "2"))
     assert (new["n_known"], new["n_common"]) == (3, 1)
-    assert run("index", "check", archive, today, "--format", "text", "--max-places", "2").out.splitlines()[:2] == [
-        "new: duplicated: 3 of 5 sentences known",
-        "  not counting 1 that stand in more than 2 documents",
+    assert run("index", "check", archive, today, "--format", "text", "--max-places", "2").out.splitlines()[:3] == [
+        "new: 3 of 5 sentences (60 %) also appear in the index",
+        "  reaches --min-hits 3",
+        "  not counting 1 sentence found in more than 2 documents",
     ]
 
 
 def test_a_verdict_for_people(run: Run, archive: str, today: str, tmp_path: Path) -> None:
     lines = run("index", "check", archive, today, "--format", "text").out.splitlines()
     first = text(1)
-    assert lines[:4] == [
-        "new: duplicated: 4 of 5 sentences known",
-        "  sources: old (4 sentences), older (1 sentence)",
+    assert lines[:5] == [
+        "new: 4 of 5 sentences (80 %) also appear in the index",
+        "  reaches --min-hits 3",
+        "  most in: old (4 sentences), older (1 sentence)",
         f"  [{len(text(30)) + 1}:{len(text(30, 1))}] {first}",
         f"    old:0-{len(first)}",
     ]
-    assert ", older:" in lines[5]
-    assert lines[-1] == "fresh: not duplicated: 0 of 2 sentences known"
+    assert ", older:" in lines[6]
+    assert lines[-1] == "fresh: none of 2 sentences in the index"
     name = write_jsonl(tmp_path / "long.jsonl", documents(long=text(1, 2, 3, 4, 10, 11, 12)))
     short, full = (run("index", "check", archive, name, "--format", "text", *all_) for all_ in ((), ("--all",)))
-    assert short.out.splitlines()[-1] == "  and 2 known sentences more; --all lists them"
-    assert len(full.out.splitlines()) == 2 + 2 * 7
+    assert short.out.splitlines()[-1] == "  and 2 more known sentences; --all lists them"
+    assert len(full.out.splitlines()) == 3 + 2 * 7
+    assert full.out.startswith("long: duplicate: 7 of 7 sentences (100 %) also appear in the index\n  reaches --min-hits 3\n")
+    paper = run("index", "check", archive, name, "--format", "text", "--paper").out
+    assert "\n  above --min-hits 3 (the paper's rule)\n" in paper
 
 
 def test_the_exit_code_tells_of_duplicates_if_asked(run: Run, archive: str, today: str, tmp_path: Path) -> None:
@@ -277,7 +282,7 @@ def test_html_is_cleaned_once_whatever_the_format(run: Run, archive: str, tmp_pa
     name = write_jsonl(tmp_path / "page.jsonl", documents(page=f"<p>{text(1, 2)} a &lt; b {text(3)}</p>"))
     lines = run("index", "check", archive, name, "--html", "--format", "text").out.splitlines()
     (verdict,) = answers(run("index", "check", archive, name, "--html"))
-    assert lines[0] == f"page: not duplicated: 1 of {verdict['n_sentences']} sentences known"
+    assert lines[0] == f"page: 1 of {verdict['n_sentences']} sentences (50 %) also appears in the index"
     assert verdict["n_known"] == 1
     assert lines[2] == f"  [0:{len(text(1))}] {text(1)}"
 
@@ -286,9 +291,16 @@ def test_html_is_cleaned_once_whatever_the_format(run: Run, archive: str, tmp_pa
 
 
 def test_removing(run: Run, archive: str, tmp_path: Path) -> None:
-    said(run("index", "remove", archive, "old", "nobody", "old"), 0, "1 document removed", "not in the index: nobody")
+    answer = run("index", "remove", archive, "old", "nobody", "old")
+    said(answer, 4, "1 of 2 ids is not in the index: nobody\n1 other document was removed.")
     assert info(run, archive)["documents"] == 2
-    said(run("index", "remove", archive, "other", "nobody", "--strict"), 4, "1 id of 2 not in the index: nobody", "Nothing was")
+    said(
+        run("index", "remove", archive, "other", "nobody", "--strict"),
+        4,
+        "1 of 2 ids is not in the index: nobody",
+        "Nothing was",
+    )
+    said(run("index", "remove", archive, "nobody", "none"), 4, "ibidem: not in the index: nobody, none\nNothing was removed.")
     assert info(run, archive)["documents"] == 2
     (tmp_path / "ids.txt").write_text("other\r\n\nolder\n")
     assert run("index", "remove", archive, "--from", "ids.txt", "-q") == (0, "", "")
@@ -330,7 +342,7 @@ def test_info_for_people(run: Run, archive: str) -> None:
     table = {line[:22].strip(): line[22:] for line in answer.out.splitlines()}
     assert table["documents"] == "3"
     assert table["sentences"] == "11, 10 types"
-    assert table["signature"] == "64 bits, 3 a word"
+    assert table["signature"] == "64 bits, 3 per word"
     assert table["min_similarity"] == "0.8"
     assert "predicted" in table["recall"]
 
@@ -343,7 +355,7 @@ def test_info_tells_what_other_bits_would_find(run: Run, archive: str) -> None:
     assert info(run, archive)["bits"] == usual
     said(run("index", "info", archive, "--bits-per-word", "65"), 2, "bits_per_word")
     answer = run("index", "info", archive, "--signature-bits", "8", "--bits-per-word", "8", "--max-false-positive", "0")
-    assert "no radius keeps the bound" in answer.out
+    assert "no radius satisfies the limit" in answer.out
 
 
 # Indexes that cannot be used.
@@ -355,7 +367,7 @@ def test_info_tells_what_other_bits_would_find(run: Run, archive: str) -> None:
 )  # fmt: skip
 def test_a_missing_index_is_named_and_not_made(run: Run, tmp_path: Path, arguments: list[str]) -> None:
     write_jsonl(tmp_path / "f", documents(text(1)))
-    said(run("index", *arguments), 4, "there is no index in no.idx", "make an index there first")
+    said(run("index", *arguments), 4, "there is no index in no.idx", "create the index with `ibidem index add`")
     assert not (tmp_path / "no.idx").exists()
 
 
@@ -370,7 +382,7 @@ def test_one_writer_at_a_time(run: Run, archive: str, today: str, tmp_path: Path
 def test_the_first_run_says_that_it_compiles(run: Run, archive: str, today: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ibidem.cli.index_access.is_index_compiled", lambda searching: False)
     for arguments in (["check", archive, today], ["query", archive, today], ["compact", archive], ["add", archive, today]):
-        assert "the first run of its kind compiles its kernels, once" in run("index", *arguments).err
+        assert "compiling kernels for this command, once" in run("index", *arguments).err
     assert run("index", "check", archive, today, "-q").err == ""
 
 
@@ -440,4 +452,4 @@ def test_on_a_terminal_the_answer_is_for_people(archive: str, today: str, tmp_pa
             shown += block
         assert started.wait(60) == 0
     os.close(ours)
-    assert shown.startswith(b"new: duplicated: 4 of 5 sentences known\r\n")
+    assert shown.startswith(b"new: 4 of 5 sentences (80 %) also appear in the index\r\n")

@@ -44,7 +44,7 @@ def test_the_table_and_the_plan(run: Run, pages: str, tmp_path: Path) -> None:
         assert cells[4] == f"{group.chosen.precision:.3f}"
         assert cells[-1] == str(group.chosen.true)
     assert {len(line) for line in lines[:4]} == {len(header)}
-    assert f"{expected.share:.1%} of the shingles are looked at" in answer.out
+    assert f"the plan looks at {expected.share:.1%} of the shingles" in answer.out
     assert "(promised 0.8)" in answer.out
     assert "--no-verify" in answer.out
     plan = ibidem.SamplingPlan.load(tmp_path / "plan.json")
@@ -52,14 +52,14 @@ def test_the_table_and_the_plan(run: Run, pages: str, tmp_path: Path) -> None:
     assert plan.made_for == expected.plan.made_for
     # And it is what `cluster` takes.
     taken = run("cluster", pages, *ARGUMENTS[:4], "--plan", "plan.json", "-o", "out")
-    said(taken, 0, "pairs of duplicates")
+    said(taken, 0, "duplicate pairs")
 
 
 def test_without_a_file_nothing_is_written(run: Run, few: str, tmp_path: Path) -> None:
     answer = run("tune", few)
     assert (answer.code, answer.err) == (0, "")
     assert "10,000+" in answer.out
-    assert "100.0% of the shingles are looked at" in answer.out
+    assert "the plan looks at 100.0% of the shingles" in answer.out
     assert [path.name for path in tmp_path.iterdir()] == [few]
 
 
@@ -139,4 +139,4 @@ def test_the_help_lists_its_settings(run: Run) -> None:
 def test_standard_input(few: str, tmp_path: Path) -> None:
     done = process("tune", "-", cwd=tmp_path, input=(tmp_path / few).read_text("utf-8"))
     assert (done.returncode, done.stderr) == (0, "")
-    assert "of the shingles are looked at" in done.stdout
+    assert "of the shingles; identical documents count once" in done.stdout

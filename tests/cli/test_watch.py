@@ -93,8 +93,8 @@ def test_each_document_is_answered_by_what_came_before(run: Run, monkeypatch: py
     }  # fmt: skip
     assert set(passage) == PASSAGE
     assert (passage["a_start"], passage["b_id"], passage["b_start"]) == (len(text(9)) + 1, "first", 0)
-    assert "3 documents added, 1 duplicated, " in answer.err
-    assert answer.err.endswith(" a second\n")
+    assert "3 documents added, 1 reaching --min-hits 3, " in answer.err
+    assert answer.err.endswith(" documents per second\n")
     assert ids_in(tmp_path / "news.idx") == 3
     # And in the next run it is there.
     again = fed(run, monkeypatch, lines_of(*documents(fourth=text(1, 2, 3))), "-q")
@@ -114,12 +114,12 @@ def test_records_that_cannot_be_used_are_answered_by_the_reason(run: Run, monkey
     ]  # fmt: skip
     assert all(set(record) == {"id", "skipped", "line"} for record in found if "line" in record)
     reasons = [record["skipped"] for record in found if "line" in record]
-    parts = ("broken JSON", "no JSON object", "no field 'id'", "no field 'text'", "--replace")
+    parts = ("broken JSON", "not a JSON object", "no field 'id'", "no field 'text'", "--replace")
     for reason, part in zip(reasons, parts, strict=True):
         assert part in reason
         assert reason in answer.err
     assert "ibidem: line 3: broken JSON" in answer.err
-    assert "2 documents added, 0 duplicated, 5 records skipped" in answer.err
+    assert "2 documents added, 0 reaching --min-hits 3, 5 records skipped" in answer.err
     assert answer.code == 0
 
 
@@ -184,7 +184,7 @@ def test_answers_come_while_the_stream_goes_on_and_an_interrupt_keeps_them(tmp_p
         assert (second.returncode, second.stdout) == (4, "")
         watch.process.send_signal(signal.SIGINT)
         assert watch.process.wait(30) == 130
-        assert watch.said().splitlines()[1:][0].startswith("2 documents added, 1 duplicated, 1 record skipped")
+        assert watch.said().splitlines()[1:][0].startswith("2 documents added, 1 reaching --min-hits 3, 1 record skipped")
     assert ids_in(tmp_path / "news.idx") == 2
 
 

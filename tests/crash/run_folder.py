@@ -102,7 +102,7 @@ def _tables(found: dict[str, bytes]) -> dict[str, bytes]:
 def _reason(said: str) -> str:
     """Return which of the refusals that a user may meet was given."""
     words = " ".join(said.split())
-    known = ("is damaged", "cannot be read", "results already", "is not what the run has stored")
+    known = ("is damaged", "cannot be read", "already contains", "is not what the run stored")
     return next((f"'{reason}'" for reason in known if reason in words), words)
 
 

@@ -265,7 +265,7 @@ def test_a_commit_of_another_process_is_never_taken_for_ones_own(tmp_path: Path,
         return commit(writer)
 
     monkeypatch.setattr(Writer, "commit", commit_second)
-    with Index(folder) as index, pytest.raises(IndexChangedError, match="another process has changed the index"):
+    with Index(folder) as index, pytest.raises(IndexChangedError, match="another process changed the index"):
         index.add(records(NEW))
     sound(folder, FIRST | SECOND)
 

@@ -161,7 +161,7 @@ def test_passages_beyond_the_end_of_a_document_are_told_of() -> None:
 
 
 def test_documents_that_are_not_there_are_named() -> None:
-    with pytest.raises(InputError, match="there is no document unknown"):
+    with pytest.raises(InputError, match="no such document: unknown"):
         evaluate_sentences(table(PLACES, [("p", 0, 4, "unknown", 0, 4)]), table(PLACES, []), sentences())
 
 
@@ -200,7 +200,7 @@ def test_the_adjusted_rand_index_of_a_known_case() -> None:
 
 def test_a_document_in_two_clusters_is_an_error() -> None:
     rows = table(("cluster", "id"), [("1", "a"), ("2", "a")])
-    with pytest.raises(InputError, match="the result has the document a twice"):
+    with pytest.raises(InputError, match="the result lists the document a twice"):
         evaluate_clusters(rows.slice(0, 1), rows)
 
 

@@ -96,5 +96,5 @@ def test_what_is_wrong_is_said() -> None:
         found_apart([*records, {"id": "d1", "text": "Once more."}], None, 3)
     with pytest.raises(InputError, match="no record has a field 'when'"):
         found_apart(records, None, 3, time_field="when")
-    with pytest.raises(NoDocumentsError, match="the inputs hold no documents"):
+    with pytest.raises(NoDocumentsError, match="the inputs contain no documents"):
         found_apart([{"id": "x", "text": ""}], records, 3)

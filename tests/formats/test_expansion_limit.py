@@ -27,7 +27,7 @@ from ibidem.model import Skipped
 from tests.bombs import COMPRESSIONS, long_lines, write_repeating_parquet
 from tests.cli.test_find import Run, said
 
-REASON = "unfolds to more than 1,000 times its size"
+REASON = "expands to more than 1,000 times its size"
 LIMIT = 1_000_000
 
 
@@ -45,7 +45,7 @@ def read_all(path: Path) -> tuple[list[str], list[Skipped]]:
 
 
 def is_noticed(skipped: list[Skipped]) -> bool:
-    return "unfolds to more than 100 times its size" in skipped[-1].reason
+    return "expands to more than 100 times its size" in skipped[-1].reason
 
 
 @pytest.mark.parametrize("ending", COMPRESSIONS)
@@ -153,7 +153,7 @@ def test_pages_that_were_packed_twice(tmp_path: Path) -> None:
     texts, skipped = read_all(path)
     assert 0 < len(texts) <= max(LIMIT, 100 * path.stat().st_size) // (11 * 90_000) < 60
     assert is_noticed(skipped)
-    with pytest.raises(BodyError, match=r"unfolds to more than 1\.0 MB"):
+    with pytest.raises(BodyError, match=r"expands to more than 1\.0 MB"):
         decode_body(gzip.compress(bytes(2_000_000)), None, "gzip")
 
 
@@ -195,7 +195,7 @@ def test_a_copy_that_would_fill_the_disk_is_refused(run: Run, tmp_path: Path, mo
 
 def test_strict_stops_at_it(run: Run, tmp_path: Path) -> None:
     write_repeating_parquet(tmp_path / "bomb.parquet", 500, 50_000)
-    said(run("find", "bomb.parquet", "-o", "out", "--strict"), 3, "unfolds to more than")
+    said(run("find", "bomb.parquet", "-o", "out", "--strict"), 3, "expands to more than")
 
 
 def test_a_stream_is_measured_by_what_was_read_of_it(tmp_path: Path) -> None:

@@ -208,9 +208,9 @@ def test_parquet_takes_other_types(tmp_path: Path) -> None:
     assert [(row["id"], row["text"], row["group"]) for row in rows] == [("1", "one", "x"), (f"{path}:4", "four", "y")]
     assert [(record.position, record.id) for record in skipped] == [(2, "2"), (3, "3")]
     assert "invalid UTF-8" in skipped[0].reason
-    assert "no field 'text'" in skipped[1].reason
+    assert "field 'text' is null" in skipped[1].reason
     pq.write_table(pa.table({"text": [1, 2]}), path)
-    with pytest.raises(InputError, match="holds int64, not text"):
+    with pytest.raises(InputError, match="contains int64, not text"):
         collect(path)
 
 

@@ -38,7 +38,7 @@ def write(path: Path) -> str:
 def test_times_that_are_not_known_are_counted_and_the_first_is_named(tmp_path: Path, suffix: str) -> None:
     result = ibidem.find(write(tmp_path / f"news{suffix}"))
     (notice,) = result.notices
-    assert notice.startswith("2 times are in no form that is known")
+    assert notice.startswith("2 timestamps could not be parsed and were ignored")
     assert "'01.03.2031'" in notice
     assert f"news{suffix}:" in notice
     assert result.run()["notices"] == [notice]

@@ -289,7 +289,7 @@ def test_ids_and_sides() -> None:
     config = Config.of(None)
     batches, layout = numbered(same, None, config, 2, 0)
     more = Layout(layout.n_records + 1, layout.n_input, 2)
-    with pytest.raises(NoDocumentsError, match="the reference holds no documents"):
+    with pytest.raises(NoDocumentsError, match="the reference contains no documents"):
         cluster_documents(MemoryFlow(2, layout=more), batches, config, Progress(), None, removing=True)
 
 

@@ -69,11 +69,11 @@ def test_quiet(run: Run, out: Path) -> None:
 def test_documents_that_have_moved(run: Run, out: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     os.rename(tmp_path / "news.jsonl", tmp_path / "elsewhere" / "news.jsonl")
-    said(run("report", "out"), 0, "texts: ", "news.jsonl is not at hand", "--documents")
+    said(run("report", "out"), 0, "texts: ", "news.jsonl cannot be found", "--documents")
     assert all(not told["segments"] for told in data_of(out / "report.html")["texts"].values())
     answer = run("report", "out", "--documents", "elsewhere/news.jsonl")
     said(answer, 0)
-    assert "not at hand" not in answer.err
+    assert "cannot be found" not in answer.err
     assert all(told["is_complete"] for told in data_of(out / "report.html")["texts"].values())
     said(run("report", "out", "--documents", "absent.jsonl"), 0, "absent.jsonl")
 
@@ -160,7 +160,7 @@ def test_nothing_half_written_is_left(run: Run, out: Path, monkeypatch: pytest.M
             run("report", "out", "--title", "second"),
             5,
             "cannot write out/report.html: No space left on device",
-            "Is there room",
+            "Check disk space and permissions.",
         )
     assert names(out) == before
     assert (out / "report.html").read_bytes() == first

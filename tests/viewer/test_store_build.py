@@ -293,7 +293,7 @@ def test_pages_of_html_are_read_again_or_taken_from_the_results(tmp_path: Path) 
     (tmp_path / "out" / "view.sqlite").unlink()
     with views(tmp_path / "out") as store:
         assert texts(store) == before
-        assert "by their places only" not in why_left_out(store)
+        assert "without their texts" not in why_left_out(store)
         assert store.summary()["has_texts"]
         check_places(store)
 
@@ -353,7 +353,7 @@ def test_inputs_that_are_gone(tmp_path: Path) -> None:
     os.unlink(path)
     with views(tmp_path / "out") as store:
         assert set(texts(store).values()) == {""}
-        assert "not at hand" in why_left_out(store)
+        assert "cannot be found" in why_left_out(store)
         assert not store.summary()["has_texts"]
         found = store.pair(0)
         assert found is not None
@@ -407,7 +407,7 @@ def test_documents_that_no_file_holds(tmp_path: Path) -> None:
         assert all(texts(store).values())
     with views(tmp_path / "out") as store:
         assert set(texts(store).values()) == {""}
-        assert "not at hand" in why_left_out(store)
+        assert "cannot be found" in why_left_out(store)
 
 
 def test_the_passages_own_texts_are_shown_if_they_were_kept(tmp_path: Path) -> None:
@@ -427,7 +427,7 @@ def test_the_passages_own_texts_are_shown_if_they_were_kept(tmp_path: Path) -> N
             ends = [p["a_end"] for p in store.rows("passages") if p["a_id"] == record["id"]]
             ends += [p["b_end"] for p in store.rows("passages") if p["b_id"] == record["id"]]
             assert max(ends) <= last, "a passage is not shown to its end"
-        assert "by their places only" not in why_left_out(store)
+        assert "without their texts" not in why_left_out(store)
         for family in store.families(FamilyQuery())["items"]:
             for variant in (store.family(family["family"]) or {})["variants"]:
                 for member in variant["members"]:

@@ -100,7 +100,7 @@ def test_pages_of_verdicts(judged: ViewStore) -> None:
 
 def test_without_a_place_nothing_can_be_said(store: ViewStore) -> None:
     assert not store.may_judge
-    with pytest.raises(ResourceError, match="cannot be kept"):
+    with pytest.raises(ResourceError, match="cannot be saved"):
         store.set_verdict(0, "confirmed", "")
 
 

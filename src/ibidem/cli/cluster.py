@@ -54,7 +54,7 @@ def cluster(
         return
     with loading_libraries():
         from ibidem.api import cluster as cluster_in
-        from ibidem.cli.runs import look_at, open_result, output_occupied
+        from ibidem.cli.runs import open_result, output_occupied
         from ibidem.results.cluster_summary import summarise_clusters
 
     if not config.resemblance.verify and not quiet and (plan or not is_compared_in_full(config)):
@@ -65,4 +65,4 @@ def cluster(
     ):
         summary = summarise_clusters(result, output)
     if not quiet:
-        click.echo(f"{summary}\n{look_at(output)}", err=True)
+        click.echo(summary, err=True)

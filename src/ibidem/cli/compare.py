@@ -93,11 +93,11 @@ def _check_usage(
     """Raise where options of the two ways to compare are mixed."""
     if pairs is not None:
         if output is None:
-            raise click.UsageError("--pairs needs a folder for the results: -o OUT")
+            raise click.UsageError("--pairs needs an output folder: -o OUT")
         if page is not None:
-            raise click.UsageError("--html shows two texts A and B; leave out --pairs")
+            raise click.UsageError("--html compares two texts, A and B; leave out --pairs")
         if full or form == "text":
-            raise click.UsageError(f"{'--full' if full else '--format text'} shows two texts A and B; leave out --pairs")
+            raise click.UsageError(f"{'--full' if full else '--format text'} compares two texts, A and B; leave out --pairs")
         check_local_folder(output)
         return
     if output is not None:
@@ -115,8 +115,8 @@ def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Con
     """Compare the listed pairs and write what is found."""
     from ibidem.api import compare_pairs
     from ibidem.cli.display import open_display
-    from ibidem.cli.runs import look_at, output_occupied
-    from ibidem.results.summary import many, skipped_lines
+    from ibidem.cli.runs import output_occupied
+    from ibidem.results.summary import look_at, many, skipped_lines, unknown_files_lines
 
     with output_occupied(output, config) as config, open_display(progress, quiet) as display:
         result = compare_pairs(list(inputs), pairs, config=config, progress=display)
@@ -126,6 +126,5 @@ def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Con
         return
     read = many(result.counts["documents"], "document")
     click.echo(f"{read}, {many(result.n_pairs, 'pair')}, {many(len(result), 'passage')}", err=True)
-    if result.skipped:
-        click.echo("\n".join(skipped_lines(result.skipped)), err=True)
-    click.echo(f"results: {output}\n{look_at(output)}", err=True)
+    more = [*skipped_lines(result.skipped), f"results: {output}", look_at(output), *unknown_files_lines(result.skipped)]
+    click.echo("\n".join(more), err=True)

@@ -43,7 +43,7 @@ class TellingDisplay(Progress):
 
 
 class StepDisplay(TellingDisplay):
-    """Says of every stage, and of every step that is stored, how long it took, how fast it was, and what it holds."""
+    """Says of every stage, and of every step that is stored, how long it took, how fast it was, and what it contains."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class StepDisplay(TellingDisplay):
         self._say(name, seconds, ", ".join(said for said in (rate, counts) if said))
 
     def _say(self, what: str, seconds: float, rest: str) -> None:
-        memory = f"memory {size_of(used_memory())}, at most {size_of(peak_memory())}"
+        memory = f"memory {size_of(used_memory())} now, {size_of(peak_memory())} peak"
         click.echo(f"{what:<28} {seconds:7.1f} s  {memory}{f'; {rest}' if rest else ''}", err=True)
 
 

@@ -127,17 +127,19 @@ def evaluate(
 def _remarks(evaluation: Evaluation | CountEvaluation, measure: str, pairs_path: Path | None) -> Iterator[str]:
     """Yield what a user should know beside the scores."""
     counts = evaluation._asdict()
-    where = f"pairs of documents that {pairs_path} does not list" if pairs_path else "documents that the truth does not have"
+    where = (
+        f"pairs of documents that {pairs_path} does not list" if pairs_path else "documents that are not in the ground truth"
+    )
     for kind in ("truth", "found"):
         name = "true" if kind == "truth" else kind
         if number := counts[f"n_ignored_{kind}"]:
             yield f"{number:,} {name} in {where}: ignored"
         if number := counts.get(f"n_empty_{kind}", 0):
-            yield f"{number:,} {name} passages cover half of no sentence, and count for nothing"
+            yield f"{number:,} {name} passages cover less than half of any sentence and were ignored"
     scores = evaluation.overall.scores
     if scores.n_truth and scores.n_found and not scores.n_matched:
-        what = "meets a true passage" if measure == "passages" else "is true"
-        yield f"nothing that was found {what}; are the ids the same in both?"
+        what = "overlaps a true passage" if measure == "passages" else "is true"
+        yield f"nothing that was found {what}; do both files use the same ids?"
 
 
 eval = evaluate  # the verb's own name, by which `main` looks it up

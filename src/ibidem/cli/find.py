@@ -56,7 +56,7 @@ def find(
         return
     with loading_libraries():
         from ibidem.api import find as find_in
-        from ibidem.cli.runs import kernels_compiled_aside, look_at, open_result, output_occupied
+        from ibidem.cli.runs import kernels_compiled_aside, open_result, output_occupied
         from ibidem.results.summary import summarise
 
     with (
@@ -67,7 +67,6 @@ def find(
         if report:
             with display.stage("report"):
                 result.to_html(output / "report.html", title=output.resolve().name)
-        summary = summarise(result, output)
+        summary = summarise(result, output, report=output / "report.html" if report else None)
     if not quiet:
         click.echo(summary, err=True)
-        click.echo(f"report: {output / 'report.html'}" if report else look_at(output), err=True)

@@ -18,7 +18,7 @@ from ibidem.formats.jobs import SkippedRecords
 from ibidem.index.answers import QueryResult
 from ibidem.index.index import Index
 from ibidem.model import Skipped
-from ibidem.results.summary import skipped_lines
+from ibidem.results.summary import skipped_lines, unknown_files_lines
 from ibidem.results.table_files import describe_run, write_result
 
 
@@ -42,7 +42,7 @@ def look_up(
     if not quiet and len(index) == 0:
         click.echo("ibidem: the index is empty", err=True)
     if not quiet and "-" in inputs and sys.stdin is not None and sys.stdin.isatty():
-        click.echo("ibidem: waiting for a text or records on standard input; Ctrl-D ends", err=True)
+        click.echo("ibidem: waiting for a text or records on standard input; end with Ctrl-D", err=True)
     with display.stage("looking up", n_bytes):
         if not with_texts:
             result = index.query(list(inputs), passages=passages)
@@ -51,7 +51,7 @@ def look_up(
         skipped = SkippedRecords(index.config.output.strict)
         documents = list(read(list(inputs), on_skip=skipped.add, **asdict(index.config.documents)))
         if not documents:
-            raise NoDocumentsError("there are no documents to look up", skipped.explain())
+            raise NoDocumentsError("the inputs contain no documents to look up", skipped.explain())
         result = index.query(documents, passages=passages, html=False, main_content=False)
         return result, [document.text for document in documents], skipped.records
 
@@ -70,4 +70,4 @@ def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], disp
 def tell_of_skipped(skipped: Sequence[Skipped], quiet: bool, listed_in: str | None = None) -> None:
     """Say which records could not be used."""
     if skipped and not quiet:
-        click.echo("\n".join(skipped_lines(skipped, listed_in)), err=True)
+        click.echo("\n".join([*skipped_lines(skipped, listed_in), *unknown_files_lines(skipped, listed_in)]), err=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from ibidem.config import Config
 from ibidem.index.answers import Hit, QueryResult, Source, Verdict
 from ibidem.index.watcher import Arrival
 from ibidem.results.summary import excerpt_of, many
@@ -14,6 +15,7 @@ from ibidem.results.summary import excerpt_of, many
 _SENTENCES_SHOWN = 5
 _PLACES_SHOWN = 3
 _SOURCES_SHOWN = 5
+_NEARLY_ALL = 0.9
 _ARROWS = {"a_to_b": "→", "b_to_a": "←"}
 
 
@@ -30,7 +32,7 @@ def verdict_line(verdict: Verdict) -> str:
 
 
 def arrival_line(arrival: Arrival, line: int) -> str:
-    """Return what is said of a document of a stream, whose record stood in that line, as a line of JSON."""
+    """Return what is said of a document of a stream, whose record was in that line, as a line of JSON."""
     if arrival.verdict is None:
         reason = arrival.skipped.reason if arrival.skipped else ""
         return _json({"id": arrival.id or None, "skipped": reason, "line": line})
@@ -38,11 +40,11 @@ def arrival_line(arrival: Arrival, line: int) -> str:
 
 
 def list_passages(result: QueryResult, number: int, text: str) -> Iterator[str]:
-    """Yield the lines that tell people what a document shares with the index."""
+    """Yield lines for people: what a document shares with the index."""
     verdict, passages = result.verdicts[number], result.passages_of(number)
     n_known = verdict.n_known + verdict.n_common
-    known = f"{n_known:,} known, {many(len(passages), 'passage')}" if n_known or passages else "none known"
-    yield f"{verdict.id}: {many(verdict.n_sentences, 'sentence')}, {known}"
+    shared = f", in {many(len(passages), 'passage')}" if passages else ""
+    yield f"{verdict.id}: {_appearing(n_known, verdict.n_sentences)}{shared}"
     for passage in sorted(passages, key=lambda passage: passage["a_start"]):
         start, end = passage["a_start"], passage["a_end"]
         likeness = passage["kind"] if passage["kind"] == "exact" else f"{passage['kind']} {passage['similarity']:.2f}"
@@ -51,30 +53,41 @@ def list_passages(result: QueryResult, number: int, text: str) -> Iterator[str]:
         yield f"  [{start}:{end}] {_ARROWS.get(passage['direction'], '·')} {place}  {size}, {likeness}"
         yield f"    {excerpt_of(text[start:end])}"
     if verdict.sources:
-        yield f"  sources: {_sources(verdict.sources)}"
+        yield f"  most in: {_sources(verdict.sources)}"
 
 
-def list_verdict(verdict: Verdict, text: str, max_places: int, show_all: bool) -> Iterator[str]:
-    """Yield the lines that tell people whether a document is a duplicate, and by which sentences."""
-    word = "duplicated" if verdict.duplicated else "not duplicated"
-    yield f"{verdict.id}: {word}: {verdict.n_known:,} of {many(verdict.n_sentences, 'sentence')} known"
+def list_verdict(verdict: Verdict, text: str, config: Config, show_all: bool) -> Iterator[str]:
+    """Yield the lines that tell people how much of a document is in the index, and which sentences of it.
+
+    It is called a duplicate only where nearly all of it is there: `duplicated` of a verdict needs a few sentences.
+    """
+    min_hits, max_places = config.index.min_hits, config.passages.max_places
+    n_known = verdict.n_known + verdict.n_common
+    word = "duplicate: " if verdict.duplicated and n_known >= _NEARLY_ALL * verdict.n_sentences else ""
+    yield f"{verdict.id}: {word}{_appearing(verdict.n_known, verdict.n_sentences)}"
+    if verdict.duplicated:
+        yield (
+            f"  above --min-hits {min_hits} (the paper's rule)"
+            if config.signatures.paper
+            else f"  reaches --min-hits {min_hits}"
+        )
     by_sentence = [list(hits) for _, hits in groupby(verdict.hits, key=lambda hit: hit.a_sentence)]
     n_short = len(by_sentence) - verdict.n_known - verdict.n_common
     if verdict.is_own_id_known:
-        yield "  a document of this id is in the index; it was not compared with that one"
+        yield "  not compared with the document of the same id in the index"
     if verdict.n_common:
-        yield f"  not counting {verdict.n_common:,} that stand in more than {max_places:,} documents"
+        yield f"  not counting {many(verdict.n_common, 'sentence')} found in more than {max_places:,} documents"
     if n_short:
-        yield f"  not counting {n_short:,} of too few words"
+        yield f"  not counting {many(n_short, 'sentence')} of fewer than {config.index.min_hit_words:,} words"
     if verdict.sources:
-        yield f"  sources: {_sources(verdict.sources)}"
+        yield f"  most in: {_sources(verdict.sources)}"
     shown = by_sentence if show_all else by_sentence[:_SENTENCES_SHOWN]
     for hits in shown:
         start, end = hits[0].a_start, hits[0].a_end
         yield f"  [{start}:{end}] {excerpt_of(text[start:end])}"
         yield f"    {_places(hits)}"
     if len(shown) < len(by_sentence):
-        yield f"  and {many(len(by_sentence) - len(shown), 'known sentence')} more; --all lists them"
+        yield f"  and {many(len(by_sentence) - len(shown), 'more known sentence')}; --all lists them"
 
 
 def summarise_query(result: QueryResult, seconds: float) -> Iterator[str]:
@@ -84,7 +97,17 @@ def summarise_query(result: QueryResult, seconds: float) -> Iterator[str]:
     known = sum(verdict.n_known + verdict.n_common > 0 for verdict in result.verdicts)
     n_passages = result.passages.num_rows
     yield f"{many(len(result), 'hit')}, {many(n_passages, 'passage')}"
-    yield f"{known:,} of {many(len(result.ids), 'document')} hold text that stands in the index"
+    yield f"{known:,} of {many(len(result.ids), 'document')} share text with the index"
+
+
+def _appearing(n_known: int, n_sentences: int) -> str:
+    """Say how many sentences of a document are in the index."""
+    if not n_known:
+        return f"none of {many(n_sentences, 'sentence')} in the index" if n_sentences else "no sentences"
+    share = 100 * n_known / n_sentences
+    percent = f"{int(share)} %" if share >= 1 else "less than 1 %"  # never 100 % of less than all
+    appear = "appears" if n_known == 1 else "appear"
+    return f"{n_known:,} of {many(n_sentences, 'sentence')} ({percent}) also {appear} in the index"
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
@@ -116,5 +139,5 @@ def _sources(sources: Sequence[Source]) -> str:
 
 
 def _places(hits: Sequence[Hit]) -> str:
-    more = f" and {many(len(hits) - _PLACES_SHOWN, 'place')} more" if len(hits) > _PLACES_SHOWN else ""
+    more = f" and {many(len(hits) - _PLACES_SHOWN, 'more place')}" if len(hits) > _PLACES_SHOWN else ""
     return ", ".join(f"{hit.b_id}:{hit.b_start}-{hit.b_end}" for hit in hits[:_PLACES_SHOWN]) + more

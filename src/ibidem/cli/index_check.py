@@ -87,18 +87,18 @@ def info(folder: Path, form: str, config_file: str | None, **flags: Any) -> None
 
 def _lines(about: dict[str, Any]) -> Iterator[str]:
     counts, bits = about["word_counts"], about["bits"]
-    removed = f" ({about['removed_documents']:,} removed ones not counted)" if about["removed_documents"] else ""
+    removed = f" (not counting {about['removed_documents']:,} removed)" if about["removed_documents"] else ""
     yield _row("documents", f"{about['documents']:,}{removed}")
     yield _row("sentences", f"{about['sentences']:,}, {about['types']:,} types")
-    yield _row("size", f"{size_of(about['bytes'])}, {about['bytes_per_sentence']} bytes a sentence")
+    yield _row("size", f"{size_of(about['bytes'])}, {about['bytes_per_sentence']} bytes per sentence")
     yield _row("segments", f"{about['segments']:,}")
     yield _row("commits", f"{about['generation']:,}")
     yield _row("word counts", f"version {counts['version']}: {counts['words']:,} words in {counts['documents']:,} documents")
-    yield "fixed when it was made"
+    yield "fixed when the index was created"
     for name, value in about["settings"].items():
         yield _row(f"  {name}", str(value))
-    yield f"bits search, sentences of {bits['words_per_sentence']} words of which {bits['words_flexible']} may differ"
-    yield _row("  signature", f"{bits['signature_bits']} bits, {bits['bits_per_word']} a word")
+    yield f"bits search, sentences of {bits['words_per_sentence']} words of which up to {bits['words_flexible']} may differ"
+    yield _row("  signature", f"{bits['signature_bits']} bits, {bits['bits_per_word']} per word")
     if bits["radius"] is None:
         yield _row("  radius", bits["reason"])
         return

@@ -74,7 +74,7 @@ def add(
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import open_index, tell_of_compiling
         from ibidem.formats import input_size
-        from ibidem.results.summary import many, skipped_lines
+        from ibidem.results.summary import many, skipped_lines, unknown_files_lines
         from ibidem.results.table_files import write_skipped
 
     n_bytes = input_size(list(inputs))  # before an index is made for files that are not there
@@ -89,17 +89,18 @@ def add(
     if skipped is not None:
         write_skipped(skipped, index.skipped.records)
     if not n_added:
-        raise NoDocumentsError("the inputs hold no documents", index.skipped.explain())
+        raise NoDocumentsError("the inputs contain no documents", index.skipped.explain())
     if quiet:
         return
     replaced = f" ({n_replaced:,} replaced)" if n_replaced else ""
     sentences = many(display.counts["sentences"], "sentence")
     click.echo(f"{many(n_added, 'document')} added{replaced}, {sentences}, {time.perf_counter() - begin:.1f} s", err=True)
-    if index.skipped.records:
-        click.echo("\n".join(skipped_lines(index.skipped.records, str(skipped) if skipped else None)), err=True)
-        if skipped is None and len(index.skipped.records) > 1:
-            click.echo("  --skipped FILE lists them all", err=True)
-    click.echo(f"{folder}: {many(about['documents'], 'document')}, {size_of(about['bytes'])}", err=True)
+    listed_in = str(skipped) if skipped else None
+    lines = list(skipped_lines(index.skipped.records, listed_in))
+    if lines and skipped is None and len(index.skipped.records) > 1:
+        lines.append("  --skipped FILE lists them all")
+    lines.append(f"{folder}: {many(about['documents'], 'document')}, {size_of(about['bytes'])}")
+    click.echo("\n".join([*lines, *unknown_files_lines(index.skipped.records, listed_in)]), err=True)
 
 
 @click.command(
@@ -122,7 +123,8 @@ def remove(folder: Path, ids: tuple[str, ...], id_file: TextIO | None, strict: b
     """Remove documents from an index by id.
 
     They are no longer found from now on. Their space is freed as the index grows,
-    or by `ibidem index compact`.
+    or by `ibidem index compact`. An id that is not in the index is an error (exit
+    code 4); without --strict, the other documents are removed all the same.
     """
     if not ids and id_file is None:
         raise click.UsageError("name ids, or a file of ids with --from")
@@ -134,21 +136,23 @@ def remove(folder: Path, ids: tuple[str, ...], id_file: TextIO | None, strict: b
     with open_index(folder, {}) as index:
         missing = [name for name in wanted if name not in index]
         shown = ", ".join(missing[:_IDS_SHOWN]) + (f" and {len(missing) - _IDS_SHOWN:,} more" if missing[_IDS_SHOWN:] else "")
+        part = f"{len(missing):,} of {many(len(wanted), 'id')} {'is' if len(missing) == 1 else 'are'} "
+        unknown = f"{part if len(missing) < len(wanted) else ''}not in the index: {shown}"
         if missing and strict:
-            message = f"{many(len(missing), 'id')} of {len(wanted):,} not in the index: {shown}"
-            raise IndexStoreError(message, "Nothing was removed. Without --strict the others are.")
+            raise IndexStoreError(unknown, "Nothing was removed. Without --strict the other documents are removed.")
         n_removed = index.remove(wanted)
+    if missing:
+        removed = f"{many(n_removed, 'other document')} {'was' if n_removed == 1 else 'were'}" if n_removed else "Nothing was"
+        raise IndexStoreError(unknown, f"{removed} removed.")
     if not quiet:
         click.echo(f"{many(n_removed, 'document')} removed", err=True)
-        if missing:
-            click.echo(f"not in the index: {shown}", err=True)
 
 
 def _ids_in(file: TextIO) -> Iterator[str]:
     try:
         yield from filter(None, (line.rstrip("\r\n") for line in file))
     except UnicodeDecodeError as error:
-        raise InputError(f"{file.name} is not UTF-8: {error.reason}", "Give a text file with one id a line.") from error
+        raise InputError(f"{file.name} is not UTF-8: {error.reason}", "Give a text file with one id per line.") from error
 
 
 @click.command(

@@ -66,7 +66,7 @@ def query(
     if form is not None and output is not None and form == "text":
         raise click.UsageError("--format text works without -o only")
     if form is not None and output is None and form not in ("text", "jsonl"):
-        raise click.UsageError(f"--format {form} needs a folder: -o OUT")
+        raise click.UsageError(f"--format {form} needs an output folder: -o OUT")
     with loading_libraries():
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import look_up, open_index, tell_of_skipped, write_answers
@@ -92,8 +92,8 @@ def query(
             write_answers(output, result, inputs, display)
     if not quiet:
         click.echo("\n".join(summarise_query(result, sum(display.timings.values()))), err=True)
-        tell_of_skipped(skipped, quiet, "skipped.jsonl")
         click.echo(f"results: {output}", err=True)
+        tell_of_skipped(skipped, quiet, "skipped.jsonl")
 
 
 @click.command(
@@ -143,9 +143,8 @@ def check(
     as_text = _is_text(form)
     with open_display(progress, quiet) as display, open_index(folder, settings, progress=display) as index:
         result, texts, skipped = look_up(index, inputs, as_text, False, display, quiet)
-    max_places = result.config.passages.max_places
     for number, verdict in enumerate(result.verdicts):
-        lines = list_verdict(verdict, texts[number], max_places, show_all) if as_text else (verdict_line(verdict),)
+        lines = list_verdict(verdict, texts[number], result.config, show_all) if as_text else (verdict_line(verdict),)
         click.echo("\n".join(lines))
     tell_of_skipped(skipped, quiet)
     if exit_code and any(verdict.duplicated for verdict in result.verdicts):

@@ -115,7 +115,7 @@ def inputs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def checked(**values: Any) -> Any:
         if [*values["inputs"], *values.get("references", ())].count("-") > 1:
-            raise click.UsageError("standard input (-) can be read once only")
+            raise click.UsageError("standard input (-) can be read only once")
         return command(**values)
 
     return plain_inputs_argument(checked)

@@ -40,7 +40,7 @@ def output_occupied(output: Path, config: Config) -> Iterator[Config]:
 
 @contextmanager
 def kernels_compiled_aside(config: Config, quiet: bool, comparing: bool = False) -> Iterator[None]:
-    """Compile in a second process what later stages need, if it is the first run; that it takes longer is said."""
+    """Compile in a second process what later stages need, if it is the first run; the user learns that it takes longer."""
     with later_stages_compiled_aside(config, comparing) as is_first_run:
         if is_first_run and not quiet:
             click.echo(f"ibidem: {FIRST_RUN}", err=True)
@@ -67,8 +67,3 @@ def open_result(
             with display.stage("writing"):
                 result.write(output)
         yield result, display
-
-
-def look_at(folder: Path) -> str:
-    """Return how results are looked at."""
-    return f"look at them: ibidem report {folder}, or ibidem serve {folder}"

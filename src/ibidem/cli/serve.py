@@ -105,9 +105,9 @@ def serve(
     if token is not None:
         hide_argument(token)
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder", "Give a folder that `ibidem find -o` wrote, or that of an index.")
+        raise UsageError(f"{folder} is not a folder", "Give a folder that `ibidem find -o` wrote, or an index.")
     if arrivals is not None and not arrivals.exists() and not quiet:
-        click.echo(f"ibidem: there is no file {arrivals} yet; it is followed from when it is there", err=True)
+        click.echo(f"ibidem: {arrivals} does not exist yet; it will be followed once it does", err=True)
     try:
         with loading():
             from ibidem.viewer.server.socket_server import address_of, bind, make_server
@@ -124,8 +124,8 @@ def serve(
 
     if token is None and not is_local(host):
         raise UsageError(
-            f"--host {host} lets others reach this server, and without --token anyone could read and change everything",
-            "Give a token of your own making: --token WORD. Or leave out --host.",
+            f"--host {host} makes this server reachable for others; without --token anyone could read and change everything",
+            "Set a token with --token WORD, or leave out --host.",
         )
     with ExitStack() as stack, bind(host, port) as listening:
         options: dict[str, Any] = {"index_path": index_folder, "documents": documents, "arrivals": arrivals}
@@ -145,7 +145,7 @@ def serve(
                 # A terminal is read by who started this; a file may be a log that others read.
                 shown = address if sys.stderr.isatty() else plain
                 how = "" if shown == address else "; open it with ?token= and the token"
-                click.echo(f"ibidem: serving {folder} at {shown}  (Ctrl-C ends{how})", err=True)
+                click.echo(f"ibidem: serving {folder} at {shown}  (Ctrl-C to stop{how})", err=True)
             if open_browser:
                 click.launch(stack.enter_context(page_that_leads_to(address)) if token else address)
             # Signals are how a server is meant to end: the answers under way are given, and that is all.
@@ -158,8 +158,8 @@ def serve(
 def _check_token(token: str | None) -> None:
     if token is not None and (len(token) < _LEAST_TOKEN_CHARS or not all("!" <= letter <= "~" for letter in token)):
         raise UsageError(
-            f"--token has to have at least {_LEAST_TOKEN_CHARS} characters, letters, digits and signs without blanks",
-            "A good one: python -c 'import secrets; print(secrets.token_urlsafe())'",
+            f"--token must have at least {_LEAST_TOKEN_CHARS} characters: letters, digits and signs, no blanks",
+            "To make a good one: python -c 'import secrets; print(secrets.token_urlsafe())'",
         )
 
 

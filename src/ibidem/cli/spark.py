@@ -24,7 +24,7 @@ def run_on_spark(
 ) -> None:
     """Run a verb on Spark and write its tables."""
     if "-" in (*inputs, *references):
-        raise click.UsageError("Spark cannot read standard input; store it in a file, or leave out --engine spark")
+        raise click.UsageError("Spark cannot read standard input; save it to a file, or leave out --engine spark")
     with loading():
         from ibidem import api
         from ibidem.cli.runs import open_result

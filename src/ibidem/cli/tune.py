@@ -75,7 +75,7 @@ def tune(
     with loading_libraries():
         from ibidem.api import tune as tune_for
         from ibidem.cli.display import open_display
-        from ibidem.results.summary import skipped_lines
+        from ibidem.results.summary import skipped_lines, unknown_files_lines
         from ibidem.results.tuning_summary import tuning_table
 
     with open_display(progress, quiet) as display:
@@ -89,7 +89,8 @@ def tune(
         )
     click.echo(tuning_table(tuning))
     if tuning.skipped and not quiet:
-        click.echo("\n".join(skipped_lines(tuning.skipped, listed_in=None)), err=True)
+        lines = [*skipped_lines(tuning.skipped, listed_in=None), *unknown_files_lines(tuning.skipped, listed_in=None)]
+        click.echo("\n".join(lines), err=True)
     if output is not None:
         tuning.plan.save(output)
         if not quiet:

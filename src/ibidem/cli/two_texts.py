@@ -51,9 +51,9 @@ def compare_two(names: Sequence[str], config: Config, page: Path | None, form: s
 
 
 def _read_one(name: str, config: Config, quiet: bool) -> Document:
-    """Return the one text that a file, or standard input, holds."""
+    """Return the one text in a file, or on standard input."""
     if not quiet and name == "-" and sys.stdin is not None and sys.stdin.isatty():
-        click.echo("ibidem: waiting for a text on standard input; Ctrl-D ends", err=True)
+        click.echo("ibidem: waiting for a text on standard input; end with Ctrl-D", err=True)
     many_texts = "To compare many documents, list the pairs of their ids: --pairs PAIRS -o OUT."
     if os.path.isdir(name):
         raise InputError(f"{name} is a folder, not a text", many_texts)
@@ -61,13 +61,13 @@ def _read_one(name: str, config: Config, quiet: bool) -> Document:
     document: Document | None = None
     for record in read([name], on_skip=skipped.add, **dataclasses.asdict(config.documents)):
         if document is not None:
-            raise InputError(f"{name} holds more than one text", many_texts)
+            raise InputError(f"{name} contains more than one text", many_texts)
         document = record
     shown = "standard input" if name == "-" else name
     if document is None:
-        raise NoDocumentsError(f"there is no text in {shown}", skipped.explain())
+        raise NoDocumentsError(f"{shown} contains no text", skipped.explain())
     if skipped.records:
-        raise InputError(f"{shown} holds more than one record, and not all can be used: {skipped.explain()}", many_texts)
+        raise InputError(f"{shown} contains more than one record, and some cannot be used: {skipped.explain()}", many_texts)
     return document
 
 
@@ -85,7 +85,7 @@ def _show(passages: Sequence[Passage], names: Sequence[str], documents: Sequence
 
 
 def _writable(text: str) -> str:
-    """Return a text with question marks for what standard output cannot hold in its encoding."""
+    """Return a text with question marks for what standard output cannot show in its encoding."""
     encoding = sys.stdout.encoding or "utf-8"
     return text.encode(encoding, "replace").decode(encoding)
 
@@ -112,4 +112,4 @@ def _check_page(page: Path, overwrite: bool, names: Sequence[str]) -> None:
     if not page.parent.is_dir():
         raise click.UsageError(f"--html {page}: there is no folder {page.parent}")
     if page.exists() and not overwrite:
-        raise OutputExistsError(f"there is a file {page} already", "Give another name, or --overwrite to replace it.")
+        raise OutputExistsError(f"{page} already exists", "Give another name, or --overwrite to replace it.")

@@ -64,7 +64,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     settings = given_settings(config_file, flags)
     strict = bool(settings.pop("strict", False))  # here: what was read before the record is answered and kept
     if sys.stdin is None:
-        raise click.UsageError("standard input is closed; give documents as lines of JSON")
+        raise click.UsageError("standard input is closed; pipe in documents as JSON lines")
     with loading_libraries():
         from ibidem.cli.index_access import open_index, tell_of_compiling
         from ibidem.cli.index_answers import arrival_line
@@ -87,7 +87,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     with _signals_to(stopped) as interrupted, open_index(folder, settings, create=True) as index:
         tell_of_compiling(quiet, searching=True)
         if sys.stdin.isatty() and not quiet:
-            click.echo("ibidem: waiting for documents on standard input, one JSON object a line; Ctrl-D ends", err=True)
+            click.echo("ibidem: waiting for documents on standard input, one JSON object per line; end with Ctrl-D", err=True)
         begin = time.perf_counter()
         answers = index.watch(records(), replace=replace)
         with closing(answers) as arrivals:
@@ -106,10 +106,12 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
                 elif not quiet:
                     click.echo(f"ibidem: line {line}: {reason}", err=True)
         seconds = time.perf_counter() - begin
+        min_hits, paper = index.config.index.min_hits, index.config.signatures.paper
     if not quiet:
-        rate = f"{n_documents / max(seconds, 1e-9):,.0f} a second"
+        rule = f"above --min-hits {min_hits} (paper)" if paper else f"reaching --min-hits {min_hits}"
+        rate = f"{n_documents / max(seconds, 1e-9):,.0f} documents per second"
         skipped = f", {many(n_skipped, 'record')} skipped" if n_skipped else ""
-        click.echo(f"{many(n_documents, 'document')} added, {n_duplicated:,} duplicated{skipped}, {rate}", err=True)
+        click.echo(f"{many(n_documents, 'document')} added, {n_duplicated:,} {rule}{skipped}, {rate}", err=True)
     if unusable is not None:
         message = f"line {unusable.position}: {unusable.reason}"
         raise SkippedRecordsError(

@@ -99,7 +99,7 @@ def check_known(rule: str, n_known: int) -> None:
     field, separator, _ = rule.rpartition(":")
     if separator:
         raise InputError(f"no record has a field '{field}' with a value", "Check --keep.")
-    raise InputError("no record has a time, so none is the earliest", "Check --time-field, or choose another --keep.")
+    raise InputError("no record has a time, so no document is the earliest", "Check --time-field, or choose another --keep.")
 
 
 def _keys_of_values(rule: str, values: pa.LargeStringArray) -> Numbers:

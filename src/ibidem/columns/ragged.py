@@ -38,7 +38,7 @@ def as_lists(values: NDArray[Any], counts: NDArray[np.int64], kind: pa.DataType)
     """Return values as lists of so many each."""
     offsets = starts_of(counts)
     if offsets[-1] > np.iinfo(np.int32).max:
-        raise ResourceError("more than two thousand million values in one part of the work", "Cut very large documents in two.")
+        raise ResourceError("more than two billion values in one partition", "Split very large documents.")
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values, kind))
 
 

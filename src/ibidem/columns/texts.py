@@ -22,7 +22,7 @@ def texts_of(batch: pa.RecordBatch) -> pa.LargeStringArray:
     """Return the texts of a batch; one of 4 GB or more is a ResourceError."""
     texts = batch.column("text")
     if texts.nbytes >= MOST_TEXT_BYTES:  # only a single document makes a batch that large; offsets have 32 bits
-        raise ResourceError(f"the document {batch.column('id')[0]} has 4 GB of text or more", "Split it.")
+        raise ResourceError(f"the document {batch.column('id')[0]} has 4 GB of text or more", "Split the document.")
     return texts
 
 

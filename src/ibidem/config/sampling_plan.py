@@ -68,19 +68,19 @@ class SamplingPlan:
         except OSError as error:
             raise InputError(f"cannot read the sampling plan {os.fspath(path)}: {error.strerror}", next_step) from error
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{os.fspath(path)} is no sampling plan: {error}", next_step) from error
+            raise InputError(f"{os.fspath(path)} is not a sampling plan: {error}", next_step) from error
         try:
             if content["format"] != _FORMAT:
                 raise ValueError(f"its format is {content['format']!r}")
             lows, every = zip(*((int(g["from_shingles"]), int(g["every"])) for g in content["groups"]), strict=True)
             if any(not 0 < n <= 1 << 32 or n & (n - 1) for n in every) or list(lows) != sorted(set(lows)) or lows[0] != 0:
-                raise ValueError("groups must begin with 0 and rise, their ratios must be powers of two")
+                raise ValueError("groups must start at 0 and ascend, and their ratios must be powers of two")
             made_for = dict(content["made_for"])
             if not all(isinstance(made_for.get(name, 0), (int, float)) for name in ("min_similarity", "shingle_size")):
-                raise ValueError("what it was made for are no numbers")
+                raise ValueError("the settings it was made for are not numbers")
             return cls(lows, every, made_for)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"{os.fspath(path)} is no sampling plan: {error}", next_step) from error
+            raise InputError(f"{os.fspath(path)} is not a sampling plan: {error}", next_step) from error
 
 
 def is_plan(path: str | os.PathLike[str]) -> bool:

@@ -67,7 +67,7 @@ def number_passages(truth: pa.Table, found: pa.Table, pairs: pa.Table | None) ->
     """Number the pairs of documents of all tables, and bring the sides of every passage into the order of its pair."""
     for table in (truth, found):
         if len(rows := misplaced_rows(table)):
-            raise InputError(f"passage {table.slice(rows[0], 1).select(PLACES).to_pylist()[0]} is no stretch of two texts")
+            raise InputError(f"passage {table.slice(rows[0], 1).select(PLACES).to_pylist()[0]} does not lie within two texts")
     sides, (of_truth, of_found), listed, n_pairs = number_pairs(truth, found, pairs)
     return Numbered(
         _in_order(truth, of_truth, sides[0] > sides[1], sides[0] == sides[1]),
@@ -113,7 +113,7 @@ def check_one_category(pairs: pa.Table, of_row: Numbers, of_pair: Numbers) -> No
     """Raise if a pair of documents is listed in two categories; `of_pair` is the category of each row's pair."""
     if len(rows := np.flatnonzero(of_row != of_pair)):
         a_id, b_id = (pairs[f"{side}_id"][int(rows[0])].as_py() for side in "ab")
-        raise InputError(f"the list of pairs has {a_id} and {b_id} in two categories", "Give every pair one category.")
+        raise InputError(f"the list of pairs has {a_id} and {b_id} in two categories", "Give each pair one category.")
 
 
 def _in_order(table: pa.Table, pair: Numbers, swapped: NDArray[np.bool_], is_one: NDArray[np.bool_]) -> Passages:

@@ -36,7 +36,7 @@ def measure_of(truth_path: Path) -> str:
     measure = next((name for name in _RECOGNISED if columns.issuperset(MEASURES[name][0])), None)
     if measure is None and columns:
         known = "; ".join(f"{name}: {' '.join(MEASURES[name][0])}" for name in _RECOGNISED)
-        raise InputError(f"{truth_path}: its columns ({', '.join(sorted(columns))}) are no truth of a known kind", known)
+        raise InputError(f"{truth_path}: its columns ({', '.join(sorted(columns))}) match no known kind of ground truth", known)
     return measure or "passages"
 
 

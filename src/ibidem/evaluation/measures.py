@@ -143,13 +143,15 @@ def _held(table: pa.Table, side: str, sentences: Sentences) -> tuple[Numbers, Nu
     document = pc.index_in(names, sentences.ids)
     if document.null_count:
         name = names[document.is_null().to_pylist().index(True)].as_py()
-        raise InputError(f"there is no document {name}", "Give all documents of the truth and of the result with --documents.")
+        raise InputError(
+            f"no such document: {name}", "With --documents, give all documents of the ground truth and of the result."
+        )
     number = document.to_numpy(zero_copy_only=False).astype(np.int64)
     beyond = np.flatnonzero(np.asarray(table[f"{side}_end"].to_numpy(), np.int64) > sentences.n_chars[number])
     if len(beyond):
         name, n_chars = names[int(beyond[0])].as_py(), int(sentences.n_chars[number[beyond[0]]])
         message = f"a passage ends at {table[f'{side}_end'][int(beyond[0])]} in {name}, which has {n_chars} characters"
-        raise InputError(message, "Give the documents as they were read: the same fields, HTML as HTML.")
+        raise InputError(message, "Give the documents as they were read in that run: the same fields, HTML as HTML.")
     offset = number * MAX_CHARS
     start, end = (offset + np.asarray(table[f"{side}_{what}"].to_numpy(), np.int64) for what in ("start", "end"))
     place = sentences.document * MAX_CHARS
@@ -169,5 +171,5 @@ def _distinct_ids(table: pa.Table, name: str) -> pa.LargeStringArray:
     counts = ids.value_counts()
     repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
     if len(repeated):
-        raise InputError(f"{name} has the document {repeated[0].as_py()} twice", "Give every document one row.")
+        raise InputError(f"{name} lists the document {repeated[0].as_py()} twice", "Give each document one row.")
     return ids

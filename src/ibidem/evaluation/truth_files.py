@@ -18,7 +18,7 @@ from ibidem.errors import InputError
 from ibidem.evaluation.document_numbers import PLACES, misplaced_rows
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-_KNOWN_FORMATS = "Give a table as .parquet, .jsonl or .csv, the last two also .gz or .zst, or a folder of results."
+_KNOWN_FORMATS = "Give a .parquet, .jsonl or .csv table (the last two also as .gz or .zst), or a results folder."
 _MAX_CELL_CHARS = (1 << 31) - 1  # texts of passages may stand beside the places
 _READ_ERRORS = (OSError, EOFError, ValueError, csv.Error, pa.ArrowException)
 
@@ -42,7 +42,7 @@ def read_table(path: Path, columns: Sequence[str], names: Sequence[str] = ("pass
     table_path = _table_in(path, names)
     table_format = _format_of(table_path)
     if table_format is None:
-        raise InputError(f"{table_path} is no table of a known format", _KNOWN_FORMATS)
+        raise InputError(f"{table_path} is not a table in a known format", _KNOWN_FORMATS)
     read = {"parquet": _read_parquet, "jsonl": _read_jsonl, "csv": _read_csv}[table_format]
     tables = []
     for file in _files_of(table_path):
@@ -51,7 +51,7 @@ def read_table(path: Path, columns: Sequence[str], names: Sequence[str] = ("pass
         except _READ_ERRORS as error:
             raise InputError(f"{file} cannot be read as {table_format}: {error}", _KNOWN_FORMATS) from error
     if not tables:
-        raise InputError(f"{path} holds no part of a table", _KNOWN_FORMATS)
+        raise InputError(f"{path} contains no part of a table", _KNOWN_FORMATS)
     return pa.concat_tables(tables, promote_options="default")
 
 
@@ -96,12 +96,12 @@ def _table_in(path: Path, names: Sequence[str]) -> Path:
     for name in names:
         found = sorted(entry for entry in path.iterdir() if entry.name.startswith(f"{name}.") and _format_of(entry))
         if len(found) > 1:
-            raise InputError(f"{path} holds more than one table of {name}", f"Give one of them: {found[0]}")
+            raise InputError(f"{path} contains more than one table of {name}", f"Give one of them: {found[0]}")
         if found:
             return found[0]
     verb = {"passages": "find", "hits": "index query"}.get(names[0], "cluster")
     next_step = f"Give a folder that `ibidem {verb}` wrote, or the table itself."
-    raise InputError(f"{path} holds no table of {' or '.join(names)}", next_step)
+    raise InputError(f"{path} contains no table of {' or '.join(names)}", next_step)
 
 
 def _format_of(path: Path) -> str | None:
@@ -123,7 +123,7 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> pa.Table:
         try:
             column = _cast(table[name], name)
         except pa.ArrowException as error:
-            raise InputError(f"{path}: column {name} does not hold {_wanted(name)}: {error}", _how(columns)) from error
+            raise InputError(f"{path}: column {name} does not contain {_wanted(name)}: {error}", _how(columns)) from error
         if column.null_count and name != "category":
             row = column.is_null().index(True).as_py()
             raise InputError(f"{path}, row {row + 1}: no {name}", _how(columns))
@@ -186,9 +186,9 @@ def _json_records(path: Path, text: io.TextIOWrapper, columns: Sequence[str]) ->
         try:
             record = json.loads(written)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}, line {line} is no JSON: {error}", _how(columns)) from error
+            raise InputError(f"{path}, line {line} is not JSON: {error}", _how(columns)) from error
         if not isinstance(record, dict):
-            raise InputError(f"{path}, line {line} is no JSON object", _how(columns))
+            raise InputError(f"{path}, line {line} is not a JSON object", _how(columns))
         _check_columns(f"{path}, line {line}", columns, record)
         yield line, record
 
@@ -202,7 +202,9 @@ def _csv_records(path: Path, text: io.TextIOWrapper, columns: Sequence[str]) -> 
         if not cells:
             continue
         if len(cells) != len(header):
-            raise InputError(f"{path}, line {reader.line_num} has {len(cells)} cells, the header {len(header)}", _how(columns))
+            raise InputError(
+                f"{path}, line {reader.line_num} has {len(cells)} cells, but the header has {len(header)}", _how(columns)
+            )
         yield reader.line_num, dict(zip(header, cells, strict=True))
 
 
@@ -220,8 +222,8 @@ def _check_places(path: Path, table: pa.Table, unit: str, numbers: Sequence[int]
         return
     (row,) = table.slice(rows[0], 1).to_pylist()
     places = " and ".join(f"{side} [{row[f'{side}_start']}:{row[f'{side}_end']}]" for side in "ab")
-    message = f"{path}, {unit} {numbers[rows[0]]}: {places} are not places in two texts"
-    raise InputError(message, "Offsets are characters from 0, the end not included.")
+    message = f"{path}, {unit} {numbers[rows[0]]}: {places} do not lie within two texts"
+    raise InputError(message, "Offsets count characters from 0; the end is not included.")
 
 
 def _offset(value: Any) -> int | None:
@@ -261,4 +263,4 @@ def _wanted(name: str) -> str:
 
 
 def _how(columns: Sequence[str]) -> str:
-    return f"Needed are the columns {' '.join(columns)}; a column category is used if it is there."
+    return f"Required columns: {' '.join(columns)}; a column category is optional."

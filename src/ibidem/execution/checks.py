@@ -25,15 +25,32 @@ from ibidem.execution.unique_ids import check_ids, check_unique_ids
 from ibidem.formats import resolve_inputs
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.sources import FileSource
+from ibidem.formats.times import ACCEPTED
 from ibidem.model import Skipped
 
 
+class EmptySideError(NoDocumentsError):
+    """The inputs, or the reference, contain no documents; the run knows their names, and what was skipped."""
+
+    def __init__(self, is_reference: bool) -> None:
+        super().__init__("the reference contains no documents" if is_reference else "the inputs contain no documents")
+        self.is_reference = is_reference
+
+
+class NoTimesError(InputError):
+    """No record has a time in the field that the user named; the run knows whether any could not be parsed."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no record has a time in the field '{name}'", f"Check --time-field. Accepted times: {ACCEPTED}.")
+        self.name = name
+
+
 def check_sides(n_input: int, n_reference: int, has_reference: bool) -> None:
-    """Raise NoDocumentsError where a side has no documents; the run adds what it skipped."""
+    """Raise EmptySideError where a side has no documents."""
     if n_input == 0:
-        raise NoDocumentsError("the inputs hold no documents")
+        raise EmptySideError(is_reference=False)
     if has_reference and n_reference == 0:
-        raise NoDocumentsError("the reference holds no documents")
+        raise EmptySideError(is_reference=True)
 
 
 def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> None:
@@ -42,8 +59,9 @@ def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> 
     for setting, n_known in {"time_field": n_times, "group_field": n_groups}.items():
         name = getattr(config, setting)
         if name != getattr(usual, setting) and n_known == 0:
-            what = "a time in a form that is known" if setting == "time_field" else "a value"
-            raise InputError(f"no record has a field '{name}' with {what}", f"Check --{setting.replace('_', '-')}.")
+            if setting == "time_field":
+                raise NoTimesError(name)
+            raise InputError(f"no record has a field '{name}' with a value", "Check --group-field.")
 
 
 def check_sentences(
@@ -105,14 +123,14 @@ def check_counts(counts: pa.Table, layout: Layout, progress: Progress, fields: D
 
 
 def check_reference(inputs: Any, against: Any) -> None:
-    """Raise where a file is an input and a reference too: all of it would go."""
+    """Raise where a file is both an input and a reference: all of it would go."""
     sides = [
         {os.path.realpath(source.path) for source in resolve_inputs(given) if isinstance(source, FileSource)}
         for given in (inputs, against)
         if isinstance(given, (str, os.PathLike, list, tuple))
     ]
     if len(sides) == 2 and (both := sides[0] & sides[1]):
-        raise InputError(f"{min(both)} is an input and a reference too", "Give different files, or leave out --against.")
+        raise InputError(f"{min(both)} is both an input and a reference", "Give different files, or leave out --against.")
 
 
 def numbers_of_pairs(
@@ -123,17 +141,17 @@ def numbers_of_pairs(
     found: dict[tuple[int, ...], tuple[int, ...]] = {}
     for position, pair in enumerate(pairs, start=1):
         if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-            raise UsageError(f"{source}: {pair!r} is not a pair of ids", "Give pairs of two texts each.")
+            raise UsageError(f"{source}: {pair!r} is not a pair of ids", "Give pairs of two ids, both strings.")
         missing = [name for name in pair if name not in number_of]
         numbers = tuple(number_of[name] for name in pair if name in number_of)
         if missing:
-            skipped.add(Skipped(source, position, f"there is no document {' and no document '.join(missing)}"))
+            skipped.add(Skipped(source, position, f"no such document: {', '.join(missing)}"))
         elif numbers[0] == numbers[1]:
             skipped.add(Skipped(source, position, "a document and itself", id=pair[0]))
         elif tuple(sorted(numbers)) in found:
-            skipped.add(Skipped(source, position, "the pair stands in the list before"))
+            skipped.add(Skipped(source, position, "the pair is already in the list"))
         else:
             found[tuple(sorted(numbers))] = numbers
     if not found:
-        raise InputError(f"{source} lists no pair of documents that are there", skipped.explain() or "List pairs of ids.")
+        raise InputError(f"{source} lists no pair of documents in the inputs", skipped.explain() or "List pairs of ids.")
     return np.array(list(found.values()), np.int64)

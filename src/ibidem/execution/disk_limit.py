@@ -86,6 +86,6 @@ def disk_budget(max_disk: str, folder: object, n_input_bytes: int | None) -> Dis
     by_inputs = sys.maxsize if n_input_bytes is None else max(LEAST_BYTES, TIMES_ITS_INPUTS * n_input_bytes)
     if free <= by_inputs:
         rule = f" (auto: {FREE_SHARE:.0%} of what is free in {folder})"
-        return DiskBudget(free, rule, "Make room there, or name another folder with --tmp-dir")
+        return DiskBudget(free, rule, "Free some space there, or choose another folder with --tmp-dir")
     times = f"{TIMES_ITS_INPUTS} times the inputs" if by_inputs > LEAST_BYTES else f"{size_of(LEAST_BYTES)} for small inputs"
     return DiskBudget(by_inputs, f" (auto: {times})")

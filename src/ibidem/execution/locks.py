@@ -18,7 +18,7 @@ class HeldByAnotherError(Exception):
     """Somebody else holds the lock; `who` and `since` say what is known of it."""
 
     def __init__(self, who: str, since: str) -> None:
-        super().__init__(f"{who} holds it{since}")
+        super().__init__(f"{who} is using it{since}")
         self.who = who
         self.since = since
 

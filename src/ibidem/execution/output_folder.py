@@ -31,10 +31,10 @@ def check_output(folder: Path, overwrite: bool) -> None:
     names = [path.name for path in folder.iterdir() if path.name != WORK_FOLDER] if folder.exists() else []
     if names:
         if not all(map(_is_known, names)):
-            raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
+            raise OutputExistsError(f"{folder} contains files that are not results of ibidem", "Give another folder with -o.")
         if not overwrite:
-            what = "results already" if "run.json" in names else "what a run that did not end has left"
-            raise OutputExistsError(f"{folder} holds {what}", TO_REPLACE)
+            what = "results" if "run.json" in names else "an unfinished run"
+            raise OutputExistsError(f"{folder} already contains {what}", TO_REPLACE)
 
 
 def _is_known(name: str) -> bool:

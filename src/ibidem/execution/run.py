@@ -13,14 +13,15 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
-from ibidem.errors import NoDocumentsError
+from ibidem.errors import InputError, NoDocumentsError
+from ibidem.execution.checks import EmptySideError, NoTimesError
 from ibidem.execution.disk_limit import DiskBudget, disk_budget
 from ibidem.execution.flow import AnyFlow, InMemory, Source, Stream
 from ibidem.execution.progress import Progress
 from ibidem.execution.threads import Threads
-from ibidem.formats import describe_inputs, input_size, read_batches
+from ibidem.formats import describe_inputs, input_size, read_batches, times
 from ibidem.formats.byte_streams import STDIN
-from ibidem.formats.inputs import resolve_inputs, unknown_kinds_notice, without_iterators
+from ibidem.formats.inputs import given_names, resolve_inputs, source_names, without_iterators
 from ibidem.formats.jobs import SkippedRecords, UnreadTimes
 from ibidem.formats.sources import FileSource, FileState, file_states
 
@@ -48,8 +49,14 @@ class Run(Generic[TableT_co]):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if isinstance(error, NoDocumentsError) and not error.next_step:
-            raise NoDocumentsError(error.message, self._explain_skipped()) from error
+        if isinstance(error, EmptySideError):
+            side = self.against if error.is_reference else self.inputs
+            named = f": {names}" if (names := given_names(side)) else ""
+            raise NoDocumentsError(error.message + named, self._explain_skipped(side)) from error
+        if isinstance(error, NoTimesError) and (first := self._first_unread_time()):
+            raise InputError(
+                f"no time in the field '{error.name}' could be parsed, such as {first}", error.next_step
+            ) from error
 
     def read(self, fields: DocumentsConfig, to_copy: bool = False) -> Source:
         """Return the documents for the first stage. `to_copy`: the inputs will be read again, for a cleaned copy."""
@@ -59,8 +66,12 @@ class Run(Generic[TableT_co]):
         """Return what every result says of its run."""
         raise NotImplementedError
 
-    def _explain_skipped(self) -> str:
-        return self.skipped.explain()
+    def _explain_skipped(self, side: Any) -> str:
+        return self.skipped.explain(None if self.against is None else source_names(side))
+
+    def _first_unread_time(self) -> str | None:
+        """Return a time that could not be parsed, and where it is."""
+        return None
 
 
 class LocalRun(Run[pa.Table]):
@@ -87,18 +98,21 @@ class LocalRun(Run[pa.Table]):
             "resources": self.progress.resources,
         }
 
+    def _first_unread_time(self) -> str | None:
+        return self._unread_times[0].first if self._unread_times else None
+
     def _note_states(self) -> None:
         self.states = file_states(resolve_inputs(without_iterators(self.inputs)))
 
     def _notices(self) -> list[str]:
         """Return what the user should know of the inputs, in words."""
-        notices = []
-        if unknown := unknown_kinds_notice([self.inputs] if self.against is None else [self.inputs, self.against]):
-            notices.append(unknown)
-        if self._unread_times:
-            count, first = sum(unread.count for unread in self._unread_times), self._unread_times[0].first
-            notices.append(f"{count:,} times are in no form that is known, and count as none; the first: {first}")
-        return notices
+        if not self._unread_times:
+            return []
+        count, first = sum(unread.count for unread in self._unread_times), self._unread_times[0].first
+        ignored = (
+            "timestamp could not be parsed and was ignored" if count == 1 else "timestamps could not be parsed and were ignored"
+        )
+        return [f"{count:,} {ignored}, such as {first}; accepted: {times.ACCEPTED}"]
 
     def _n_bytes(self) -> int | None:
         return _size_of(self.inputs, self.against)

@@ -46,8 +46,8 @@ def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progres
         if not reason:
             return None
         if engine.resume:
-            raise UsageError(f"{reason}: such a run cannot be resumed", "Leave out --resume.")
-        progress.tell(f"{reason}: it may need more memory than it should")
+            raise UsageError(f"{reason}; such a run cannot be resumed", "Leave out --resume.")
+        progress.tell(f"{reason}, which may need more memory than allowed")
     is_stream = not all(isinstance(source, FileSource) and source.n_bytes is not None for source in sources)
     if is_stream or reason:
         return sys.maxsize
@@ -57,10 +57,10 @@ def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progres
 def _why_in_memory(verb: str, config: Config) -> str:
     """Say what cannot be done in parts, or nothing."""
     if verb == "find" and config.alignment.align:
-        return "--align holds the collection in memory"
+        return "--align keeps the collection in memory"
     by_shingles = verb == "cluster" or (verb == "dedup" and config.cleaning.level == "document")
     if by_shingles and config.resemblance.method not in METHODS_IN_PARTS:
-        return f"--method {config.resemblance.method} holds the collection in memory"
+        return f"--method {config.resemblance.method} keeps the collection in memory"
     return ""
 
 

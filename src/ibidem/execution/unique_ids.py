@@ -55,12 +55,12 @@ def _repeated_id_error(documents: pa.Table) -> RepeatedIdError:
     n_more = len(doc_ids) - 1
     sources = first["source"], second["source"]
     if sources[0] != sources[1] and os.path.exists(sources[0]) and os.path.exists(sources[1]) and os.path.samefile(*sources):
-        next_step = f"{sources[1]} is the same file as {sources[0]} under another name: give it once."
+        next_step = f"{sources[1]} is the same file as {sources[0]} under another name; give it once."
     else:
         next_step = "Give another --id-field, or rename one of the two."
     places = " and ".join(_place(row["source"], row["position"]) for row in (first, second))
     return RepeatedIdError(
-        f"the id '{first['id']}' stands twice: {places}" + (f" ({n_more} more ids are repeated)" if n_more else ""),
+        f"the id '{first['id']}' occurs twice: {places}" + (f" ({n_more} more ids are repeated)" if n_more else ""),
         next_step,
     )
 

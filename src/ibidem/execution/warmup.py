@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from ibidem.config import Config
 
-FIRST_RUN = "the first run of its kind compiles its kernels, once; it takes ten to thirty seconds longer"
+FIRST_RUN = "compiling kernels for this command, once; this first run takes 10 to 30 seconds longer"
 
 
 @contextmanager

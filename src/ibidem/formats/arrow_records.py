@@ -105,6 +105,6 @@ def check_text_type(kind: Any, source: str, wanted: Wanted) -> None:
     if str(value) not in kinds:
         raise UnfitTableError(
             source,
-            f"{source}: column '{wanted.config.text_field}' holds {kind}, not text",
-            "Name the column with the text by --text-field.",
+            f"{source}: column '{wanted.config.text_field}' contains {kind}, not text",
+            "Name the text column with --text-field.",
         )

@@ -25,30 +25,32 @@ _READ_BYTES = 1 << 15
 _CAREFUL_STEPS = (512, 1)
 _CAREFUL_RAW_BYTES = 16
 _CAREFUL_STRETCH = 1 << 18
-CHANGED = "changed while it was read: what was read of it is used, and may be neither the old nor the new content"
+CHANGED = "changed while it was being read; what was read is used, and may mix old and new content"
 # What a damaged input may raise while it is read.
 READ_ERRORS = (OSError, EOFError, UnicodeError, pa.ArrowException)
-# Inputs that unfold to many times their size are read up to a limit that no text reaches, and not to their end. A file of
+# Inputs that expand to many times their size are read up to a limit that no text reaches, and not to their end. A file of
 # some hundred kilobytes can expand to more than any disk has room for. Text packs 3 to 20 times, logs a hundred times.
 MOST_TIMES = 1000
 LEAST_LIMIT_BYTES = 100_000_000  # for small files: so much does no harm
-_UNFOLDED = "it unfolds to more than"
+_UNFOLDED = "it expands to more than"
 
 
 class UnfoldedError(OSError):
-    """An input unfolds to more than it may."""
+    """An input expands to more than the limit."""
 
     def __init__(self) -> None:
-        super().__init__(f"{_UNFOLDED} {MOST_TIMES:,} times its size (to read all of it, give it unpacked, or as JSON lines)")
+        super().__init__(
+            f"{_UNFOLDED} {MOST_TIMES:,} times its size (to read all of it, unpack it or convert it to JSON lines)"
+        )
 
 
 def is_unfolded(reason: str) -> bool:
-    """Say whether an input was not read to its end because of what it unfolds to."""
+    """Say whether an input was not read to its end because of what it expands to."""
     return _UNFOLDED in reason
 
 
 def most_unfolded(n_stored_bytes: int) -> int:
-    """Return how many bytes an input of so many bytes may unfold to."""
+    """Return how many bytes an input of so many bytes may expand to."""
     return max(LEAST_LIMIT_BYTES, MOST_TIMES * n_stored_bytes)
 
 
@@ -95,7 +97,7 @@ class _RawFile:
 def standard_input() -> TextIO:
     """Return standard input; raise UsageError if it is closed."""
     if sys.stdin is None:
-        raise UsageError("standard input is closed", "Give files, or let documents come in through a pipe.")
+        raise UsageError("standard input is closed", "Name input files, or pipe documents in.")
     return sys.stdin
 
 

@@ -55,7 +55,7 @@ def rewrite(
         sync_files(written)
     except OSError as error:
         raise ResourceError(
-            f"cannot write to {folder}: {error.strerror or error}", "Is there room, and may you write there?"
+            f"cannot write to {folder}: {error.strerror or error}", "Check disk space and permissions."
         ) from error
     return written
 
@@ -70,8 +70,8 @@ def check_cuts_possible(sources: Sequence[Source], config: DocumentsConfig) -> N
                 continue  # the reader will report it
             if FORMATS[kind].is_html or (config.html and FORMATS[kind].has_fields):
                 raise InputError(
-                    f"{source.name}: parts of a text cannot be cut out of HTML",
-                    "Use --mark-only, or --level document, or dedup the texts after taking them out of the HTML.",
+                    f"{source.name}: passages cannot be cut out of HTML",
+                    "Use --mark-only or --level document, or extract the text from the HTML first.",
                 )
 
 
@@ -177,4 +177,4 @@ class _Run:
         if source.name not in self._damaged:
             reason = getattr(error, "strerror", None) or error
             message = f"{source.name} cannot be read to its end: {reason}"
-            raise InputError(message, "Repair the file or leave it out.") from error
+            raise InputError(message, "Repair the file, or leave it out.") from error

@@ -73,7 +73,7 @@ def spool_stdin(folder: Path, disk: DiskBudget) -> FileSource:
         os.replace(path, stored)
     except OSError as error:
         raise ResourceError(
-            f"cannot store standard input in {folder}: {error.strerror or error}", "Is there room, and may you write there?"
+            f"cannot store standard input in {folder}: {error.strerror or error}", "Check disk space and permissions."
         ) from error
     return FileSource(STDIN, STDIN, kind, str(stored))
 
@@ -237,7 +237,7 @@ class OutputFile:
             return self._encoder.encode(text, final)  # type: ignore[union-attr]
         except UnicodeError as error:
             raise InputError(
-                f"{self._like.name} cannot be written in {self._like.codec} again: {error}", "Give the file in UTF-8."
+                f"{self._like.name} cannot be written back as {self._like.codec}: {error}", "Convert the file to UTF-8."
             ) from error
 
 

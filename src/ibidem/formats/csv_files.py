@@ -27,11 +27,11 @@ from ibidem.formats.sources import FileSource
 
 _DELIMITERS = {CSV: ",", TSV: "\t"}
 MAX_FIELD_CHARS = 2**31 - 1
-# A row of thousands of lines that is longer has a quotation that is not closed.
+# A row of thousands of lines that is longer has an unclosed quotation mark.
 MAX_ROW_CHARS = 128 << 20
 # Every quotation that is not closed means to read on to the end, and to come back.
 MAX_UNCLOSED = 100
-UNCLOSED = "a quotation that is not closed"
+UNCLOSED = "an unclosed quotation mark"
 _LINES_BETWEEN_LOOKS = 1 << 12
 _WRITE_CHARS = 1 << 20
 _COPY_LINES = 10_000
@@ -55,7 +55,11 @@ def _records(table: _Table, source: str, wanted: Wanted) -> Iterator[tuple[Any, 
             if wanted.config.text_field not in header:
                 raise missing_column(source, header, wanted)
         elif len(row.cells) != len(header):
-            yield Unusable(f"{len(row.cells)} columns where the header has {len(header)}"), row.line, None
+            yield (
+                Unusable(f"{len(row.cells)} column{'s' * (len(row.cells) > 1)}, but the header has {len(header)}"),
+                row.line,
+                None,
+            )
         else:
             record: dict[str, str | None] = dict(zip(header, row.cells, strict=True))
             # An empty cell is all that CSV has for "no group".
@@ -63,14 +67,14 @@ def _records(table: _Table, source: str, wanted: Wanted) -> Iterator[tuple[Any, 
                 record[wanted.config.group_field] = None
             yield record, row.line, sum(map(len, row.cells)) if wanted.other_fields else None
     if header is None:
-        yield Unusable("an empty file, without names of columns"), 0, None
+        yield Unusable("an empty file, without a header"), 0, None
 
 
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
     """Copy all records but those that are removed; blank lines and rows that the reader cannot use stay.
 
     Marks are added to every row, also to those of a wrong length: they would have the right one otherwise; but not to lines
-    with a quotation that is not closed, which is closed: marks of other rows may contain quotation marks.
+    with an unclosed quotation mark, which is closed: marks of other rows may contain quotation marks.
     """
     table = _Table(file, file.encoding, file.format)
     style = _Style(table.delimiter, file.codec, edits.source)
@@ -270,7 +274,7 @@ class _Style:
             value.encode(self._codec)
         except UnicodeEncodeError as error:
             raise InputError(
-                f"{self._source}: the mark '{value}' cannot be written in {self._codec}", "Give the file in UTF-8."
+                f"{self._source}: the mark '{value}' cannot be written in {self._codec}", "Convert the file to UTF-8."
             ) from error
 
 

@@ -33,7 +33,7 @@ class Decision:
     def __post_init__(self) -> None:
         bounds = [bound for cut in self.cuts for bound in cut]
         if bounds and (bounds[0] < 0 or bounds != sorted(bounds)):
-            raise ValueError(f"cuts that do not rise: {self.cuts}")
+            raise ValueError(f"cuts are not in ascending order: {self.cuts}")
 
     def remaining(self, text: str) -> str:
         """Return a text without the cuts; they must lie within it."""
@@ -142,9 +142,7 @@ class Marks:
         """Raise InputError if a record has one of the columns already."""
         taken = [name for name in self.names if name in names]
         if taken:
-            raise InputError(
-                f"{source} has a column '{taken[0]}' already", "Rename the column; marks of that name are to be added."
-            )
+            raise InputError(f"{source} already has a column '{taken[0]}'", "Rename it: ibidem adds a column of that name.")
 
     def as_json(self, decision: Decision | None, ascii_only: bool) -> str:
         """Return the fields as they are written inside a JSON object."""

@@ -22,7 +22,7 @@ _MOST_WAITING = 1 << 20  # characters, or bytes
 
 def changed(what_happened: str) -> InputError:
     """Return the error for inputs that are not what was decided about."""
-    return InputError(what_happened, "Leave the inputs alone while dedup runs, and run it again.")
+    return InputError(what_happened, "Run it again, and do not change the inputs meanwhile.")
 
 
 def changed_input(source: str, position: int | None = None) -> InputError:

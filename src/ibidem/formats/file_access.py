@@ -6,7 +6,6 @@ import json
 import os
 import stat
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from io import FileIO
@@ -21,7 +20,18 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 # What other programs leave beside their results to say that they are complete.
 _MARKERS = frozenset({"_SUCCESS"})
 _UNFINISHED = frozenset({".work", "unfinished.json"})  # what ibidem leaves in a folder while it writes there
-_NOT_FOLLOWED = "a link to a folder, which is not followed; name it as an input to have it read"
+UNKNOWN_KIND = "unknown kind of file"
+_NOT_FOLLOWED = "a link to a folder; links are not followed (name it as an input to read it)"
+
+
+def unknown_kind(extension: str) -> str:
+    """Return the reason for a file in a folder whose extension belongs to no format."""
+    return f"{UNKNOWN_KIND} ({extension or 'no extension'})"
+
+
+def is_unknown_kind(reason: str) -> bool:
+    """Say whether a file was left out because its extension belongs to no format."""
+    return reason.startswith(UNKNOWN_KIND)
 
 
 def open_file(path: str) -> BinaryIO:
@@ -30,7 +40,7 @@ def open_file(path: str) -> BinaryIO:
         kind = os.stat(path).st_mode
     except FileNotFoundError:
         if os.path.islink(path):
-            raise FileNotFoundError("No such file: a link that leads nowhere") from None
+            raise FileNotFoundError("No such file: a broken link") from None
         raise
     if stat.S_ISFIFO(kind):
         return _open_pipe(path)
@@ -70,7 +80,7 @@ def _open_pipe(path: str) -> BinaryIO:
             if first:
                 break
             if time.monotonic() >= until:
-                raise OSError("a named pipe that no program writes to")
+                raise OSError("a named pipe that no program is writing to")
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         os.set_blocking(pipe, True)
         return _BegunPipe(pipe, first)
@@ -95,7 +105,7 @@ class _BegunPipe(FileIO):
 
 
 class LeftOut(NamedTuple):
-    """Something that is not read though it is called like something that is."""
+    """Something in a folder that is not read."""
 
     path: str
     reason: str
@@ -103,11 +113,10 @@ class LeftOut(NamedTuple):
 
 @dataclass
 class FoundFiles:
-    """Names of files relative to the folder, what is left out and why, and how many files of which unknown kinds."""
+    """Names of files relative to the folder, and what is left out and why."""
 
     names: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
-    unknown_kinds: Counter[str] = field(default_factory=Counter)
 
 
 def read_written(path: Path) -> list[str] | None:
@@ -145,13 +154,13 @@ def _look(folder: str, place: str, is_known: Callable[[str], bool], found: Found
     except OSError as error:
         if not place:
             message = f"cannot read the folder {error.filename}: {error.strerror}"
-            raise InputError(message, "Give folders that you may read.") from error
+            raise InputError(message, "Check its permissions.") from error
         found.left_out.append(LeftOut(os.path.join(folder, place), f"a folder that cannot be read: {error.strerror}"))
         return []
     names = {entry.name for entry in entries}
     if not place and "unfinished.json" in names:
-        message = f"{folder} holds a cleaned collection whose files were being replaced when the run ended"
-        raise InputError(message, "Clean it again with --overwrite.")
+        message = f"{folder} is a half-replaced collection: a dedup run stopped while it was replacing the files"
+        raise InputError(message, "Run dedup again with --overwrite.")
     if place and ({"run.json", "skipped.jsonl"} <= names or names & _UNFINISHED):
         return []  # results of an earlier run, or what a killed one has left of them, are no input
     inner = []
@@ -164,7 +173,7 @@ def _look(folder: str, place: str, is_known: Callable[[str], bool], found: Found
                 inner.append(name)
         elif not is_known(entry.name):
             if entry.name not in _MARKERS:
-                found.unknown_kinds[PurePath(entry.name).suffix.lower() or "without an extension"] += 1
+                found.left_out.append(LeftOut(entry.path, unknown_kind(PurePath(entry.name).suffix.lower())))
         elif reason := _why_not(entry):
             found.left_out.append(LeftOut(entry.path, reason))
         else:
@@ -186,4 +195,4 @@ def _why_not(entry: os.DirEntry[str]) -> str | None:
             return None
     except OSError:
         return None
-    return not_to_be_read(kind) or "a named pipe, not a file; it is read if it is named itself"
+    return not_to_be_read(kind) or "a named pipe, not a file; name it as an input to read it"

@@ -55,7 +55,7 @@ def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
     for path in paths:
         real = os.path.realpath(path)
         if {real, real + ".part"} & inputs:
-            raise UsageError(f"{path} would be written over an input", "Give another folder with -o.")
+            raise UsageError(f"{path} would overwrite an input", "Give another folder with -o.")
         outputs.add(real)
     for path in paths:
         if os.path.realpath(path) + ".part" in outputs:
@@ -65,11 +65,11 @@ def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
 
 def _checked(source: Source) -> FileSource:
     if isinstance(source, ObjectSource):
-        raise InputError(f"{source.name}: Python objects are no files and cannot be copied", "Give paths of files.")
+        raise InputError(f"{source.name}: Python objects are not files and cannot be copied", "Give file paths.")
     if source.path == STDIN:
-        raise InputError("standard input can be read once only", "Store it with spool_stdin and give its path.")
+        raise InputError("standard input can be read only once", "Save it with spool_stdin, and give its path.")
     if os.path.exists(source.path) and not stat.S_ISREG(os.stat(source.path).st_mode):
-        raise InputError(f"{source.name} is no file and can be read once only", "Store its content in a file first.")
+        raise InputError(f"{source.name} is not a regular file and can be read only once", "Save it to a file first.")
     return source
 
 
@@ -87,7 +87,7 @@ def _names(files: Sequence[FileSource]) -> list[str]:
     try:
         parent = os.path.commonpath([os.path.dirname(path) for path in absolute])
     except ValueError:  # drives of Windows have no folder in common
-        raise InputError("files of the same name on several drives", "Give the files of each drive by themselves.") from None
+        raise InputError("files of the same name on several drives", "Process each drive separately.") from None
     return [os.path.relpath(path, parent) for path in absolute]
 
 

@@ -91,5 +91,5 @@ def _most(data: bytes) -> int:
 
 def _checked(body: bytes, most_bytes: int) -> bytes:
     if len(body) > most_bytes:
-        raise BodyError(f"it unfolds to more than {size_of(most_bytes)}")
+        raise BodyError(f"it expands to more than {size_of(most_bytes)}")
     return body

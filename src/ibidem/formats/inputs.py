@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -13,22 +12,21 @@ from typing import Any
 
 from ibidem.errors import InputError
 from ibidem.formats.byte_streams import STDIN
-from ibidem.formats.file_access import files_below
+from ibidem.formats.file_access import files_below, is_unknown_kind
 from ibidem.formats.file_names import printable
 from ibidem.formats.registry import format_of
 from ibidem.formats.sources import FileSource, ObjectSource, Source, describe_source, has_arrow
 from ibidem.model import Document, Skipped
 
-_MAX_KINDS_NAMED = 8
+_MOST_NAMED = 3
 
 
 @dataclass
 class Resolved:
-    """What inputs mean: sources in reading order, and what is left out of them: with a reason, or of unknown kinds."""
+    """What inputs mean: sources in reading order, and what is left out of them, with the reason."""
 
     sources: list[Source] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    unknown_kinds: Counter[str] = field(default_factory=Counter)
 
     def add_folder(self, path: str, alone: bool) -> None:
         """Add the files below a folder; `alone` if there is no other input, so that paths in it tell them apart."""
@@ -37,7 +35,6 @@ class Resolved:
             name = os.path.join(path, relative)
             self.sources.append(_file_source(name, relative if alone else name))
         self.skipped.extend(Skipped(printable(left.path), 0, left.reason) for left in found.left_out)
-        self.unknown_kinds.update(found.unknown_kinds)
 
     def without_repeated(self) -> Resolved:
         """Return the same with every file once, however often its path was given."""
@@ -47,12 +44,12 @@ class Resolved:
         for source in self.sources:
             place = os.path.abspath(source.path) if isinstance(source, FileSource) and source.path != STDIN else None
             if place is not None and place in first:
-                skipped.append(Skipped(source.name, 0, f"the same file as {first[place].name}, which is read already"))
+                skipped.append(Skipped(source.name, 0, f"the same file as {first[place].name}, which was already read"))
                 continue
             if place is not None:
                 first[place] = source
             sources.append(source)
-        return Resolved(sources, skipped, self.unknown_kinds)
+        return Resolved(sources, skipped)
 
 
 def resolve_inputs(inputs: Any) -> list[Source]:
@@ -83,15 +80,22 @@ def resolve(inputs: Any, is_read: bool = False) -> Resolved:
     return resolved
 
 
-def unknown_kinds_notice(inputs: Any) -> str | None:
-    """Return the notice about files in folders that are of no known kind, if there are any."""
-    kinds = resolve(without_iterators(inputs), is_read=True).unknown_kinds
-    if not kinds:
-        return None
-    named = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common(_MAX_KINDS_NAMED))
-    more = ", …" if len(kinds) > _MAX_KINDS_NAMED else ""
-    n_files = kinds.total()
-    return f"{n_files:,} file{'s' * (n_files > 1)} of unknown kinds left out: {named}{more}"
+def files_of_unknown_kind(inputs: Any) -> list[Skipped]:
+    """Return the files in folders that are left out because their extensions belong to no format."""
+    return [record for record in resolve(without_iterators(inputs), is_read=True).skipped if is_unknown_kind(record.reason)]
+
+
+def given_names(inputs: Any) -> str:
+    """Return the paths among inputs as they were given, to be shown to people; the first ones if they are many."""
+    paths = [printable(os.fspath(item)) for item in _flatten(without_iterators(inputs)) if _is_path(item)]
+    more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
+    return ", ".join(paths[:_MOST_NAMED]) + more
+
+
+def source_names(inputs: Any) -> set[str]:
+    """Return the names of all files that inputs mean, also of those that are left out."""
+    resolved = resolve(without_iterators(inputs), is_read=True)
+    return {source.name for source in resolved.sources} | {record.source for record in resolved.skipped}
 
 
 def input_size(inputs: Any) -> int | None:
@@ -155,7 +159,7 @@ def _flatten(inputs: Any) -> list[Any]:
         return _flatten(list(rest)) if _is_path(first) or has_arrow(first) else [rest]
     raise InputError(
         f"cannot read documents from a {type(inputs).__name__}",
-        "Give paths, an Arrow table, a data frame, or an iterable of dicts or Documents.",
+        "Pass paths, an Arrow table, a data frame, or an iterable of dicts or Documents.",
     )
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from ibidem.errors import SkippedRecordsError
+from ibidem.formats.file_access import is_unknown_kind
 from ibidem.formats.registry import FORMATS
 from ibidem.model import Skipped
 
@@ -126,19 +127,28 @@ class SkippedRecords:
     def add(self, record: Skipped) -> None:
         """Keep a record."""
         if self.strict:
+            what = "record" if record.position else "file"
             raise SkippedRecordsError(
-                f"{_place(record)}: {record.reason}", "Fix the record, or run without --strict to skip it."
+                f"{_place(record)}: {record.reason}", f"Fix the {what}, or run without --strict to skip it."
             )
         self.records.append(record)
 
-    def explain(self) -> str:
-        """Say why there is nothing to work on, and what to do."""
-        if not self.records:
-            known = ", ".join(extension[1:] for kind in FORMATS.values() for extension in kind.extensions)
-            return f"Known formats: {known}, each also .gz or .zst."
-        first = self.records[0]
-        text = f"{len(self.records):,} skipped; the first, {_place(first)}: {first.reason}."
+    def explain(self, names: Container[str] | None = None) -> str:
+        """Say why there is nothing to work on, and what to do; with `names`, only by what these sources contain."""
+        records = [record for record in self.records if names is None or record.source in names]
+        if not records:
+            return _known_formats()
+        first, count = records[0], len(records)
+        what = "file" if all(record.position == 0 for record in records) else "record"
+        text = f"{count:,} {what}{'s' * (count > 1)} skipped; the first, {_place(first)}: {first.reason}."
+        if all(is_unknown_kind(record.reason) for record in records):
+            return f"{text} {_known_formats()}"
         return text + (" If the text is in another field, name it with --text-field." if "no field" in first.reason else "")
+
+
+def _known_formats() -> str:
+    known = ", ".join(extension[1:] for kind in FORMATS.values() for extension in kind.extensions)
+    return f"Known formats: {known}, each also .gz or .zst."
 
 
 def _place(record: Skipped) -> str:

@@ -72,7 +72,7 @@ def cut_field(
         raise ValueError(f"no field '{name}'")
     text, start, end = found[-1]  # of repeated fields the last one counts, for readers of JSON as for ours
     if text is None:
-        raise ValueError(f"field '{name}' is no string")
+        raise ValueError(f"field '{name}' is not a string")
     on_text(text)
     return source[:start] + cut_string(source[start:end], text, cuts) + source[end:]
 
@@ -128,7 +128,7 @@ def fields(source: str, end_of_value: Callable[[str, int], int] | None = None) -
         yield key, start, end
         after = _AFTER_VALUE.match(source, end)
         if after is None:
-            raise ValueError(f"neither , nor }} after the value that ends at character {end}")
+            raise ValueError(f"expected , or }} after the value that ends at character {end}")
         place = after.end()
         if after[1] == "}":
             return
@@ -148,7 +148,7 @@ def _end_of_value(source: str, start: int) -> int:
     if source[start : start + 1] not in ("{", "["):
         found = (_STRING if source[start : start + 1] == '"' else _PLAIN_VALUE).match(source, start)
         if found is None:
-            raise ValueError(f"no value at character {start}")
+            raise ValueError(f"expected a value at character {start}")
         return found.end()
     depth = 0
     for token in _STRING_OR_BRACKET.finditer(source, start):
@@ -156,7 +156,7 @@ def _end_of_value(source: str, start: int) -> int:
         depth += (sign in "[{") - (sign in "]}")
         if depth == 0:
             return token.end()
-    raise ValueError(f"the value at character {start} has no end")
+    raise ValueError(f"the value at character {start} never ends")
 
 
 def _after_space(source: str, place: int) -> int:
@@ -165,4 +165,4 @@ def _after_space(source: str, place: int) -> int:
 
 def _expect(source: str, place: int, sign: str) -> None:
     if source[place : place + 1] != sign:
-        raise ValueError(f"no {sign} at character {place}")
+        raise ValueError(f"expected {sign} at character {place}")

@@ -33,7 +33,8 @@ def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job
     values = _Values(stream, wanted.config.encoding)
     yield from record_jobs(values, source.name, wanted, stream.take_count)
     if values.broken is not None:
-        reason = f"broken JSON after {values.n_seen} records: {values.broken}; the rest of the file is left out"
+        seen = f"{values.n_seen:,} record{'s' * (values.n_seen != 1)}"
+        reason = f"broken JSON after {seen}: {values.broken}; the rest of the file was skipped"
         yield functools.partial(skip_source, source.name, reason)
 
 
@@ -173,7 +174,7 @@ class _Values:
                 return
             self._start = place
             self._read(0)
-        self._break("the array has ended, and something follows", place)
+        self._break("something follows the end of the array", place)
 
     def _read(self, n_wanted: int) -> None:
         """Drop what is before the start, and take more until there are more characters than wanted, or no more."""

@@ -24,7 +24,7 @@ from ibidem.formats.jobs import Job, Outcome, weighed
 from ibidem.formats.json_fields import cut_object, mark_value, names_of
 from ibidem.formats.line_streams import LongLine, arriving_lines, line_blocks
 from ibidem.formats.python_records import documents_of, kind_of, whole_number
-from ibidem.formats.records import Records, Wanted, check, too_long
+from ibidem.formats.records import Records, Wanted, check, missing_text, too_long
 from ibidem.formats.sources import FileSource
 from ibidem.model import Skipped
 
@@ -142,7 +142,11 @@ def _parse_fast(block: bytes, first_line: int, source: str, wanted: Wanted, type
     if table.num_rows != len(lines):
         return None
     text, doc_id, time, group = (table[name].combine_chunks() for name in wanted.names)
-    return Records(text, lines + first_line, source, doc_id, time, group, html=wanted.config.html)
+    problems = {}
+    for row in np.flatnonzero(text.is_null().to_numpy(zero_copy_only=False)).tolist() if text.null_count else ():
+        record = parse_line(block[starts[row] : ends[row]])
+        problems[row] = missing_text(wanted, record if isinstance(record, dict) else ())
+    return Records(text, lines + first_line, source, doc_id, time, group, html=wanted.config.html, problems=problems)
 
 
 def _parse_lines(block: bytes, first_line: int, source: str, wanted: Wanted, types: FieldTypes, n_bytes: int) -> Outcome:
@@ -178,7 +182,7 @@ def parse_line(line: bytes) -> dict[str, Any] | str:
         return "broken JSON: nested too deeply"
     except ValueError as error:
         return f"broken JSON: {error}"
-    return record if isinstance(record, dict) else f"no JSON object but {kind_of(record)}"
+    return record if isinstance(record, dict) else f"not a JSON object but {kind_of(record)}"
 
 
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:

@@ -52,7 +52,7 @@ def read(stream: ByteStream, source: FileSource, wanted: Wanted) -> Iterator[Job
             texts.check()
         # Arrow stops without a word where a damaged column has fewer rows than the others.
         if position - 1 != file.metadata.num_rows:
-            raise OSError(f"it gives {position - 1:,} rows and tells of {file.metadata.num_rows:,}")
+            raise OSError(f"it has {position - 1:,} rows, but its metadata says {file.metadata.num_rows:,}")
     stream.take_all()
 
 
@@ -124,7 +124,7 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
                     writer.write_table(group, row_group_size=group.num_rows)
                 if sink.n_bytes > most_bytes:
                     message = f"the copy of {file.name} would be more than {MOST_TIMES:,} times as large as the file"
-                    raise InputError(message, "Leave the file out, or give it as JSON lines.")
+                    raise InputError(message, "Leave the file out, or convert it to JSON lines.")
     file.take_all()
     file.report()
 

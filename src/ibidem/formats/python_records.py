@@ -13,7 +13,7 @@ from ibidem.formats import times
 from ibidem.formats.arrow_records import arrow_batches, arrow_jobs
 from ibidem.formats.byte_streams import READ_ERRORS
 from ibidem.formats.jobs import Job, Outcome, weighed
-from ibidem.formats.records import Records, Wanted, check, strings, surrogate_in
+from ibidem.formats.records import Records, Wanted, check, missing_text, strings, surrogate_in
 from ibidem.formats.sources import ObjectSource, has_arrow
 from ibidem.model import Document, Skipped
 
@@ -88,7 +88,7 @@ class RecordCollector:
                 n_chars = len(text) if isinstance(text, str) else 0
             self.n_chars += _RECORD_CHARS + n_chars
         else:
-            reason = str(value) if isinstance(value, Unusable) else f"no record but {kind_of(value)}"
+            reason = str(value) if isinstance(value, Unusable) else f"not a record but {kind_of(value)}"
             self._skipped.append(Skipped(self._source, position, reason))
 
     def job(self, n_bytes: int) -> Job:
@@ -114,6 +114,9 @@ def documents_of(
     for row, byte in (invalid_bytes or {}).items():
         if row in records.problems:
             records.problems[row] = f"invalid UTF-8 at byte {byte} of the line"
+    for row, record in enumerate(found):
+        if record.get(wanted.config.text_field) is None:
+            records.problems.setdefault(row, missing_text(wanted, record))
     outcome = check(records, wanted, n_bytes)
     outcome.skipped = sorted(outcome.skipped + skipped, key=lambda record: record.position)
     return outcome
@@ -129,9 +132,9 @@ def _records_of(found: list[Mapping[str, Any]], positions: list[int], source: st
     for row, record in enumerate(found):
         text, doc_id, group = record.get(text_name), record.get(id_name), record.get(group_name)
         if text is not None and not isinstance(text, str):
-            problems[row] = f"field '{text_name}' holds {kind_of(text)}, not text"
+            problems[row] = f"field '{text_name}' contains {kind_of(text)}, not text"
         if doc_id is not None and not _is_name(doc_id):
-            problems.setdefault(row, f"field '{id_name}' holds {kind_of(doc_id)}, neither text nor number")
+            problems.setdefault(row, f"field '{id_name}' contains {kind_of(doc_id)}, neither text nor a number")
         texts.append(text if isinstance(text, str) else None)
         doc_ids.append(str(doc_id) if _is_name(doc_id) else None)
         groups.append(str(group) if _is_name(group) and surrogate_in(str(group)) is None else None)
@@ -165,7 +168,7 @@ def whole_number(digits: str) -> int | str:
 
 def kind_of(value: Any) -> str:
     """Return what a value is, in words of JSON."""
-    names = {dict: "an object", list: "a list", str: "a string", bool: "a truth value", type(None): "null"}
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
     return names.get(type(value), "a number" if isinstance(value, Real) else f"a {type(value).__name__}")
 
 

@@ -160,7 +160,7 @@ def _read_file(source: FileSource, wanted: Wanted) -> Iterator[Job]:
     try:
         with ByteStream(source.path) as stream:
             try:
-                reason = "an empty file, and no compressed one" if stream.is_emptied() else None
+                reason = "an empty file, not a compressed one" if stream.is_emptied() else None
                 yield from _read_stream(stream, source, wanted)
                 reason = CHANGED if stream.is_changed else reason
             except UnfitTableError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,8 +55,11 @@ class Wanted:
         return config.text_field, config.id_field, config.time_field, config.group_field
 
     def only_wanted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a record without the fields that nobody asked for, which may be large."""
-        return record if self.other_fields else {name: record[name] for name in self.names if name in record}
+        """Return a record without the values that nobody asked for, which may be large; one without text keeps its names."""
+        if self.other_fields:
+            return record
+        names = self.names if self.config.text_field in record else record
+        return {name: record[name] if name in self.names else None for name in names if name in record}
 
     def others(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields of a record that have no meaning here."""
@@ -95,9 +98,20 @@ def too_long(what: str) -> str:
     return f"a {what} of more than {MAX_RECORD_BYTES >> 20:,} MB; split it into several documents"
 
 
-def missing_text(wanted: Wanted) -> str:
-    """Return the reason for a record that has no text."""
-    return f"no field '{wanted.config.text_field}', or it is null"
+def missing_text(wanted: Wanted, fields: Iterable[Any]) -> str:
+    """Return the reason for a record that has no text, given the names of its fields."""
+    name, names = wanted.config.text_field, list(map(str, fields))
+    if name in names:
+        return f"field '{name}' is null"
+    return f"no field '{name}'; its fields are {shown_names(names)}" if names else f"no field '{name}', nor any other"
+
+
+def shown_names(names: Sequence[str]) -> str:
+    """Return the names of fields or columns as they are shown to people."""
+    # A file that is no table at all has a first line of any length and of any bytes.
+    shown = [name.encode("utf-8", "backslashreplace").decode()[:_MOST_NAME_CHARS] for name in names[:_MOST_NAMES]]
+    more = f", and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return (", ".join(shown) or "none") + more
 
 
 class UnfitTableError(InputError):
@@ -110,13 +124,10 @@ class UnfitTableError(InputError):
 
 def missing_column(source: str, names: Sequence[str], wanted: Wanted) -> UnfitTableError:
     """Return the error for a table that has no column for the text."""
-    # A file that is no table at all has a first line of any length and of any bytes.
-    shown = [name.encode("utf-8", "backslashreplace").decode()[:_MOST_NAME_CHARS] for name in names[:_MOST_NAMES]]
-    more = f", and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
     return UnfitTableError(
         source,
-        f"{source} has no column '{wanted.config.text_field}'; its columns are {', '.join(shown) or 'none'}{more}",
-        "Name the column with the text by --text-field.",
+        f"{source} has no column '{wanted.config.text_field}'; its columns are {shown_names(names)}",
+        "Name the text column with --text-field.",
     )
 
 
@@ -190,7 +201,7 @@ def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -
 def _explain_surrogate(surrogate: int, name: str) -> str:
     # Python decodes a byte that it does not understand as U+DC00 + byte, if asked to go on.
     if 0xDC80 <= surrogate <= 0xDCFF:
-        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; --encoding names another encoding"
+        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; --encoding sets another encoding"
     return f"lone surrogate \\u{surrogate:04x} in field '{name}'"
 
 
@@ -223,7 +234,7 @@ def _as_strings_one_by_one(column: Any, name: str, problems: dict[int, str]) -> 
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         for row in range(len(column)):
             if column[row].is_valid:
-                problems.setdefault(row, f"field '{name}' holds {column.type}, neither text nor number")
+                problems.setdefault(row, f"field '{name}' contains {column.type}, neither text nor a number")
         return pa.nulls(len(column), pa.large_string())
     usable: list[str | None] = []
     for row, value in enumerate(values):
@@ -231,14 +242,14 @@ def _as_strings_one_by_one(column: Any, name: str, problems: dict[int, str]) -> 
             usable.append(None if value is None else value.decode("utf-8"))
         except UnicodeDecodeError as error:
             usable.append(None)
-            problems.setdefault(row, f"invalid UTF-8 in field '{name}', at its byte {error.start}")
+            problems.setdefault(row, f"invalid UTF-8 in field '{name}', at byte {error.start} of the field")
     return pa.array(usable, pa.large_string())
 
 
 def _find_unusable_texts(text: Any, wanted: Wanted, problems: dict[int, str], is_file: bool) -> None:
     if text.null_count:
         for row in np.flatnonzero(text.is_null().to_numpy(zero_copy_only=False)).tolist():
-            problems.setdefault(row, missing_text(wanted))
+            problems.setdefault(row, missing_text(wanted, [wanted.config.text_field]))
     blank = pc.or_(pc.equal(pc.binary_length(text), _ZERO), pc.utf8_is_space(text)).fill_null(_FALSE)
     if pc.any(blank).as_py():
         for row in np.flatnonzero(blank.to_numpy(zero_copy_only=False)).tolist():

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TEXT, HTML, JSONL, JSON, CSV, TSV, PARQUET, WARC = "text", "html", "jsonl", "json", "csv", "tsv", "parquet", "warc"
 HEAD_BYTES = 4096
+_TWICE = ", compressed twice"
 _FOREIGN = {
     b"%PDF-": "PDF",
     b"{\\rtf": "RTF",
@@ -45,7 +46,7 @@ _FOREIGN = {
     b"7z\xbc\xaf\x27\x1c": "7-Zip",
     b"\xfd7zXZ\0": "xz",
     b"\x04\x22\x4d\x18": "LZ4",
-    **{magic: f"{name}, compressed twice" for magic, name in MAGIC.items()},
+    **{magic: f"{name}{_TWICE}" for magic, name in MAGIC.items()},
 }
 _TAR_PLACE, _TAR = 257, b"ustar"
 _WIDE_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -138,13 +139,14 @@ def unfit_reason(head: bytes, name: str, is_guessed: bool, encoding: str) -> str
         return None
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
-            return f"not text but {what}; take the text out of it first"
+            step = "decompress it" if what.endswith(_TWICE) else "extract its text"
+            return f"not text but {what}; {step} first"
     if head[_TAR_PLACE:].startswith(_TAR):
         return "not text but tar; unpack it first"
     if not kind.is_html and is_utf8(encoding) and (wide := _wide_encoding(head)):
-        return f"{wide.upper()}, with NUL characters in it; --encoding {wide} reads it"
+        return f"{wide.upper()} with NUL characters; read it with --encoding {wide}"
     if is_guessed and b"\0" in head and not codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
-        return "not text but binary data of no known kind"
+        return "not text but unknown binary data"
     return None
 
 

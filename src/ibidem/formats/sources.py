@@ -111,11 +111,11 @@ def first_change(before: Mapping[str, FileState], now: Mapping[str, FileState]) 
     """Return what happened to the first file that is not what it was, in words, or None."""
     for name, state in now.items():
         if name not in before:
-            return f"{name} was not there when the inputs were read"
+            return f"{name} did not exist when the inputs were read"
         if state != before[name]:
             return f"{name} changed after it was read"
     gone = next((name for name in before if name not in now), None)
-    return None if gone is None else f"{gone} is gone since it was read"
+    return None if gone is None else f"{gone} has disappeared since it was read"
 
 
 def _state(path: str) -> FileState:

@@ -100,7 +100,7 @@ def _to_documents(
         except UnicodeDecodeError as error:
             texts.append(None)
             problems[row] = (
-                f"not {error.encoding}: {error.reason} at byte {error.start}; --encoding names another encoding"
+                f"not {error.encoding}: {error.reason} at byte {error.start}; --encoding sets another encoding"
                 if b"\0" not in data[:1024]
                 else nul_reason(data.index(b"\0"))
             )

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
+ACCEPTED = "2031-09-13T04:00:00Z, 2031-09-13, 2031, 'Sat, 13 Sep 2031 04:00:00 GMT', seconds since 1970"
 # From here on a number counts milliseconds: as seconds it would lie beyond the year 5138.
 MIN_MILLISECONDS = 1e11
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

@@ -117,7 +117,7 @@ class _ReadableStream:
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Refuse."""
-        raise OSError("a stream cannot be sought in")
+        raise OSError("this stream is not seekable")
 
     def close(self) -> None:
         """Leave the stream to its owner."""

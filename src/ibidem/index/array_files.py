@@ -49,7 +49,7 @@ _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
 # The file may be sound: this process only cannot get at it.
 _OUT_OF_REACH = {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
-REPAIR_STEP = "Run `ibidem index verify DIR` to see what else is damaged; restore the index from a backup or build it anew."
+REPAIR_STEP = "Run `ibidem index verify DIR` to see what else is damaged; restore the index from a backup, or rebuild it."
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def map_arrays(path: Path | Place) -> tuple[dict[str, NDArray[Any]], dict[str, A
         # Lookups touch single pages all over the file; read-ahead would fetch what nobody asked for.
         mapping.madvise(mmap.MADV_RANDOM)
     if len(mapping) != header.file_bytes:
-        raise _damaged(path, "has changed while it was opened")
+        raise _damaged(path, "changed while it was being opened")
     arrays: dict[str, NDArray[Any]] = {}
     for stored in header.arrays:
         arrays[stored.name] = np.empty(0, stored.dtype)  # of no bytes NumPy makes no view
@@ -232,7 +232,7 @@ def _read_header(file: IO[bytes], path: Path) -> _Header:
         raise _damaged(path, f"is cut off: it has {size_bytes} bytes")
     magic, version, crc32, header_bytes, file_bytes = _PREFIX.unpack(prefix)
     if magic != MAGIC:
-        raise _damaged(path, "does not begin as a file of an index does")
+        raise _damaged(path, "is not a file of an index")
     if version != FORMAT_VERSION:
         step = f"If a newer ibidem wrote it, update ibidem. {REPAIR_STEP}"
         raise _damaged(path, f"has format version {version}; this ibidem reads version {FORMAT_VERSION}", step)
@@ -257,7 +257,7 @@ def _read_header(file: IO[bytes], path: Path) -> _Header:
     for stored in arrays:
         is_possible = stored.start_bytes % _ALIGNMENT_BYTES == 0 and stored.length >= 0
         if not (is_possible and previous_end_bytes <= stored.start_bytes and stored.end_bytes <= size_bytes):
-            raise _damaged(path, f"is damaged in its header: the array `{stored.name}` does not lie where it could")
+            raise _damaged(path, f"is damaged in its header: the array `{stored.name}` lies outside the file")
         previous_end_bytes = stored.end_bytes
     return _Header(arrays, about, file_bytes)
 
@@ -285,7 +285,7 @@ def _opened(place: Path | Place) -> Iterator[tuple[IO[bytes], Path]]:
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
         if error.errno in _OUT_OF_REACH:
-            raise IndexStoreError(f"{path} {reason}", "May you read it, and are there memory and file handles left?") from error
+            raise IndexStoreError(f"{path} {reason}", "Check permissions, free memory and the limit on open files.") from error
         raise _damaged(path, reason) from error
 
 
@@ -303,10 +303,10 @@ def _damaged(path: Path, what: str, next_step: str = REPAIR_STEP) -> IndexDamage
 def write_problem(path: Path, error: OSError) -> IndexWriteError:
     """Say what kept a file from being written, and what to do about it."""
     if error.errno in _NO_SPACE:
-        step = "Free some space there, or raise the limit, and run it again; the index is as it was before."
+        step = "Free some space there, or raise the limit, and run it again; the index is unchanged."
         return IndexSpaceError(f"cannot write {path}: {error.strerror or error}", step)
     if error.errno in _NOT_ALLOWED:
-        step = "See that you may write there and that the disk is not mounted read-only."
+        step = "Check permissions, and that the disk is not mounted read-only."
     else:
-        step = "See that the folder and its disk are in order, and run it again; the index is as it was before."
+        step = "Check the folder and its disk, and run it again; the index is unchanged."
     return IndexWriteError(f"cannot write {path}: {error.strerror or error}", step)

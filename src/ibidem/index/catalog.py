@@ -89,8 +89,8 @@ class Catalog(CatalogFile):
         # Asked after the listing: another creator may have come first and written more by now.
         if not os.path.exists(path):
             if others:
-                message = f"{folder} is not empty and holds no index: there is {min(others)} in it"
-                raise IndexStoreError(message, "Give a new or an empty folder for the index.")
+                message = f"{folder} is not empty and contains no index (it contains {min(others)})"
+                raise IndexStoreError(message, "Give a new or empty folder for the index.")
             put_in_place(path, settings, {IDENTITY: new_identity()})
         return cls.open(folder)
 
@@ -100,7 +100,9 @@ class Catalog(CatalogFile):
         try:
             opened = OpenFolder(folder)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise NoIndexError(f"there is no index in {folder}", "Check the path, or make an index there first.") from error
+            raise NoIndexError(
+                f"there is no index in {folder}", "Check the path, or create the index with `ibidem index add`."
+            ) from error
         except OSError as error:
             raise IndexStoreError(f"{folder} cannot be read: {error.strerror}", "Check that you may read it.") from error
         try:
@@ -208,7 +210,7 @@ class Catalog(CatalogFile):
         with self._transaction("BEGIN IMMEDIATE", "write") as connection:
             rows = self._rows(connection)
             if change.after is not None and change.after != rows.mark:
-                message = f"another process has changed the index in {self.folder} while this one was writing to it"
+                message = f"another process changed the index in {self.folder} while this one was writing to it"
                 raise IndexChangedError(message, "Nothing was changed here. Run it again.")
             if check is not None:
                 check()

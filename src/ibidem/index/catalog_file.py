@@ -115,9 +115,11 @@ def connect(path: Path, real_path: Path) -> sqlite3.Connection:
     try:
         real_path.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise NoIndexError(f"there is no index in {path.parent}", "Check the path, or make an index there first.") from error
+        raise NoIndexError(
+            f"there is no index in {path.parent}", "Check the path, or create the index with `ibidem index add`."
+        ) from error
     except OSError as error:
-        raise IndexStoreError(f"{path} cannot be read: {error.strerror}", "See that you may read it.") from error
+        raise IndexStoreError(f"{path} cannot be read: {error.strerror}", "Check permissions.") from error
     may_write = os.access(real_path.parent, os.W_OK) and os.access(real_path, os.W_OK)
     uri = f"{real_path.as_uri()}?mode={'rw' if may_write else 'ro'}"
     with translated(path, "read"):
@@ -145,7 +147,7 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     if version != FORMAT_VERSION:
         raise IndexDamagedError(
             f"{path} has format version {version}; this ibidem reads version {FORMAT_VERSION}",
-            "If a newer ibidem wrote the index, update ibidem; else build the index anew.",
+            "If a newer ibidem wrote the index, update ibidem; otherwise rebuild the index.",
         )
 
 
@@ -257,7 +259,7 @@ def translated(path: Path, doing: Doing) -> Iterator[None]:
             raise IndexStoreError(f"the index in {path.parent} was closed", "Open it again.") from error
         raise
     except UnicodeDecodeError as error:  # from a message of SQLite that quotes what is damaged
-        raise damaged(path, "it holds text that is none") from error
+        raise damaged(path, "it contains invalid text") from error
     except sqlite3.Error as error:
         raise _meaning(path, doing, error) from error
 
@@ -273,13 +275,13 @@ def _meaning(path: Path, doing: Doing, error: sqlite3.Error) -> IndexStoreError:
         return damaged(path, str(error))
     if doing == "write" and any(part in words for part in _OUT_OF_REACH):
         is_full = "is full" in words or _is_disk_full(path.parent)
-        step = "Free some space there" if is_full else "See that you may write there and that the disk is in order"
+        step = "Free some space there" if is_full else "Check permissions and the disk"
         kind = IndexSpaceError if is_full else IndexWriteError
-        return kind(f"cannot write {path}: {error}", f"{step}, and run it again; the index is as it was before.")
+        return kind(f"cannot write {path}: {error}", f"{step}, and run it again; the index is unchanged.")
     if path.with_name(f"{path.name}-journal").exists():
-        step = "A commit was broken off. Open the index once where you may write to its folder: that undoes the commit."
+        step = "A commit was interrupted. Open the index once with write access to its folder: that undoes the commit."
     else:
-        step = "See that you may read it and that the disk is in order."
+        step = "Check permissions and the disk."
     return IndexStoreError(f"cannot {doing} {path}: {error}", step)
 
 

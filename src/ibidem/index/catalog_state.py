@@ -205,7 +205,7 @@ def refuse_other_settings(stored: Mapping[str, Any], settings: Mapping[str, Any]
     """Raise `IndexSettingsError` if an index that was new has got other settings since."""
     names = sorted(name for name in {*stored, *settings} if stored.get(name) != settings.get(name))
     if names:
-        message = f"the index was made with other settings meanwhile: {', '.join(names)}"
+        message = f"the index was recreated with other settings meanwhile: {', '.join(names)}"
         raise IndexSettingsError(message, "Open it again.")
 
 
@@ -229,11 +229,11 @@ def refuse_known_ids(connection: sqlite3.Connection, ids: Sequence[str]) -> None
             repr(doc_id if len(doc_id) <= _ID_CHARS_SHOWN else doc_id[:_ID_CHARS_SHOWN] + "…") for doc_id in known[:_IDS_SHOWN]
         )
         if len(known) == 1:
-            message = f"a document of the id {shown} is in the index already"
+            message = f"the index already contains a document with the id {shown}"
         else:
             more = ", …" if len(known) > _IDS_SHOWN else ""
-            message = f"documents of {len(known):,} ids are in the index already: {shown}{more}"
-        raise KnownIdError(message, "Leave them out, give them other ids, or ask for them to be replaced.")
+            message = f"the index already contains documents with {len(known):,} of these ids: {shown}{more}"
+        raise KnownIdError(message, "Leave them out, give them other ids, or replace the old ones.")
 
 
 def change_segments(connection: sqlite3.Connection, change: Change) -> None:
@@ -241,7 +241,7 @@ def change_segments(connection: sqlite3.Connection, change: Change) -> None:
     for name in change.drop_segments:
         if connection.execute("DELETE FROM segments WHERE name = ?", (name,)).rowcount != 1:
             # To go on would put the same sentences into the index twice.
-            message = f"the segment {name} is not in the index any more: it has changed since it was read"
+            message = f"the segment {name} is no longer in the index, which has changed since it was read"
             raise IndexStoreError(message, "Run it again.")
     (position,) = connection.execute("SELECT COALESCE(MAX(position) + 1, 0) FROM segments").fetchone()
     connection.executemany(

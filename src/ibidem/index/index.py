@@ -138,7 +138,7 @@ class Index:
         run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
         collection = _gather(batches, config, run_tasks)
         if collection.n_documents == 0:
-            raise NoDocumentsError("there are no documents to look up", skipped.explain())
+            raise NoDocumentsError("the inputs contain no documents to look up", skipped.explain())
         check_unique_ids(batches)
         snapshot, known = self._now(_ids(batches))
         parts = [(part.segment, part.kept) for part in snapshot.parts]
@@ -150,7 +150,7 @@ class Index:
 
     def _check_usable(self) -> None:
         if os.getpid() != self._process:
-            raise IndexStoreError("the index was opened in another process", "Open it again in this one.")
+            raise IndexStoreError("the index was opened in another process", "Open it again in this process.")
         if self._is_new and self._catalog.generation() > 0:
             refuse_other_settings(self._catalog.reread_settings(), self._stored)
             self._is_new = False

@@ -65,7 +65,7 @@ def predict(config: Config, n_words: int) -> dict[str, Any]:
         "radius": radius,
     }
     if radius is None:
-        reason = "no radius keeps the bound: raise signature_bits or max_false_positive"
+        reason = "no radius satisfies the limit; raise signature_bits or max_false_positive"
         return prediction | {"predicted_recall": None, "predicted_false_positive": None, "reason": reason}
     return prediction | {
         "predicted_recall": bits.predicted_recall(*given, index.words_flexible, radius),
@@ -97,7 +97,7 @@ def find_damage(catalog: Catalog, progress: Progress) -> list[str]:
         if not problems or catalog.mark() == state.mark:
             return problems
         # A writer was at work meanwhile: files may have been merged away, ids may be those of a later commit.
-    raise IndexLockedError("the index changes faster than it can be read", "Run it again when nothing is being written.")
+    raise IndexLockedError("the index is changing faster than it can be read", "Run it again when nothing is being written.")
 
 
 def _damage_of(catalog: Catalog, state: State, progress: Progress) -> list[str]:
@@ -131,7 +131,7 @@ def _damage_of(catalog: Catalog, state: State, progress: Progress) -> list[str]:
             serials[name] = serial
     listed = catalog.serials_of(list(serials))
     if listed != serials or len(listed) != state.n_documents:
-        problems.append("the catalog lists other documents than the segments hold")
+        problems.append("the catalog and the segments list different documents")
     if n_removed != len(state.removed):
-        problems.append("the catalog lists other removed documents than the segments hold")
+        problems.append("the catalog and the segments list different removed documents")
     return problems

@@ -87,7 +87,7 @@ def _types_and_words(
     sizes = np.empty(n_types, np.uint8)
     scratch = np.empty(longest, np.int32)
     if 5 * (len(types.words) + n_types) >= _MOST_BYTES:  # offsets have 32 bits
-        raise ResourceError("a segment of more than 800 million words", "Give less --memory, so that segments stay smaller.")
+        raise ResourceError("a segment of more than 800 million words", "Set a lower --memory: segments become smaller.")
     n_bytes = kernels.write_lists(types.words, types.first, order, rank, scratch, lists, list_first, sizes)
 
     posting_first, postings = _postings(types, order, sizes, n_words, Fraction(0))

@@ -46,7 +46,7 @@ def check_made_by(stored: Mapping[str, Any]) -> None:
     for name, mine in _MADE_BY.items():
         if stored.get(name) != mine:
             message = f"the index was made with {name.replace('_', ' ')} {stored.get(name)}; this ibidem has {mine}"
-            raise IndexSettingsError(message, "Build the index anew, or use the version that made it.")
+            raise IndexSettingsError(message, "Rebuild the index, or use the version that made it.")
 
 
 def with_stored(stored: Mapping[str, Any], base: Config, given: Mapping[str, Any]) -> Config:
@@ -65,7 +65,7 @@ def with_stored(stored: Mapping[str, Any], base: Config, given: Mapping[str, Any
         if _value(changed, name) != _value(config, name)
     ]
     if different:
-        raise IndexSettingsError("; ".join(different), "Leave these settings out, or make another index with them.")
+        raise IndexSettingsError("; ".join(different), "Leave these settings out, or create another index with them.")
     return changed
 
 

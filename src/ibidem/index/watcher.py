@@ -130,10 +130,10 @@ class Watcher:
             if isinstance(item, Skipped):
                 refused[number] = item
             elif not name:
-                reason = f"no field '{self._config.documents.id_field}', or none that is text: an index needs the id"
+                reason = f"no field '{self._config.documents.id_field}', or it is not text; an index needs ids"
                 refused[number] = Skipped("stream", position, reason)
             elif name in known:
-                reason = "a document of that id is in the index already; --replace takes the new one"
+                reason = "the index already contains a document with this id; --replace replaces it"
                 refused[number] = Skipped("stream", position, reason, name)
             else:
                 wanted.append(item)

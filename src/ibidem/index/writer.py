@@ -85,7 +85,7 @@ class Writer:
             _refuse(sorted(name for name in known if name in self._new), "twice in the input")
         _refuse(sorted(name for name, times in Counter(ids).items() if times > 1), "twice in the input")
         if not replace:
-            _refuse(sorted(known), "in the index already")
+            _refuse(sorted(known), "already in the index")
         serials = np.arange(self.next_serial, self.next_serial + len(ids))
         self.next_serial += len(ids)
         for name, serial in known.items():
@@ -268,5 +268,6 @@ def _refuse(ids: Sequence[str], where: str) -> None:
         message = f"{len(ids):,} {'ids are' if len(ids) > 1 else 'id is'} {where}: {shown}"
         step = "Leave these documents out, or give them other ids"
         raise KnownIdError(
-            message, f"{step}, or replace what is there: --replace, in Python replace=True." if "index" in where else f"{step}."
+            message,
+            f"{step}, or replace the old ones with --replace (in Python: replace=True)." if "index" in where else f"{step}.",
         )

@@ -127,9 +127,7 @@ def _all_pairs(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTa
     """Every pair, for small collections and studies."""
     documents = np.flatnonzero(corpus.wanted & (corpus.sizes > 0)).astype(np.int32)
     if len(documents) > _MOST_DOCUMENTS_FOR_ALL_PAIRS:
-        raise ResourceError(
-            f"{len(documents):,} documents are too many to compare all pairs of them", "Leave out --method pairs."
-        )
+        raise ResourceError(f"{len(documents):,} documents are too many to compare all pairs", "Leave out --method pairs.")
     first, second = np.triu_indices(len(documents), 1)
     a, b = documents[first], documents[second]
     return estimated(corpus, a, b, np.zeros(len(a)), 0.0)

@@ -80,7 +80,7 @@ class LocalCopies:
         damaged = {record.source for record in skipped if record.position == 0}
         for record in skipped:
             if record.position == 0 and is_unfolded(record.reason):
-                message = f"{record.source} unfolds too far to be read to its end; a cleaned copy would lack the rest"
+                message = f"{record.source} expands too far to be read to its end; a cleaned copy would lack the rest"
                 raise InputError(message, "Decompress it first, or leave it out.")
         self._check_unchanged(sources)
         key = text_key(config.sentences.hash_seed)
@@ -134,13 +134,17 @@ def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Sou
         passing = (WORK_FOLDER, STAGED_FOLDER, f"{UNFINISHED_FILE}.part")
         if folder.exists() and any(path.name not in passing for path in folder.iterdir()):
             if earlier is None:
-                raise OutputExistsError(f"{folder} holds other files than a cleaned collection", "Give another folder with -o.")
+                raise OutputExistsError(
+                    f"{folder} contains other files than a cleaned collection", "Give another folder with -o."
+                )
             if not config.output.overwrite:
-                what = "an unfinished run" if (folder / UNFINISHED_FILE).exists() else "results already"
-                raise OutputExistsError(f"{folder} holds {what}", "Give another folder, or --overwrite to replace them.")
+                what = "an unfinished run" if (folder / UNFINISHED_FILE).exists() else "results"
+                raise OutputExistsError(
+                    f"{folder} already contains {what}", "Give another folder, or --overwrite to replace them."
+                )
         names = {os.path.realpath(source.path) for source in sources if isinstance(source, FileSource)}
         if any(os.path.realpath(file) in names for file in earlier or ()):
-            raise OutputExistsError(f"inputs are among the results that {folder} holds", "Give another folder with -o.")
+            raise OutputExistsError(f"inputs are among the results in {folder}", "Give another folder with -o.")
     output_paths(sources, folder or Path("cleaned"))
     if config.cleaning.level != "document" and not config.cleaning.mark_only:
         check_cuts_possible(sources, config.documents)
@@ -189,7 +193,7 @@ def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
         sync_folder(folder)
     except OSError as error:
         message = f"cannot write to {folder}: {error.strerror or error}"
-        raise ResourceError(message, "Is there room, and may you write there?") from error
+        raise ResourceError(message, "Check disk space and permissions.") from error
     return [folder / name for name in names]
 
 

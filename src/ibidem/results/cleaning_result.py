@@ -55,7 +55,8 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co]):
 
     def __repr__(self) -> str:
         found = self.overview()
-        return f"<CleaningResult: {found.n_dropped} of {found.n_documents} documents and {found.n_removed_chars} characters go>"
+        dropped, chars = f"{found.n_dropped} of {found.n_documents} documents", f"{found.n_removed_chars} characters"
+        return f"<CleaningResult: {dropped} and {chars} removed>"
 
     @property
     def original(self) -> Any:

@@ -1,4 +1,4 @@
-"""The summary of `dedup` for people: what goes, what is left, and examples."""
+"""The summary of `dedup` for people: what is removed, what remains, and examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ibidem.formats import read, resolve_inputs
 from ibidem.formats.file_names import printable
 from ibidem.results.cleaned_copies import unread_sources
 from ibidem.results.cleaning_result import CleaningResult
-from ibidem.results.summary import EXCERPT_CHARS, excerpt_of, many, skipped_lines, stored_lines
+from ibidem.results.summary import EXCERPT_CHARS, excerpt_of, many, skipped_lines, stored_lines, unknown_files_lines
 
 _EXAMPLES = 10
 _DOCUMENTS_READ_FOR_EXAMPLES = 20_000
@@ -26,43 +26,48 @@ def _lines(result: CleaningResult[Any, Any], folder: Path | None) -> Iterator[st
     found = result.overview()
     n_input, n_chars, n_dropped = found.n_documents, found.n_chars or 0, found.n_dropped
     would = folder is None
-    verb = "would be marked" if result.config.cleaning.mark_only and would else "would go" if would else "went"
-    if result.config.cleaning.mark_only and not would:
-        verb = "were marked"
+    done = "marked" if result.config.cleaning.mark_only else "removed"
     yield f"{many(n_input, 'document')}, {many(n_chars, 'character')}, {sum(result.timings.values()):.1f} s"
     if result.config.cleaning.level != "document":
         of_sentences = " of sentences" if result.config.cleaning.level == "sentence" else ""
         counted = many(found.n_removals, "run" if of_sentences else "passage") + of_sentences
-        yield f"{counted} {verb}, out of {many(found.n_cut_documents, 'document')}"
-    yield f"{many(n_dropped, 'document')} {verb} as a whole, {n_input - n_dropped:,} stay"
-    yield f"{many(found.n_removed_chars, 'character')} {verb} ({found.n_removed_chars / max(1, n_chars):.1%})"
-    if result.skipped:
-        yield from skipped_lines(result.skipped, None if would else "skipped.jsonl")
-        yield "  they stay as they are"
+        yield f"{counted} {_verb(found.n_removals, would)} {done}, in {many(found.n_cut_documents, 'document')}"
+    yield f"{many(n_dropped, 'whole document')} {_verb(n_dropped, would)} {done}, {n_input - n_dropped:,} remain"
+    n_removed, share = found.n_removed_chars, f"{found.n_removed_chars / max(1, n_chars):.1%}"
+    yield f"{many(n_removed, 'character')} {_verb(n_removed, would)} {done} ({share})"
+    listed_in = None if would else "skipped.jsonl"
+    if lines := list(skipped_lines(result.skipped, listed_in)):
+        yield from lines
+        yield "  they remain unchanged"
     if not would:
         for name in unread_sources(resolve_inputs(result.original), result.skipped):
-            yield f"  but {name} cannot be read at all: it is not in the copy"
+            yield f"  but {name} could not be read at all and was not copied"
     yield from result.notices
     yield from stored_lines(result.resources)
     if would:
         yield from _examples(result)
     else:
         yield f"{'marked' if result.config.cleaning.mark_only else 'cleaned'} collection: {folder}"
+    yield from unknown_files_lines(result.skipped, listed_in)
+
+
+def _verb(count: int, would: bool) -> str:
+    return "would be" if would else "was" if count == 1 else "were"
 
 
 def _examples(result: CleaningResult[Any, Any]) -> Iterator[str]:
     rows = result.first_removed(_EXAMPLES)
     if not rows:
-        yield "nothing would go"
+        yield "nothing would be removed"
         if result.config.cleaning.level == "document":
-            yield "  documents are compared as wholes; --level passage and --level sentence look inside of them"
+            yield "  whole documents were compared; --level passage and --level sentence look inside them"
         return
-    yield f"the first {len(rows)}:" if len(rows) > 1 else "it is:"
+    yield f"the first {len(rows)}:" if len(rows) > 1 else "this one:"
     texts = _texts(result, {row["document"] for row in rows})
     for row in rows:
         score = "" if row["similarity"] is None else f", similarity {row['similarity']:.2f}"
         place, kept = (f" [{row[a]}:{row[b]}]" for a, b in (("start", "end"), ("matched_start", "matched_end")))
-        yield f"  {row['id']}{place} stands in {row['matched_id']}{kept}{score}"
+        yield f"  {row['id']}{place} also appears in {row['matched_id']}{kept}{score}"
         excerpt = excerpt_of(texts.get(row["document"], "")[row["start"] : row["end"]][: 4 * EXCERPT_CHARS])
         if excerpt:
             yield f"    {excerpt}"

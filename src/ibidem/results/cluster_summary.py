@@ -9,7 +9,7 @@ from typing import Any
 from ibidem.config import is_compared_in_full
 from ibidem.formats.file_names import printable
 from ibidem.results.result import ClusterResult
-from ibidem.results.summary import many, skipped_lines, stored_lines
+from ibidem.results.summary import look_at, many, skipped_lines, stored_lines, unknown_files_lines
 
 
 def summarise_clusters(result: ClusterResult[Any], folder: Path | None = None) -> str:
@@ -22,33 +22,34 @@ def _lines(result: ClusterResult[Any], folder: Path | None) -> Iterator[str]:
     yield f"{many(result.counts['documents'], 'document')}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
     verified = "" if result.config.resemblance.verify or is_compared_in_full(result.config) else ", not verified"
     found = result.overview()
-    yield f"{many(found.n_pairs, 'pair')} of duplicates{verified}"
+    yield f"{many(found.n_pairs, 'duplicate pair')}{verified}"
     if found.n_clusters:
         more = found.n_members - found.n_clusters
-        yield f"{many(found.n_clusters, 'cluster')} of {many(found.n_members, 'document')}: {more:,} could go"
-    if result.skipped:
-        yield from skipped_lines(result.skipped)
+        yield f"{many(found.n_clusters, 'cluster')} of {many(found.n_members, 'document')}: {more:,} could be removed"
+    yield from skipped_lines(result.skipped)
     yield from result.notices
     yield from stored_lines(result.resources)
     if found.n_clusters:
-        yield f"the {len(found.largest)} largest:" if found.n_clusters > 1 else "it is:"
+        yield f"the {len(found.largest)} largest:" if found.n_clusters > 1 else "this one:"
         for n_members, canonical, others in found.largest:
             rest = f" and {len(others) - 2:,} more" if len(others) > 2 else ""
-            yield f"  {n_members:,} documents: {canonical} stays; {', '.join(others[:2])}{rest}"
+            yield f"  {n_members:,} documents: keep {canonical}; {', '.join(others[:2])}{rest}"
     else:
         yield from _why_nothing(result, found.n_documents)
     if folder is not None:
         yield f"results: {folder}"
+        yield look_at(folder)
+    yield from unknown_files_lines(result.skipped)
 
 
 def _why_nothing(result: ClusterResult[Any], n_documents: int) -> Iterator[str]:
     yield "nothing found:"
     size = result.config.signatures.shingle_words("document")
     if n_documents < 2:
-        yield "  there is one document only"
+        yield "  there is only one document"
     elif result.counts["shingles"] < 2 * n_documents:
         yield f"  the texts are short: few have more than {size} words; try a smaller --shingle-size"
     else:
-        yield "  no two documents are similar enough as wholes; try a lower --min-similarity, or --min-containment,"
-        yield f"  or for short texts a smaller --shingle-size: one changed word changes {size} shingles"
-        yield "  `ibidem find` finds passages that they share"
+        yield "  no two whole documents are similar enough; try a lower --min-similarity, or --min-containment,"
+        yield f"  or for short texts a smaller --shingle-size (one changed word changes {size} shingles)"
+        yield "  `ibidem find` finds the passages that documents share"

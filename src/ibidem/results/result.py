@@ -27,7 +27,7 @@ AnyResult = TypeVar("AnyResult", bound="RunResult[Any]")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RunResult(Generic[TableT_co]):
-    """What every run keeps besides its tables. `backing.storage` says where these are: memory, disk or spark."""
+    """What every result has besides its tables. `backing.storage` says where these are: memory, disk or spark."""
 
     skipped: Sequence[Skipped]
     config: Config
@@ -46,7 +46,7 @@ class RunResult(Generic[TableT_co]):
         self.close(failed=problem[0] is not None)
 
     def close(self, failed: bool = False) -> None:
-        """Remove temporary files of the run, if there are any; after that the tables can no longer be read from them."""
+        """Delete the temporary files of the run, if any; tables stored in them can no longer be read."""
         self.backing.close(failed)
 
     def run(self) -> dict[str, Any]:
@@ -66,8 +66,8 @@ class RunResult(Generic[TableT_co]):
     ) -> Path:
         """Write a report: one page that shows the results and needs nothing else; return its path.
 
-        `max_pairs` bounds how many pairs of documents it shows (2,500). The page holds the texts of the documents it shows. A
-        file that is there and is no report is not touched unless `overwrite` says so.
+        `max_pairs` bounds how many pairs of documents it shows (2,500). The page contains the texts of the documents it shows.
+        An existing file that is not a report is replaced only with `overwrite`.
         """
         from ibidem.viewer.report import report_result
 
@@ -101,7 +101,7 @@ class PassageResult(RunResult[TableT_co]):
         return self.backing.native("passages")
 
     def longest(self, count: int) -> list[Passage]:
-        """Return the longest passages, by characters of both sides together."""
+        """Return the longest passages, by the characters of both sides together."""
         rows = self.backing.add_texts(self.backing.longest(count))
         return [passage for row in rows for passage in passages_of(row)]
 
@@ -112,7 +112,7 @@ class PassageResult(RunResult[TableT_co]):
     def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
         """Write all tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `keep_text`, `overwrite`.
 
-        Return the paths; on Spark, where each table is a folder of parts in any file system, return none.
+        Return the paths; on Spark, where each table is a folder of parts in any file system, return an empty list.
         """
         output = Config.of(self.config, **settings).output
         self.backing.check_output(folder, output.overwrite)
@@ -132,8 +132,8 @@ class PassageResult(RunResult[TableT_co]):
 class Result(PassageResult[TableT_co]):
     """Passages, documents and repeats: Arrow tables, or data frames on Spark. Iterating yields every `Passage` with its texts.
 
-    The tables of a run that was larger than memory are read from disk each time they are asked for. They are in reading
-    order; a data frame has no order, but what is written of it is in reading order, too, part after part.
+    The tables of a run that was larger than memory are read from disk whenever they are asked for. They are in reading
+    order. A data frame has no order, but it is written in reading order too, part after part.
     """
 
     def __repr__(self) -> str:
@@ -214,7 +214,7 @@ class ClusterResult(RunResult[TableT_co]):
     def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
         """Write both tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `overwrite`.
 
-        Return the paths; on Spark none.
+        Return the paths; on Spark, an empty list.
         """
         output = Config.of(self.config, **settings).output
         self.backing.check_output(folder, output.overwrite)

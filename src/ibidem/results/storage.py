@@ -184,4 +184,4 @@ def passages_of(batch: pa.RecordBatch) -> Iterator[Passage]:
 
 def closed_error() -> UsageError:
     """Return what is raised when a closed result is read."""
-    return UsageError("the result was closed, and what it held is gone", "Read what you need before that.")
+    return UsageError("the result was closed; its tables can no longer be read", "Read what you need before that.")

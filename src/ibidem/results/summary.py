@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.config.quantities import size_of
+from ibidem.formats.file_access import is_unknown_kind
 from ibidem.formats.file_names import printable
 from ibidem.model import Passage, Skipped
 from ibidem.results.overview import PassageOverview
@@ -16,15 +17,16 @@ from ibidem.results.result import Result, RunResult
 
 _LONGEST = 5
 _REASONS = 3
+_KINDS = 8
 EXCERPT_CHARS = 96
 
 
-def summarise(result: Result[Any], folder: Path | None = None) -> str:
-    """Return the summary as text."""
-    return "\n".join(map(printable, _lines(result, folder)))
+def summarise(result: Result[Any], folder: Path | None = None, report: Path | None = None) -> str:
+    """Return the summary as text, with the folder of the results and the report if they were written."""
+    return "\n".join(map(printable, _lines(result, folder, report)))
 
 
-def _lines(result: Result[Any], folder: Path | None) -> Iterator[str]:
+def _lines(result: Result[Any], folder: Path | None, report: Path | None) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
     yield f"{many(counts['documents'], 'document')}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
@@ -34,38 +36,45 @@ def _lines(result: Result[Any], folder: Path | None) -> Iterator[str]:
     if found.n_repeats:
         yield f"{many(found.n_repeats, 'repeat group')}: text in too many places to list as pairs"
     if found.n_reused:
-        yield f"{found.n_reused:,} of {many(found.n_documents, 'document')} hold text that stands elsewhere too"
-    if result.skipped:
-        yield from skipped_lines(result.skipped)
+        yield f"{found.n_reused:,} of {many(found.n_documents, 'document')} share text with another document"
+    yield from skipped_lines(result.skipped)
     yield from result.notices
     yield from stored_lines(result.resources)
     if found.n_passages:
-        yield f"the {min(_LONGEST, found.n_passages)} longest:" if found.n_passages > 1 else "it is:"
+        yield f"the {min(_LONGEST, found.n_passages)} longest:" if found.n_passages > 1 else "this one:"
         for passage in result.longest(_LONGEST):
             yield from _passage_lines(passage)
     elif not found.n_repeats:
         yield from _why_nothing(result.config, result.counts["documents"], found)
     if folder is not None:
         yield f"results: {folder}"
+        yield look_at(folder) if report is None else f"report: {report}"
+    yield from unknown_files_lines(result.skipped)
+
+
+def look_at(folder: Path) -> str:
+    """Return how results are looked at."""
+    return f"look at them: ibidem report {folder}, or ibidem serve {folder}"
 
 
 def summarise_briefly(result: RunResult[Any], folder: object = None) -> str:
     """Return counts and time alone: on Spark, everything else would have to be computed."""
     run, seconds = result.run(), sum(result.timings.values())
-    n_skipped = run["counts"].pop("skipped")
+    n_skipped = run["counts"].pop("skipped") - sum(is_unknown_kind(record.reason) for record in result.skipped)
     lines = [", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in run["counts"].items()) + f"; {seconds:.1f} s"]
     if n_skipped:
-        lines.append(f"{n_skipped:,} records skipped; see skipped.jsonl")
-    return "\n".join([*lines, *result.notices, *([f"results: {folder}"] if folder is not None else [])])
+        lines.append(f"{many(n_skipped, 'record')} skipped; see skipped.jsonl")
+    where = [f"results: {folder}"] if folder is not None else []
+    return "\n".join([*lines, *result.notices, *where, *unknown_files_lines(result.skipped)])
 
 
 def stored_lines(resources: Mapping[str, int]) -> Iterator[str]:
-    """Say how much a run that outgrew its memory has stored."""
+    """Say how much a run that did not fit into memory has stored."""
     if resources.get("spilled_bytes"):
         most, total = (size_of(resources[name]) for name in ("spilled_bytes_peak", "spilled_bytes"))
-        parts = f"worked on in {many(resources['partitions'], 'part')}: " if "partitions" in resources else ""
+        parts = f"processed in {many(resources['partitions'], 'partition')}: " if "partitions" in resources else ""
         allowed = f" ({size_of(resources['max_disk_bytes'])} allowed)" if "max_disk_bytes" in resources else ""
-        yield f"{parts}at most {most} of temporary files{allowed}, {total} written in all"
+        yield f"{parts}up to {most} of temporary files{allowed}, {total} written in total"
 
 
 def many(count: int, noun: str) -> str:
@@ -89,15 +98,32 @@ def excerpt_of(text: str) -> str:
 
 
 def skipped_lines(skipped: Sequence[Skipped], listed_in: str | None = "skipped.jsonl") -> Iterator[str]:
-    """Say how many records were skipped, and why; `listed_in` is the file that names all of them, if one does."""
+    """Say how many records were skipped, and why; `listed_in` is the file that names all of them, if one does.
+
+    Files of unknown kind are not among them: see `unknown_files_lines`.
+    """
+    skipped = [record for record in skipped if not is_unknown_kind(record.reason)]
+    if not skipped:
+        return
     reasons = Counter(record.reason for record in skipped)
     yield f"{many(len(skipped), 'record')} skipped{f' (listed in {listed_in})' if listed_in else ''}:"
     for reason, count in reasons.most_common(_REASONS):
         first = next(record for record in skipped if record.reason == reason)
         place = f"{first.source}:{first.position}" if first.position else first.source
-        yield f"  {count:,} × {reason}; the first: {place}"
+        yield f"  {count:,} × {reason}, first at {place}" if count > 1 else f"  {reason}: {place}"
     if len(reasons) > _REASONS:
         yield f"  and {many(len(reasons) - _REASONS, 'other reason')}"
+
+
+def unknown_files_lines(skipped: Sequence[Skipped], listed_in: str | None = "skipped.jsonl") -> Iterator[str]:
+    """Say how many files in folders were not read because their kind is unknown: the last line of a summary."""
+    paths = [PurePath(record.source) for record in skipped if is_unknown_kind(record.reason)]
+    if paths:
+        kinds = Counter(path.suffix.lower() or "no extension" for path in paths)
+        named = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common(_KINDS))
+        more = ", …" if len(kinds) > _KINDS else ""
+        listed = f"; {listed_in} lists them" if listed_in else ""
+        yield f"{many(len(paths), 'file')} of unknown kind not read ({named}{more}){listed}"
 
 
 def _why_nothing(config: Config, n_documents: int, found: PassageOverview) -> Iterator[str]:
@@ -110,18 +136,18 @@ def _reasons(config: Config, n_documents: int, found: PassageOverview) -> Iterat
     limits = passage_limits(config)
     words, sentences = found.most_words, found.most_sentences
     if n_documents < 2 and not limits.same_document:
-        yield "there is one document only; --same-document looks for passages that stand twice in it"
+        yield "there is only one document; --same-document finds passages that it repeats"
     elif words == 0:
-        yield "the texts hold no words"
+        yield "the texts contain no words"
     elif words is not None and sentences is not None and sentences < limits.min_sentences and words < limits.min_quote_words:
         yield (
-            f"the texts are short: no document has {limits.min_sentences} sentences, no sentence has "
+            f"the texts are short: no document has {limits.min_sentences} sentences and no sentence has "
             f"{limits.min_quote_words} words; try --min-sentences 1"
         )
     else:
         single = limits.min_sentences == 1
         run = "no sentences" if single else f"no {limits.min_sentences} sentences in a row"
-        long_one = ", and no long one does" if limits.min_quote_words and not single else ""
+        long_one = ", and neither does a long one" if limits.min_quote_words and not single else ""
         if config.signatures.signature in SET_SIGNATURES:
             yield f"{run} match{long_one}; try a lower --min-similarity" + ("" if single else " or --min-sentences")
         elif config.signatures.signature == "exact":
@@ -131,4 +157,4 @@ def _reasons(config: Config, n_documents: int, found: PassageOverview) -> Iterat
     if limits.min_words > 1:
         yield f"passages of fewer than {limits.min_words} words were left out; try a lower --min-words"
     if limits.skip_same_group:
-        yield "pairs of one group were left out (--skip-same-group)"
+        yield "pairs within a group were left out (--skip-same-group)"

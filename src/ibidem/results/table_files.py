@@ -71,7 +71,7 @@ def write_result(
         sync_folder(folder)
     except OSError as error:
         raise ResourceError(
-            f"cannot write to {folder}: {error.strerror or error}", "Is there room, and may you write there?"
+            f"cannot write to {folder}: {error.strerror or error}", "Check disk space and permissions."
         ) from error
     finally:
         for path in paths:

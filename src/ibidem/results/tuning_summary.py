@@ -32,9 +32,9 @@ def _remarks(tuning: Tuning) -> Iterator[str]:
     made_for = tuning.plan.made_for
     trials = [group.chosen for group in tuning.groups]
     accepted, right, true = (sum(getattr(trial, name) for trial in trials) for name in ("accepted", "right", "true"))
-    yield f"{tuning.share:.1%} of the shingles are looked at; identical documents count once"
+    yield f"the plan looks at {tuning.share:.1%} of the shingles; identical documents count once"
     if not true:
-        yield "there are no pairs to measure by: nothing is known of the precision of samples here"
+        yield "there are no pairs to measure: the precision of samples is unknown here"
         return
     yield (
         f"pairs found at similarity {made_for['min_similarity']:g}: precision {right / accepted if accepted else 1:.3f} "

@@ -59,7 +59,7 @@ class DocumentsAdded:
             self.why_no_texts.append(error.message)
         self.why_no_texts += material.missing_inputs()
         if material.named and not self.times:
-            self.why_no_texts.append(f"none of the documents of the run is in {', '.join(material.named)}")
+            self.why_no_texts.append(f"none of the documents of this run is in {', '.join(material.named)}")
         known = {side: set(ids) for side, ids in self.ids.items()}
         # What the tables speak of and no input holds any more.
         sides = [(name, False) for name in known_rows] + [(name, side) for name, side in _sides(material)]

@@ -90,7 +90,7 @@ class Material:
         if self.collection is not None or self.named:
             return []
         missing = (name for side in (False, True) for name in self._sources(side)[1])
-        return ["standard input cannot be read again" if name == "-" else f"{name} is not at hand" for name in missing]
+        return ["standard input cannot be read again" if name == "-" else f"{name} cannot be found" for name in missing]
 
     def changed_inputs(self) -> list[str]:
         """Return which inputs are not as they were, as far as size and time of change tell."""
@@ -154,7 +154,7 @@ def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
     }
     if tables["passages"] is None and tables["duplicates"] is None:
         raise InputError(
-            f"{folder} holds neither passages nor duplicates", "Give a folder that find, compare or cluster wrote."
+            f"{folder} contains neither passages nor duplicates", "Give a folder that find, compare or cluster wrote."
         )
     return Material(folder.resolve().name, run, _skipped(folder), **tables, named=tuple(named))
 
@@ -166,18 +166,18 @@ def read_run(folder: Path) -> dict[str, Any]:
             raise InputError(f"{folder} is a file", "Give the folder that `ibidem find`, `compare --pairs` or `cluster` wrote.")
         raise InputError(f"there is no folder {folder}", f"Check the spelling; the current folder is {Path.cwd()}.")
     if (folder / "catalog.sqlite").is_file() and not (folder / "run.json").exists():
-        raise InputError(f"{folder} is an index, not a folder of results", f"Look at it with: ibidem serve {folder}")
+        raise InputError(f"{folder} is an index, not a folder of results", f"To look at it: ibidem serve {folder}")
     try:
         run = json.loads((folder / "run.json").read_text("utf-8"))
     except FileNotFoundError as error:
         next_step = "Give a folder that `ibidem find`, `compare --pairs` or `cluster` wrote."
-        raise InputError(f"{folder} holds no results: there is no run.json in it", next_step) from error
+        raise InputError(f"{folder} contains no results: it has no run.json", next_step) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{folder / 'run.json'} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
+        raise InputError(f"{folder / 'run.json'} cannot be read: {error}", "Run the command again with --overwrite.") from error
     inputs = run.get("inputs", []) if isinstance(run, dict) else None
     is_run = isinstance(inputs, list) and all(isinstance(entry, dict) for entry in inputs)
     if not is_run or not all(isinstance(run.get(name, {}), dict) for name in ("settings", "counts")):
-        raise InputError(f"{folder / 'run.json'} does not tell of a run", "Run the verb again, with --overwrite.")
+        raise InputError(f"{folder / 'run.json'} does not describe a run", "Run the command again with --overwrite.")
     found: dict[str, Any] = run
     return found
 
@@ -195,7 +195,7 @@ def _table(folder: Path, name: str, schema: pa.Schema, optional: Sequence[pa.Fie
             try:
                 return _read_table(path, suffix, schema, optional)
             except (OSError, pa.ArrowException, ValueError, KeyError, OverflowError, RecursionError) as error:
-                raise InputError(f"{path} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
+                raise InputError(f"{path} cannot be read: {error}", "Run the command again with --overwrite.") from error
     return None
 
 
@@ -229,7 +229,7 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
         with file.open(encoding="utf-8") as lines:
             for record in (json.loads(line) for line in lines if line.strip()):
                 if not isinstance(record, dict):
-                    raise ValueError("a line of it holds no record")
+                    raise ValueError("one of its lines is not a record")
                 yield record
 
 
@@ -246,7 +246,7 @@ def _skipped(folder: Path) -> list[dict[str, Any]]:
         names = ("source", "position", "reason", "id")
         return [{name: _scalar(record.get(name)) for name in names} for record in records if isinstance(record, dict)]
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} cannot be read: {error}", "Run the verb again, with --overwrite.") from error
+        raise InputError(f"{path} cannot be read: {error}", "Run the command again with --overwrite.") from error
 
 
 def _scalar(value: Any) -> Any:

@@ -77,7 +77,7 @@ def write_page(path: Path, page: str) -> None:
         with suppress(OSError):
             aside.unlink(missing_ok=True)
         message = f"cannot write {path}: {error.strerror or error}"
-        raise ResourceError(message, "Is there room, and may you write there?") from error
+        raise ResourceError(message, "Check disk space and permissions.") from error
 
 
 def assets() -> dict[str, tuple[str, str]]:
@@ -119,4 +119,4 @@ def _digest(content: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
 
 
-_NO_SCRIPT = "<noscript><p>This page draws itself by scripts of its own; allow them to see it.</p></noscript>\n"
+_NO_SCRIPT = "<noscript><p>This page needs JavaScript; its scripts are part of the file.</p></noscript>\n"

@@ -49,7 +49,7 @@ class Query:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"{field.name} is no number")
+                raise ValueError(f"{field.name} is not a number")
             if isinstance(value, int) and not is_storable(value):
                 raise ValueError(f"{field.name} is too large")
 
@@ -272,7 +272,7 @@ def read_cursor(cursor: str) -> tuple[Any, int]:
         if not is_storable(number) or (isinstance(value, int) and not is_storable(value)):
             raise ValueError
     except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError("cursor is not one that this address gave out") from error
+        raise ValueError("cursor does not come from this address") from error
     return value, number
 
 

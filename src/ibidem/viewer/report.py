@@ -40,14 +40,16 @@ def check_report(path: Path, overwrite: bool) -> None:
     if os.path.isdir(path):
         raise OutputExistsError(f"{path} is a folder", "Give the name of a file, such as report.html.")
     if not os.path.isdir(path.parent):
-        raise OutputExistsError(f"there is no folder {path.parent}", "Make it, or give another place with -o.")
+        raise OutputExistsError(f"there is no folder {path.parent}", "Create it, or choose another place with -o.")
     try:
         with open(path, "rb") as old:
             is_report = _REPORT_BEGINS in old.read(200)
     except OSError:
         return
     if not is_report and not overwrite:
-        raise OutputExistsError(f"{path} is there, and no report", "Give another name with -o, or --overwrite to replace it.")
+        raise OutputExistsError(
+            f"{path} exists and is not a report", "Give another name with -o, or --overwrite to replace it."
+        )
 
 
 def write_report(store: ViewStore, path: Path, title: str | None = None, max_pairs: int = MOST_PAIRS) -> list[str]:
@@ -186,6 +188,6 @@ def _capped(summary: dict[str, Any]) -> list[dict[str, Any]]:
     for name in ("pairs", "families"):
         n_all, n_shown = summary["totals"][name], summary["shown"][name]
         if n_shown < n_all:
-            why = f"this page shows the {n_shown:,} most telling of {n_all:,}, to stay small; `ibidem serve` shows all"
+            why = f"this page shows the {n_shown:,} most telling of {n_all:,}, to keep it small; `ibidem serve` shows all"
             entries.append({"what": f"further {name}", "why": why, "count": n_all - n_shown})
     return entries

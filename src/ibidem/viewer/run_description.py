@@ -64,17 +64,19 @@ def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, ha
         rest = sum(count for _, count in reasons.most_common()[_MOST_REASONS:])
         entries.append(_entry("skipped records", "other reasons; all are in skipped.jsonl", rest))
     if material.verb == "query" and not material.named:
-        entries.append(_entry("texts", "an index keeps no texts; name its documents, and the new ones, with --documents", None))
+        entries.append(
+            _entry("texts", "an index does not store texts; name its documents and the new ones with --documents", None)
+        )
     if why_no_texts:
-        shown = "only what was kept of texts is shown" if has_texts else "passages are shown by their places only"
+        shown = "only stored parts of the texts are shown" if has_texts else "passages are shown without their texts"
         more = f", and {len(why_no_texts) - 1:,} more" if len(why_no_texts) > 1 else ""
         entries.append(_entry("texts", f"{why_no_texts[0]}{more}; {shown}; name the documents with --documents", None))
     if changed := material.changed_inputs():
         more = f", and {len(changed) - 1:,} more" if len(changed) > 1 else ""
-        why = f"{changed[0]}{more} has changed since the run: texts may not be those that were compared; run it again"
+        why = f"{changed[0]}{more} has changed since the run: the texts shown may not be those that were compared; run it again"
         entries.append(_entry("changed texts", why, None))
     if n_changed:
-        why = "they have changed since the run, so places would not fit; run it again"
+        why = "they have changed since the run, so offsets would no longer fit; run it again"
         entries.append(_entry("changed texts", why, n_changed))
     n_inputs = len(material.run.get("inputs", ()))
     if n_inputs > _MOST_INPUTS:
@@ -87,15 +89,15 @@ def _limits(material: Material, passages: Mapping[str, Any]) -> list[dict[str, A
     entries = [
         _entry(
             "short passages",
-            f"a passage has at least {sentences} sentences, a single sentence that stands alone at least {words} words",
+            f"a passage has at least {sentences} sentences, a single sentence at least {words} words",
             None,
         )
     ]
     n_repeats = 0 if material.repeats is None else material.repeats.num_rows
-    why = f"a passage that stands in more than {passages.get('max_places')} places is listed once, as a repeat group"
+    why = f"a passage in more than {passages.get('max_places')} places is listed once, as a repeat group"
     entries.append(_entry("pairs of very common passages", why, n_repeats))
     if passages.get("skip_same_group"):
-        entries.append(_entry("pairs of one group", "the run was told to skip them", None))
+        entries.append(_entry("pairs of one group", "the run skipped them (--skip-same-group)", None))
     if not passages.get("same_document"):
         entries.append(_entry("repetition inside a document", "the run compared different documents only", None))
     return entries

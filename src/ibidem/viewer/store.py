@@ -198,7 +198,7 @@ class ViewStore:
         if pair is None:
             return None
         if not self.may_judge:
-            raise ResourceError("verdicts cannot be kept here", "Serve a copy of the results in a folder that may be written.")
+            raise ResourceError("verdicts cannot be saved here", "Serve a copy of the results in a writable folder.")
         ids = [pair["a"]["id"], pair["b"]["id"]]
         values: list[Any] = ids if self._meta["summary"]["is_against"] else sorted(ids)
         try:
@@ -209,7 +209,7 @@ class ViewStore:
                 values = [*values, *ids, verdict, note, now]
                 self._connections.judge("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         except sqlite3.Error as error:
-            raise ResourceError(f"the verdict cannot be kept: {error}", "Is there room in the folder?") from error
+            raise ResourceError(f"the verdict cannot be saved: {error}", "Check disk space.") from error
         return self.pair_summary(number)
 
     def rows(self, table: str, query: Any = None) -> Iterator[dict[str, Any]]:

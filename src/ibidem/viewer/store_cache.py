@@ -71,7 +71,7 @@ def _build(material: Material, path: Path, key: dict[str, Any], is_searched: boo
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, PermissionError) or not os.access(path.parent, os.W_OK):
             raise PermissionError from error
-        raise ResourceError(f"cannot write {path}: {error}", "Is there room?") from error
+        raise ResourceError(f"cannot write {path}: {error}", "Check disk space.") from error
     finally:
         with suppress(OSError):
             aside.unlink(missing_ok=True)

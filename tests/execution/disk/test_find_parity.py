@@ -113,7 +113,7 @@ def test_skipped_records_and_times_that_cannot_be_read(tmp_path: Path) -> None:
         file.write('{"id": "no text"}\n{broken\n{"id": "empty", "text": ""}\n')
     whole = check_same_find(str(path), way=THREE)
     assert len(whole.skipped) == 3
-    assert "2 times are in no form that is known" in whole.notices[0]
+    assert "2 timestamps could not be parsed and were ignored" in whole.notices[0]
 
 
 def pages(folder: Path) -> Path:
@@ -192,7 +192,7 @@ def test_align_is_done_in_memory_and_says_so() -> None:
     with written(random_records(3, 8)) as (inputs,):
         result = ibidem.find(inputs, partitions=3, align=True, progress=Listening())
     assert isinstance(result, ibidem.Result)
-    assert told == ["--align holds the collection in memory: it may need more memory than it should"]
+    assert told == ["--align keeps the collection in memory, which may need more memory than allowed"]
 
 
 @pytest.mark.parametrize("signature", ["words", "exact"])

@@ -48,9 +48,9 @@ def test_killed_twice(verb: str, run: Run, tmp_path: Path) -> None:
     killed(".stage", 5, *call)
     said(run(*call), 2, "holds 5 finished stages")
     last = "news.jsonl" if name == "dedup" else {"find": "documents.jsonl", "cluster": "clusters.jsonl"}[name]
-    assert "going on after 5 finished stages" in killed(last, 1, *call, "--resume")  # while results are written
+    assert "continuing after 5 finished stages" in killed(last, 1, *call, "--resume")  # while results are written
     said(run(*call), 2, "finished stages")
-    said(run(*call, "--resume"), 0, "going on after ")
+    said(run(*call, "--resume"), 0, "continuing after ")
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
     assert not (tmp_path / "out" / ".work").exists()
 
@@ -64,6 +64,6 @@ def test_a_run_in_memory_that_was_killed_is_started_again(run: Run, tmp_path: Pa
     said(run(*call, "--resume"), 0)
     assert not (tmp_path / "out" / ".work").exists()
     again = ("find", "news.jsonl", "-o", "again", "--format", "jsonl")
-    said(run(*again), 2, "again holds what a run that did not end has left")
+    said(run(*again), 2, "again already contains an unfinished run")
     said(run(*again, "--overwrite"), 0)
     assert files_of(tmp_path / "again") == files_of(tmp_path / "out")

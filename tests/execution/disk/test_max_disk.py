@@ -66,7 +66,7 @@ def test_a_larger_budget_continues_a_run(
     said(run(*call, "--max-disk", f"{peak * 9 // 10}b"), 5, "--max-disk allows")
     assert (tmp_path / "out" / ".work").exists()
     said(run(*call, "--max-disk", f"{peak // 2}b"), 5, "--max-disk allows")  # what is there counts
-    said(run(*call, "--max-disk", f"{2 * peak}b"), 0, "going on after ")
+    said(run(*call, "--max-disk", f"{2 * peak}b"), 0, "continuing after ")
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
     assert not (tmp_path / "out" / ".work").exists()
 
@@ -155,7 +155,7 @@ def test_a_small_file_that_stands_for_very_much_fills_no_disk(
     monkeypatch.setattr(byte_streams, "LEAST_LIMIT_BYTES", 1_000_000)
     monkeypatch.setattr(byte_streams, "MOST_TIMES", 100)
     n_stored = write_repeating_parquet(tmp_path / "bomb.parquet", 20_000, 50_000)  # a gigabyte
-    said(run("find", "bomb.parquet", "-o", "out", "--memory", "200MB", "--partitions", "2"), 0, "unfolds to more than")
+    said(run("find", "bomb.parquet", "-o", "out", "--memory", "200MB", "--partitions", "2"), 0, "expands to more than")
     told = json.loads((tmp_path / "out" / "run.json").read_text())
     assert told["spilled_bytes"] < 10 * max(1_000_000, 100 * n_stored)
 

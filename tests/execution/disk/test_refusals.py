@@ -39,7 +39,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("other", "told"),
     [
-        (("find", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new; news.jsonl was read then"),
+        (("find", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new; news.jsonl was read before"),
         (("find", "news.jsonl", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new)"),
         (("find", "news.jsonl", "--against", "others.jsonl", "-o", "out"), "inputs are not the same (others.jsonl is new)"),
         (("find", "news.jsonl", "-o", "out", "--min-similarity", "0.9"), "min_similarity was '4/5' and is '9/10'"),
@@ -56,9 +56,9 @@ def test_another_run_cannot_go_on_with_it(
     crashes.kill(run, *FIND)
     before = everything(tmp_path / "out")
     answer = run(*other, *PARTS, "--resume")
-    said(answer, 2, "the run that was killed was another one: ", told, "or start anew with --overwrite")
+    said(answer, 2, "the unfinished run was a different one: ", told, "or start over with --overwrite")
     assert everything(tmp_path / "out") == before
-    said(run(*FIND, "--resume"), 0, "going on after 4 finished stages")
+    said(run(*FIND, "--resume"), 0, "continuing after 4 finished stages")
 
 
 def test_several_differences_are_named_at_once(run: Run, crashes: Crashes) -> None:
@@ -80,7 +80,7 @@ def test_an_input_that_has_changed(run: Run, crashes: Crashes, tmp_path: Path) -
     said(run(*FIND, "--resume"), 2, "inputs are not the same (news.jsonl has changed)")
     path.write_text(data, "utf-8")
     os.utime(path, (times, times))
-    said(run(*FIND, "--resume"), 0, "going on after 4 finished stages")
+    said(run(*FIND, "--resume"), 0, "continuing after 4 finished stages")
 
 
 def test_an_input_less_or_on_the_other_side(run: Run, crashes: Crashes) -> None:
@@ -112,7 +112,7 @@ def test_another_sampling_plan(run: Run, crashes: Crashes, tmp_path: Path) -> No
     crashes.kill(run, *call, *PARTS, "--plan", plans[0])
     for other in ((), ("--plan", plans[1])):
         said(run(*call, "--resume", *other), 2, "the sampling plan is not the same")
-    said(run(*call, "--resume", "--plan", plans[0]), 0, "going on after 4 finished stages")
+    said(run(*call, "--resume", "--plan", plans[0]), 0, "continuing after 4 finished stages")
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 
@@ -123,8 +123,8 @@ def test_without_a_word_about_it(verb: str, run: Run, crashes: Crashes, tmp_path
     before = everything(tmp_path / "out")
     for way in ((), PARTS):
         answer = run(*call, *way)
-        said(answer, 2, "holds 4 finished stages (", ") of a run of `ibidem ")
-        said(answer, 2, "Go on with it by --resume, or start anew with --overwrite.")
+        said(answer, 2, "contains 4 finished stages (", ") of a run of `ibidem ")
+        said(answer, 2, "Continue with --resume, or start over with --overwrite.")
         assert re.search(time.strftime(r"begun %Y-\d\d-\d\dT\d\d:\d\d:\d\d", time.gmtime()), answer.err)
         assert everything(tmp_path / "out") == before
 
@@ -213,8 +213,8 @@ def test_an_interrupted_run_that_is_to_be_resumed_keeps_its_stages(
     shutil.rmtree(tmp_path / "out")
     with monkeypatch.context() as patch:
         said(run(*FIND, "--resume", *failing("interrupted", patch)), 130)
-    said(run(*FIND), 2, "holds 5 finished stages")
-    said(run(*FIND, "--resume"), 0, "going on after 5 finished stages")
+    said(run(*FIND), 2, "contains 5 finished stages")
+    said(run(*FIND, "--resume"), 0, "continuing after 5 finished stages")
     assert files_of(tmp_path / "out") == expected
 
 
@@ -245,11 +245,11 @@ def test_wrong_settings_are_told_of_before_anything_is_touched(run: Run, crashes
 def test_no_documents(run: Run, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "empty.jsonl", [{"id": "a", "text": ""}])
     for verb in ("find", "cluster", "dedup"):
-        said(run(verb, "empty.jsonl", "-o", "out", *PARTS), 3, "the inputs hold no documents")
-        said(run(verb, "news.jsonl", "--against", "empty.jsonl", "-o", "out", *PARTS), 3, "the reference holds no documents")
+        said(run(verb, "empty.jsonl", "-o", "out", *PARTS), 3, "the inputs contain no documents")
+        said(run(verb, "news.jsonl", "--against", "empty.jsonl", "-o", "out", *PARTS), 3, "the reference contains no documents")
         assert not (tmp_path / "out").exists()
         for _ in range(2):
-            said(run(verb, "empty.jsonl", "-o", "out", *PARTS, "--resume"), 3, "the inputs hold no documents")
+            said(run(verb, "empty.jsonl", "-o", "out", *PARTS, "--resume"), 3, "the inputs contain no documents")
         shutil.rmtree(tmp_path / "out")
 
 
@@ -262,7 +262,7 @@ def test_a_full_disk(verb: str, run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
         answer = run(verb, "news.jsonl", "-o", "out", *PARTS, "--tmp-dir", "tmp")
-    said(answer, 5, "cannot write temporary files into ", "/tmp/ibidem-", os.strerror(errno.ENOSPC), "--tmp-dir")
+    said(answer, 5, "cannot write temporary files to ", "/tmp/ibidem-", os.strerror(errno.ENOSPC), "--tmp-dir")
     assert not (tmp_path / "out").exists()
     assert not list((tmp_path / "tmp").iterdir())
 
@@ -279,7 +279,7 @@ def test_folders_of_others_are_left_alone(run: Run, tmp_path: Path) -> None:
     precious = tmp_path / "proj" / "stages" / "precious.txt"
     precious.parent.mkdir(parents=True)
     precious.write_text("mine")
-    with pytest.raises(ibidem.UsageError, match="other files than stages"):
+    with pytest.raises(ibidem.UsageError, match="files other than stages"):
         ibidem.find(str(tmp_path / "news.jsonl"), work_dir=str(tmp_path / "proj"), partitions=2)
     # What a work folder says of its stages may be wrong, or ill meant.
     (tmp_path / "out" / ".work").mkdir(parents=True)

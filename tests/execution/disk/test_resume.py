@@ -45,7 +45,7 @@ def test_killed_at_any_moment(verb: str, run: Run, collection: list[str], crashe
     expected = files_of(tmp_path / "whole")
     assert all(expected[file] for file in expected if file.startswith(("passages", "duplicates", "removed")))
     with crashes.watched(is_a_finished_stage_or_a_result):
-        said(run(name, *collection, "-o", "out", *flags, *PARTS), 0, "the work is stored in parts in")
+        said(run(name, *collection, "-o", "out", *flags, *PARTS), 0, "temporary files go to")
     assert files_of(tmp_path / "out") == expected
     n_stages = max(state.n_stages for state in crashes.states)
     assert n_stages >= 10
@@ -56,7 +56,7 @@ def test_killed_at_any_moment(verb: str, run: Run, collection: list[str], crashe
         answer = run(name, *collection, "-o", "out", *flags, *PARTS, "--resume")
         said(answer, 0)
         if state.n_stages:
-            assert f"going on after {state.n_stages} finished stages" in answer.err, state
+            assert f"continuing after {state.n_stages} finished stage{'s' * (state.n_stages > 1)}" in answer.err, state
         else:
             assert "going on" not in answer.err
         assert files_of(tmp_path / "out") == expected, f"killed {state}"
@@ -141,8 +141,8 @@ def test_killed_again_and_again(run: Run, collection: list[str], crashes: Crashe
     crashes.kill(run, *call, after_stages=2)
     for n_before in range(2, 8):
         answer = crashes.kill(run, *call, "--resume", after_stages=1)
-        assert f"going on after {n_before} finished stages" in answer.err
-    said(run(*call, "--resume"), 0, "going on after 8 finished stages")
+        assert f"continuing after {n_before} finished stages" in answer.err
+    said(run(*call, "--resume"), 0, "continuing after 8 finished stages")
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 
@@ -151,7 +151,7 @@ def test_stages_that_are_gone_are_told_of(run: Run, collection: list[str], crash
     call = ("find", *collection, "-o", "out", "--format", "jsonl", *PARTS)
     crashes.kill(run, *call, after_stages=4)
     shutil.rmtree(tmp_path / "out" / ".work" / "stages")
-    said(run(*call, "--resume"), 0, "there is no finished stage in", "the run begins anew")
+    said(run(*call, "--resume"), 0, "no finished stage in", "starting over")
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 
@@ -181,7 +181,7 @@ def test_killed_while_everything_is_removed(
         assert files_of(tmp_path / "out") == expected
         assert not (tmp_path / "out" / ".work").exists()
         crashes.put_back(state)
-        said(run(*call), 2, "out holds results already")  # they are whole
+        said(run(*call), 2, "out already contains results")  # they are whole
 
 
 def test_another_share_of_the_machine_is_fine(run: Run, collection: list[str], crashes: Crashes, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_another_share_of_the_machine_is_fine(run: Run, collection: list[str], c
     for way in ways:
         crashes.kill(run, "find", *collection, "-o", "out", "--format", "jsonl", *PARTS, after_stages=6)
         answer = run("find", *collection, "-o", "out", "--format", "jsonl", "--resume", *way)
-        said(answer, 0, "going on after 6 finished stages")
+        said(answer, 0, "continuing after 6 finished stages")
         assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
         shutil.rmtree(tmp_path / "out")
 
@@ -208,7 +208,7 @@ def test_nothing_is_done_twice(run: Run, collection: list[str], crashes: Crashes
         first = run(*call)
     crashes.put_back(crashes.states[0])
     again = run(*call, "--resume")
-    said(again, 0, f"going on after {crashes.states[0].n_stages} finished stages")
+    said(again, 0, f"continuing after {crashes.states[0].n_stages} finished stage{'s' * (crashes.states[0].n_stages > 1)}")
     assert sum("on disk" in line for line in first.err.splitlines()) > 10
     assert not any("on disk" in line for line in again.err.splitlines())
 
@@ -223,7 +223,7 @@ def test_stages_in_another_folder(verb: str, run: Run, collection: list[str], cr
         crashes.kill(run, *call, *PARTS, "--tmp-dir", "tmp")
         assert list((tmp_path / "tmp").rglob("*.stage"))
         assert not list((tmp_path / "out").rglob("*.stage"))
-        said(run(*call, "--resume", *again), 0, "going on after 4 finished stages")
+        said(run(*call, "--resume", *again), 0, "continuing after 4 finished stages")
         assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
         assert not list((tmp_path / "tmp").iterdir())
         shutil.rmtree(tmp_path / "out")
@@ -243,7 +243,7 @@ def test_resumed_from_elsewhere(
     (tmp_path / "deep").mkdir()
     monkeypatch.chdir(tmp_path / "deep")
     answer = run("find", *inputs, "-o", str(tmp_path / "moved"), "--format", "jsonl", "--resume")
-    said(answer, 0, "going on after 4 finished stages")
+    said(answer, 0, "continuing after 4 finished stages")
     assert files_of(tmp_path / "moved") == files_of(tmp_path / "whole")
     assert not list((tmp_path / "deep").iterdir())
 
@@ -265,5 +265,5 @@ def test_killed_before_any_stage_was_finished(run: Run, collection: list[str], c
 def test_there_is_nothing_to_resume(run: Run, collection: list[str], tmp_path: Path) -> None:
     for flags in ((), PARTS):
         said(run("find", *collection, "-o", "out", "--resume", *flags), 0)
-        said(run("find", *collection, "-o", "out", "--resume", *flags), 2, "out holds results already")
+        said(run("find", *collection, "-o", "out", "--resume", *flags), 2, "out already contains results")
         shutil.rmtree(tmp_path / "out")

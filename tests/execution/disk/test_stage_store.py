@@ -261,7 +261,7 @@ def test_a_full_disk_names_the_folder(tmp_path: Path, monkeypatch: pytest.Monkey
         patch.setattr(os, "write", full)
         with pytest.raises(ResourceError) as caught:
             begun.add(Sent("rows", rows(range(1000)), 0))
-    assert caught.value.message == f"cannot write temporary files into {tmp_path}: {os.strerror(errno.ENOSPC)}"
+    assert caught.value.message == f"cannot write temporary files to {tmp_path}: {os.strerror(errno.ENOSPC)}"
     assert "--tmp-dir" in caught.value.next_step
     begun.close()
     assert not list(tmp_path.glob("*.stage"))

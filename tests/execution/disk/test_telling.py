@@ -15,9 +15,9 @@ from tests.execution.disk.sameness import written
 from tests.execution.random_collections import random_records
 
 SIZE = r"[\d.,]+ (?:bytes|kB|MB|GB)"
-STAGE = re.compile(rf"(\S+) +(\d+\.\d) s  memory {SIZE}, at most {SIZE}(?:; .*)?")
+STAGE = re.compile(rf"(\S+) +(\d+\.\d) s  memory {SIZE} now, {SIZE} peak(?:; .*)?")
 STEP = re.compile(
-    rf"  (\S+) +(\d+\.\d) s  memory {SIZE}, at most {SIZE}; read {SIZE} \({SIZE}/s\), wrote {SIZE}, on disk {SIZE}"
+    rf"  (\S+) +(\d+\.\d) s  memory {SIZE} now, {SIZE} peak; read {SIZE} \({SIZE}/s\), wrote {SIZE}, on disk {SIZE}"
 )
 STAGES = {
     "find": {"inputs", "sentences", "matches", "passages", "tables", "writing"},
@@ -36,7 +36,7 @@ def news(tmp_path: Path) -> str:
 @pytest.mark.parametrize("verb", STAGES)
 def test_every_step_is_told_of(verb: str, run: Run, news: str) -> None:
     answer = run(verb, news, "-o", "out", "--partitions", "3", "--verbose")
-    said(answer, 0, "ibidem: the work is stored in parts in ")
+    said(answer, 0, "ibidem: temporary files go to ")
     lines = answer.err.splitlines()
     steps = [match[1] for line in lines if (match := STEP.fullmatch(line))]
     stages = [match[1] for line in lines if (match := STAGE.fullmatch(line))]

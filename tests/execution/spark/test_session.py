@@ -42,7 +42,7 @@ def test_java_is_found_in_its_home_and_else_in_the_path(says: str, tmp_path: Pat
 def test_an_old_java_is_refused(says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_java(tmp_path, says)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(ResourceError, match=r"Java 17 or newer, and .* is Java (11|8)\nInstall a Java runtime 17") as caught:
+    with pytest.raises(ResourceError, match=r"Java 17 or newer, but .* is Java (11|8)\nInstall a Java runtime 17") as caught:
         find_java()
     assert "default-jre-headless" in caught.value.next_step
 
@@ -72,7 +72,7 @@ def test_without_pyspark_the_error_says_what_to_install(package: str, monkeypatc
 def test_an_old_pyspark_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pandas")
     monkeypatch.setitem(sys.modules, "pyspark", SimpleNamespace(__version__="3.5.1"))
-    with pytest.raises(ResourceError, match=r"needs PySpark 4, and this is 3\.5\.1"):
+    with pytest.raises(ResourceError, match=r"needs PySpark 4, but this is 3\.5\.1"):
         check_pyspark()
 
 
@@ -189,7 +189,10 @@ def test_the_work_folder_of_a_cluster_needs_a_name() -> None:
 
 @pytest.mark.parametrize("parent", ["nowhere://bucket/folder", "/dev/null/folder"])
 def test_a_place_that_cannot_be_written_is_named(spark: Any, parent: str) -> None:
-    with pytest.raises(ResourceError, match=f"cannot be made in {parent}: .*\n.*--tmp-dir"), WorkFolder(spark, parent):
+    with (
+        pytest.raises(ResourceError, match=f"cannot create a folder .* in {parent}: .*\n.*--tmp-dir"),
+        WorkFolder(spark, parent),
+    ):
         pass
 
 

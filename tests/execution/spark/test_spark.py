@@ -90,7 +90,8 @@ def test_find_in_files_of_two_kinds(spark: Any, tmp_path: Path) -> None:
     given = [str(tmp_path / "texts"), str(tmp_path / "t.parquet")]
     with ibidem.find(given, engine=ibidem.SparkEngine(spark, partitions=2), signature="exact") as result:
         result.write(tmp_path / "out")
-        assert list(result.notices) == ["1 file of unknown kinds left out: .xyz 1"]
+        left_out = [(record.source, record.reason) for record in result.skipped]
+        assert left_out == [(str(tmp_path / "texts" / "notes.xyz"), "unknown kind of file (.xyz)")]
     assert written(tmp_path / "out") == local_tables(given, None, signature="exact")
 
 
@@ -231,7 +232,7 @@ def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(SkippedRecordsError, match=r"good\.jsonl:3"):
         ibidem.find(good, engine=engine, strict=True, signature="exact")
     (tmp_path / "empty.jsonl").write_text("")
-    with pytest.raises(NoDocumentsError, match="the reference holds no documents"):
+    with pytest.raises(NoDocumentsError, match="the reference contains no documents"):
         ibidem.find(good, against=str(tmp_path / "empty.jsonl"), engine=engine)
     (tmp_path / "x.csv").write_text("id,text\n1,One.\n")
     with pytest.raises(InputError, match=r"Spark cannot read .*x\.csv"):
@@ -241,9 +242,9 @@ def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is given twice"):
         ibidem.find([good, good], engine=engine)
     hidden = write_lines(tmp_path / "_hidden.jsonl", random_records(9, 3))
-    with pytest.raises(InputError, match="Spark passes over"):
+    with pytest.raises(InputError, match="Spark ignores"):
         ibidem.find([good, hidden], engine=engine)
-    with pytest.raises(NoDocumentsError, match="the inputs hold no documents"):
+    with pytest.raises(NoDocumentsError, match="the inputs contain no documents"):
         ibidem.find([], engine=engine)
     with pytest.raises(ResourceError, match="No FileSystem for scheme"):
         ibidem.find("nosuch://bucket/x.jsonl", engine=engine)

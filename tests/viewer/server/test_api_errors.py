@@ -80,7 +80,7 @@ def test_no_thread_is_started_for_a_request(
 def test_a_server_that_gets_no_threads_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_asyncio.WorkerThread, "start", refuse_to_start)
     # In a thread of its own: a browser that tests share may have a loop in this one.
-    with ThreadPoolExecutor(1) as pool, pytest.raises(ResourceError, match="does not let this server start 3 threads"):
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ResourceError, match="does not allow 3 threads"):
         pool.submit(anyio.run, start_threads, 3).result()
 
 

@@ -103,7 +103,7 @@ def test_one_who_waited_too_long_is_told(index: Path, monkeypatch: pytest.Monkey
         ({"id": "", "text": "x"}, "id must not be empty"),
         ({"id": "x", "text": " "}, "the text is empty"),
         ({"id": "x", "text": "\0" * 50}, "NUL characters"),
-        ({"id": "x", "text": "x", "time": "some day"}, "time is not understood"),
+        ({"id": "x", "text": "x", "time": "some day"}, "time cannot be parsed"),
     ],
 )
 def test_what_cannot_be_added_is_refused_in_words(client: httpx.Client, body: dict[str, Any], told: str) -> None:

@@ -160,7 +160,7 @@ def test_a_verdict_that_does_not_hold_is_refused_in_words(reader: httpx.Client, 
 def test_a_note_of_half_a_character_is_refused(reader: httpx.Client) -> None:
     content = b'{"verdict": "unsure", "note": "\\ud800"}'
     response = reader.put(f"{API}/pairs/0/verdict", content=content, headers={"Content-Type": "application/json"})
-    assert "note contains half a character" in expect_error(422, "invalid", response)["message"]
+    assert "note contains half of a surrogate pair" in expect_error(422, "invalid", response)["message"]
 
 
 def test_nothing_is_stored_when_it_is_read_only(app_over: AppMaker, result: Path) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 from ibidem.config import Config, DocumentsConfig
 from ibidem.config.quantities import size_of
 from ibidem.config.sampling_plan import SamplingPlan
-from ibidem.errors import NoDocumentsError, UsageError
+from ibidem.errors import UsageError
+from ibidem.execution.checks import check_sides
 from ibidem.execution.disk.disk_flow import DiskFlow
 from ibidem.execution.disk.document_store import store_documents
 from ibidem.execution.disk.stage_store import StageStore
@@ -78,10 +79,10 @@ class DiskRun(LocalRun):
             home_bytes = min(max(home_bytes, _LEAST_HOME_BYTES), _MOST_HOME_BYTES)
         n_found = sum(1 for _ in self.work.stages.glob("*.stage"))
         if n_found:
-            self.progress.tell(f"going on after {n_found} finished stages")
+            self.progress.tell(f"continuing after {n_found} finished stage{'s' * (n_found > 1)}")
         else:
             if self.work.goes_on:
-                self.progress.tell(f"there is no finished stage in {self.work.stages}: the run begins anew")
+                self.progress.tell(f"no finished stage in {self.work.stages}; starting over")
             self._announce(n_bytes, memory)
         with self.progress.stage("inputs", n_bytes):
             read = store_documents(store, self._stream(fields), home_bytes, self.skipped, self._unread_times)
@@ -90,9 +91,7 @@ class DiskRun(LocalRun):
         self._unread_times[:] = read.unread_times
         self.documents, self.layout = read.documents, read.layout
         self.n_input_chars, self.has_cleaned_texts = read.n_input_chars, read.has_cleaned_texts
-        for n_documents, name in ((read.layout.n_input, "inputs hold"), (self._n_reference(), "reference holds")):
-            if n_documents == 0:
-                raise NoDocumentsError(f"the {name} no documents", self.skipped.explain())
+        check_sides(read.layout.n_input, read.layout.n_records - read.layout.n_input, self.against is not None)
         self.progress.use(partitions=read.layout.n_partitions)
         self.flow = DiskFlow(
             store,
@@ -111,35 +110,34 @@ class DiskRun(LocalRun):
         return disk_of_run(self.inputs, self.against, self.config, str(self.work.stages))
 
     def _announce(self, n_bytes: int | None, memory: int) -> None:
-        """Say where parts are stored, and what may keep the run from its end or from its limit."""
+        """Say where temporary files go, and what may stop the run or make it exceed its limit."""
         free = shutil.disk_usage(self.work.stages.parent).free
-        room = "" if n_bytes is None else f", up to about {size_of(_DISK_A_BYTE * n_bytes)}"
-        self.progress.tell(f"the work is stored in parts in {self.work.stages}{room}, and removed in the end")
+        room = "" if n_bytes is None else f" (up to about {size_of(_DISK_A_BYTE * n_bytes)})"
+        self.progress.tell(f"temporary files go to {self.work.stages}{room} and are deleted when the run ends")
         if n_bytes is not None and free < _DISK_A_BYTE * n_bytes:
-            self.progress.tell(f"there are only {size_of(free)} free; another folder can be named with --tmp-dir")
+            self.progress.tell(f"only {size_of(free)} free there; choose another folder with --tmp-dir")
         elif n_bytes is not None and self.disk.most_bytes < _DISK_A_BYTE * n_bytes:
-            self.progress.tell(f"--max-disk allows {size_of(self.disk.most_bytes)} of temporary files: it may not be enough")
+            self.progress.tell(f"--max-disk allows {size_of(self.disk.most_bytes)} of temporary files, which may not be enough")
         if memory < 2 * used_memory():
             used = size_of(used_memory())
-            self.progress.tell(f"the program itself takes {used} of memory: {size_of(memory)} may not be enough")
+            self.progress.tell(f"the program itself takes {used} of memory; a limit of {size_of(memory)} may be too low")
         n_parts = self.config.engine.partitions
         if n_parts > _MANY_PARTS and n_bytes is not None and n_bytes // n_parts < _LEAST_HOME_BYTES:
-            self.progress.tell(f"{n_parts} parts of so little text take longer than fewer would")
+            self.progress.tell(f"{n_parts:,} partitions are many for so little text; fewer would be faster")
 
     def take_over(self) -> WorkFolder:
         """Return the work folder, for a result that will remove it."""
         self._is_taken_over = True
         return self.work
 
-    def _n_reference(self) -> int | None:
-        return None if self.against is None else self.layout.n_records - self.layout.n_input
-
 
 def _check_can_be_resumed(config: Config, inputs: Sequence[Mapping[str, Any]]) -> None:
     """Raise if nobody could tell whether a later run has the same inputs, or find what this one stores."""
     if config.engine.work_dir == "auto":
-        raise UsageError("resume needs a place where stages last", "Name a folder with work_dir, or give -o.")
+        raise UsageError("resume needs a folder that outlives the run", "Name one with work_dir, or give -o.")
     kinds = {str(description.get("kind")) for description in inputs} - {"None"}
     if kinds:
-        what = "standard input" if "stream" in kinds else "records that are given as Python objects"
-        raise UsageError(f"a run over {what} cannot be resumed: it cannot be read again", "Put the documents into a file.")
+        what = "standard input" if "stream" in kinds else "Python objects"
+        raise UsageError(
+            f"a run on {what} cannot be resumed: its input cannot be read again", "Save the documents to a file first."
+        )

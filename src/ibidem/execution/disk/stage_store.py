@@ -215,4 +215,4 @@ def _read_manifest(path: Path) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def _damaged(path: Path) -> ResourceError:
-    return ResourceError(f"{path} is damaged: it is not what an earlier run wrote", "Run again with --overwrite instead.")
+    return ResourceError(f"{path} is damaged: it is not what the earlier run wrote", "Run again with --overwrite instead.")

@@ -120,11 +120,11 @@ def _locked(lock: FileLock, what: str) -> Iterator[None]:
                 raise OutputExistsError(f"{error.who} has been writing to {what}{error.since}", next_step) from None
             except OSError as error:
                 if error.errno in _NO_LOCKS:
-                    message = f"{what} lies on a file system that has no locks: {error.strerror}"
-                    raise ResourceError(message, "Give a folder on a disk of this machine.") from error
-                raise ResourceError(f"cannot write to {what}: {error.strerror or error}", "May you write there?") from error
+                    message = f"{what} is on a file system without locks: {error.strerror}"
+                    raise ResourceError(message, "Choose a folder on a local disk.") from error
+                raise ResourceError(f"cannot write to {what}: {error.strerror or error}", "Check permissions.") from error
         else:
-            raise ResourceError(f"cannot write to {what}: {problem}", "May you write there, or is somebody else at work?")
+            raise ResourceError(f"cannot write to {what}: {problem}", "Check permissions, and that no other run uses it.")
         yield
 
 
@@ -144,9 +144,9 @@ def check_leftovers(work: Path, config: Config) -> bool:
     n_stages, n_bytes = _size(stages)
     if not config.output.overwrite and n_stages:
         raise OutputExistsError(
-            f"{stages} holds {n_stages} finished stages ({size_of(n_bytes)}) of a run of "
-            f"`ibidem {description.get('verb', '…')}` that did not end, begun {description.get('begun', 'some time ago')}",
-            "Go on with it by --resume, or start anew with --overwrite.",
+            f"{stages} contains {n_stages} finished stages ({size_of(n_bytes)}) of a run of "
+            f"`ibidem {description.get('verb', '…')}` that did not finish, begun {description.get('begun', 'some time ago')}",
+            "Continue with --resume, or start over with --overwrite.",
         )
     _remove(work, stages, description.get("owner"))
     return False
@@ -205,11 +205,11 @@ class WorkFolder:
             if not self.stages.exists() or not any(self.stages.iterdir()):  # killed before it had stored anything
                 self._make_stages()
             elif _owner_of(self.stages) != self._owner:
-                raise UsageError(f"{self.stages} is not what the run has stored", "Start anew with --overwrite.")
+                raise UsageError(f"{self.stages} is not what the run stored", "Start over with --overwrite.")
             return
         others = {path.name for path in self._work.iterdir()} - {"lock", f"{_DESCRIPTION}.part"}
         if others:
-            raise UsageError(f"{self._work} holds other files than stages ({min(others)})", "Give another work_dir.")
+            raise UsageError(f"{self._work} contains files other than stages ({min(others)})", "Give another work_dir.")
         where = _STAGES  # from the work folder on, wherever it will be called from or moved to
         try:
             if config.engine.tmp_folder is not None:
@@ -301,8 +301,8 @@ def _check_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
                 different.append(f"{name} was {was!r} and is {value!r}")
     if different:
         raise UsageError(
-            f"the run that was killed was another one: {'; '.join(different)}",
-            "Give the same inputs and settings, or start anew with --overwrite.",
+            f"the unfinished run was a different one: {'; '.join(different)}",
+            "Give the same inputs and settings, or start over with --overwrite.",
         )
 
 
@@ -317,5 +317,5 @@ def _difference(name: str, before: Any, now: Any) -> str:
     if path in known:
         return f"inputs are not the same ({path} has changed)"
     gone = sorted(known.keys() - {str(description.get("path")) for description in now})
-    instead = f"; {gone[0]} was read then, and the names must be the same, too" if gone else ""
+    instead = f"; {gone[0]} was read before; names must be the same too" if gone else ""
     return f"inputs are not the same ({path} is new{instead})"

@@ -27,9 +27,11 @@ def check_spark_output(spark: Any, folder: str, overwrite: bool) -> None:
             check_output(path, overwrite)
         elif exists(spark, folder) and list_files(spark, folder):
             if not exists(spark, f"{folder}/run.json"):
-                raise OutputExistsError(f"{folder} holds other files than results of ibidem", "Give another folder with -o.")
+                raise OutputExistsError(
+                    f"{folder} contains files that are not results of ibidem", "Give another folder with -o."
+                )
             if not overwrite:
-                raise OutputExistsError(f"{folder} holds results already", TO_REPLACE)
+                raise OutputExistsError(f"{folder} already contains results", TO_REPLACE)
 
 
 def clear_spark_output(spark: Any, folder: str) -> None:

@@ -161,7 +161,7 @@ def scan_inputs(spark: Any, inputs: Any, against: Any, config: Config, store: Ca
         if is_input:
             scans.n_input = scans.n_records
         if scans.n_records == (0 if is_input else scans.n_input):
-            what = "the inputs hold" if is_input else "the reference holds"
+            what = "the inputs contain" if is_input else "the reference contains"
             raise NoDocumentsError(f"{what} no documents", SkippedRecords(strict=False).explain())
     return scans
 

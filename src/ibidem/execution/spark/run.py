@@ -19,7 +19,7 @@ from ibidem.execution.spark.inputs import Scans, scan_inputs
 from ibidem.execution.spark.readers import without_scheme
 from ibidem.execution.spark.session import SessionSettings, WorkFolder, spark_errors
 from ibidem.execution.spark.spark_flow import SparkFlow
-from ibidem.formats.inputs import unknown_kinds_notice
+from ibidem.formats.inputs import files_of_unknown_kind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -60,6 +60,7 @@ class SparkRun(Run["DataFrame"]):
         engine, config = self._engine, replace(self.config, documents=fields)
         with self.progress.stage("inputs"), SessionSettings(self.spark, for_rows=True):
             self.scans = scan_inputs(self.spark, self.inputs, self.against, config, self._store, whole=to_copy)
+        self.scans.skipped_here += files_of_unknown_kind([*_local_paths(self.inputs), *_local_paths(self.against)])
         if to_copy:
             self.scans.records()  # there are inputs that cannot be copied: better said now than after hours
         least = self.spark.sparkContext.defaultParallelism
@@ -70,7 +71,6 @@ class SparkRun(Run["DataFrame"]):
 
     def facts(self) -> dict[str, Any]:
         """Return what every result says of its run; of skipped records the first ones."""
-        notice = unknown_kinds_notice([*_local_paths(self.inputs), *_local_paths(self.against)])
         return {
             "skipped": self.scans.first_skipped(self.flow, strict=False).records,
             "n_skipped": self.scans.n_skipped,
@@ -78,14 +78,14 @@ class SparkRun(Run["DataFrame"]):
             "inputs": self.scans.described,
             "counts": self.progress.counts,
             "timings": self.progress.timings,
-            "notices": [] if notice is None else [notice],
+            "notices": [],
         }
 
     def take_over(self) -> ExitStack:
         """Return what removes the folder, for a result to close."""
         return self._folder.pop_all()
 
-    def _explain_skipped(self) -> str:
+    def _explain_skipped(self, side: Any) -> str:
         return self.scans.first_skipped(self.flow, strict=False).explain()
 
     def _store(self, name: str, frame: DataFrame) -> str:

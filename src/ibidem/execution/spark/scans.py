@@ -94,7 +94,7 @@ def _local_sources(items: list[Any]) -> list[Any]:
 def _remote_files(spark: Any, path: str, alone: bool) -> list[tuple[FileSource, int]]:
     sizes = list_sizes(spark, path)
     if not sizes:
-        raise InputError(f"no file matches {path}", "Check the spelling, and whether Spark may read there.")
+        raise InputError(f"no file matches {path}", "Check the spelling, and that Spark may read there.")
     prefix = os.path.commonpath(list(sizes)) if len(sizes) > 1 else os.path.dirname(next(iter(sizes)))
     names = {name: name.removeprefix(prefix).lstrip("/") if alone else name for name in sizes}
     return [(FileSource(name, names[name], format_of(name)), size) for name, size in sizes.items()]
@@ -118,9 +118,9 @@ def _check_file(file: FileSource) -> None:
     if file.format not in _KINDS:
         raise InputError(f"Spark cannot read {file.name}", _NEXT_STEP)
     if os.path.splitext(name)[1].lower() in COMPRESSIONS and file.format != JSONL:
-        raise InputError(f"Spark cannot read {file.name}: of compressed files it reads JSON Lines", _NEXT_STEP)
+        raise InputError(f"Spark cannot read {file.name}: of compressed files it reads only JSON Lines", _NEXT_STEP)
     if name.startswith((".", "_")):
-        raise InputError(f"Spark passes over {file.name}, because of the first character of its name", "Rename it.")
+        raise InputError(f"Spark ignores {file.name} because of the first character of its name", "Rename it.")
 
 
 def _as_frame(spark: Any, source: ObjectSource, config: Config) -> Any:
@@ -136,7 +136,7 @@ def _as_frame(spark: Any, source: ObjectSource, config: Config) -> Any:
             table = pa.table({config.documents.text_field: pa.array([], pa.string())})
         return spark.createDataFrame(table)
     except (pa.ArrowException, TypeError) as error:
-        raise InputError(f"Spark cannot take the records as a table: {error}", "Give a data frame, or files.") from error
+        raise InputError(f"Spark cannot read the records as a table: {error}", "Give a data frame, or files.") from error
 
 
 def _as_dict(record: Any, config: Config) -> Mapping[str, Any]:

@@ -26,10 +26,10 @@ LEAST_JAVA = 17
 LEAST_PYSPARK = 4
 
 _GET_JAVA = (
-    f"Install a Java runtime {LEAST_JAVA} or newer, for example by `apt install default-jre-headless`, "
+    f"Install a Java runtime {LEAST_JAVA} or newer, for example with `apt install default-jre-headless`, "
     "or set JAVA_HOME to the folder of one."
 )
-_GET_PYSPARK = "Install it by `pip install 'ibidem[spark]'`."
+_GET_PYSPARK = "Install it with `pip install 'ibidem[spark]'`."
 
 # Errors of ours that a worker raises, in the text of what Spark raises.
 _OURS = re.compile(r"ibidem\.errors\.(InputError|UsageError): (.+)")
@@ -65,14 +65,14 @@ def find_java() -> str:
     home = os.environ.get("JAVA_HOME")
     java = shutil.which(os.path.join(home, "bin", "java") if home else "java")
     if java is None:
-        raise ResourceError(f"Spark needs Java, and there is none in {f'JAVA_HOME ({home})' if home else 'PATH'}", _GET_JAVA)
+        raise ResourceError(f"Spark needs Java, but there is none in {f'JAVA_HOME ({home})' if home else 'PATH'}", _GET_JAVA)
     try:
         said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError) as error:
-        raise ResourceError(f"Spark needs Java, and {java} does not run: {error}", _GET_JAVA) from error
+        raise ResourceError(f"Spark needs Java, but {java} does not run: {error}", _GET_JAVA) from error
     version = re.search(r'version "(?:1\.)?(\d+)', said)  # Java 8 says that it is 1.8
     if version is not None and int(version[1]) < LEAST_JAVA:
-        raise ResourceError(f"Spark needs Java {LEAST_JAVA} or newer, and {java} is Java {version[1]}", _GET_JAVA)
+        raise ResourceError(f"Spark needs Java {LEAST_JAVA} or newer, but {java} is Java {version[1]}", _GET_JAVA)
     return java
 
 
@@ -84,9 +84,9 @@ def check_pyspark() -> None:
         import pandas  # noqa: F401
         import pyspark
     except ImportError as error:
-        raise ResourceError(f"The Spark engine needs the package {error.name}, which is not installed", _GET_PYSPARK) from error
+        raise ResourceError(f"the Spark engine needs the package {error.name}, which is not installed", _GET_PYSPARK) from error
     if int(pyspark.__version__.split(".")[0]) < LEAST_PYSPARK:
-        raise ResourceError(f"The Spark engine needs PySpark {LEAST_PYSPARK}, and this is {pyspark.__version__}", _GET_PYSPARK)
+        raise ResourceError(f"the Spark engine needs PySpark {LEAST_PYSPARK}, but this is {pyspark.__version__}", _GET_PYSPARK)
 
 
 def own_session(settings: Mapping[str, str], workers: int) -> SparkSession:
@@ -199,7 +199,7 @@ def spark_errors() -> Iterator[None]:
         # Of a trace of Python in a worker the last line says what it was, of Java's the first.
         chosen = [line for line in lines if not line.startswith(("at ", "...", "File ", "^", "JVM stacktrace"))]
         said = chosen[-1] if "Traceback" in str(error) else chosen[0] if chosen else type(error).__name__
-        next_step = "Look into the logs of Spark's workers; more --partitions make tasks smaller if memory was short."
+        next_step = "See the logs of Spark's workers; if memory was short, more --partitions make smaller tasks."
         raise ResourceError(f"Spark could not finish: {said[:500]}", next_step) from error
 
 
@@ -213,8 +213,8 @@ class WorkFolder:
         if parent is None:
             if not is_local(master_of(spark)):
                 raise ResourceError(
-                    "The stages of a run are kept in a folder, and none was named",
-                    "Name one that all workers reach by `--tmp-dir`: on HDFS, in an object store (s3a://…), on a shared mount.",
+                    "Spark needs a folder for the stages of a run",
+                    "Name one that all workers can reach with --tmp-dir: on HDFS, an object store (s3a://…) or a shared mount.",
                 )
             parent = f"file:{Path(tempfile.gettempdir()).resolve()}"  # Hadoop takes what follows as it is: no %20
         self._spark = spark
@@ -231,7 +231,7 @@ class WorkFolder:
         except _java_errors() as error:
             raise self._refused(error) from error
         if not is_made:
-            raise self._refused("it cannot be made")
+            raise self._refused("it cannot be created")
         return self._path
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -245,8 +245,8 @@ class WorkFolder:
         said = getattr(reason, "java_exception", None)
         reason = said.getMessage() if said is not None else reason
         return ResourceError(
-            f"A folder for the stages of the run cannot be made in {self._parent}: {reason}",
-            "Name another one by `--tmp-dir`, which all workers reach.",
+            f"cannot create a folder for the stages of the run in {self._parent}: {reason}",
+            "Name another one with --tmp-dir, one that all workers can reach.",
         )
 
 

@@ -86,7 +86,7 @@ def as_api_error(problem: BaseException) -> ApiError:
     if isinstance(problem, RuntimeError) and str(problem) == _NO_THREAD:
         return ApiError(503, "busy", "the server could not start another thread", "Try again later.")
     LOG.error("a request failed", exc_info=problem)
-    return ApiError(500, "internal", "something went wrong in ibidem itself", "The log of ibidem serve says what it was.")
+    return ApiError(500, "internal", "internal error in ibidem", "See the log of ibidem serve.")
 
 
 def handle_errors(app: FastAPI) -> None:
@@ -116,7 +116,7 @@ def _clause(problem: Mapping[str, Any]) -> str:
         return "the body must be a JSON object, with content type application/json"
     said = {
         "missing": "is missing",
-        "extra_forbidden": "is not known here; /api/v1/openapi.json tells what is",
+        "extra_forbidden": "is not known here; see /api/v1/openapi.json",
         "string_type": "must be text",
         "int_type": "must be a whole number",
         "int_parsing": "must be a whole number",
@@ -125,7 +125,7 @@ def _clause(problem: Mapping[str, Any]) -> str:
         "float_type": "must be a number",
         "float_parsing": "must be a number",
         "finite_number": "must be a finite number",
-        "string_unicode": "contains half a character",
+        "string_unicode": "contains half of a surrogate pair",
         "string_too_long": f"must have at most {context.get('max_length')} characters",
         "string_too_short": "must not be empty",
         "greater_than_equal": f"must be at least {context.get('ge')}",

@@ -144,7 +144,9 @@ def _connect(path: Path | None) -> sqlite3.Connection:
             connection.close()
         except sqlite3.DatabaseError as problem:
             connection.close()
-            raise InputError(f"{path} is no log of arrivals: {problem}", "Move it away; a new one is made.") from None
+            raise InputError(
+                f"{path} is not a log of arrivals: {problem}", "Move it away; a new one will be created."
+            ) from None
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     connection.executescript(_SCHEMA)
     return connection
@@ -168,7 +170,7 @@ class Adder:
     def add(self, document: Document) -> dict[str, Any]:
         """Check and add a document; return the arrival. It is on disk for good when this returns."""
         if not self._mutex.acquire(timeout=_MOST_WAIT_SECONDS):
-            raise ApiError(409, "locked", "other documents are being added", "Send it again in a while.")
+            raise ApiError(409, "locked", "other documents are being added", "Try again later.")
         try:
             if document.id in self._index:
                 raise KnownIdError(f"a document of the id {document.id!r} is in the index already", "Send it under another id.")
@@ -211,7 +213,7 @@ class Streams:
     def open(self, after: int | None) -> AsyncGenerator[str, None]:
         """Return the events after that number, and all to come; without a number, those to come."""
         if self._n_listeners >= MOST_LISTENERS:
-            raise ApiError(503, "busy", f"there are {MOST_LISTENERS} listeners already", "Close another page, and try again.")
+            raise ApiError(503, "busy", f"there are {MOST_LISTENERS} listeners already", "Close another page and try again.")
         return self._events(after)
 
     def stop(self) -> None:

@@ -80,10 +80,10 @@ def text_of(body: Body) -> str:
         text.encode("utf-8")  # some encodings can say half a character
     except UnicodeError:
         next_step = (
-            "Save it as UTF-8 text; PDF and Word files cannot be read. Programs name another encoding in the header: "
+            "Save it as UTF-8 text; PDF and Word files cannot be read. Programs can set another encoding in the header: "
             "Content-Type: text/plain; charset=latin-1."
         )
-        raise invalid(f"this is no text in {(body.charset or 'utf-8').upper()}", next_step) from None
+        raise invalid(f"this is not text in {(body.charset or 'utf-8').upper()}", next_step) from None
     return text
 
 
@@ -102,7 +102,7 @@ def flat_object(data: bytes) -> dict[str, Any]:
     try:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError:
-        raise _not_json("it is not in UTF-8") from None
+        raise _not_json("it is not UTF-8") from None
     try:
         return _flat_object(text)
     except JSONDecodeError as problem:

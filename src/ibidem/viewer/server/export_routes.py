@@ -110,7 +110,7 @@ class Exports:
     def send(self, name: str, form: str, columns: Sequence[str], rows: Rows) -> GeneratedAnswer:
         """Return the response that sends a table; `form` is csv or json."""
         if self._n_running >= MOST_AT_ONCE:
-            raise ApiError(503, "busy", f"{MOST_AT_ONCE} tables are being sent already", "Try again when one is through.")
+            raise ApiError(503, "busy", f"{MOST_AT_ONCE} tables are being sent already", "Try again when one has finished.")
         headers = {"Content-Disposition": f'attachment; filename="ibidem-{name}.{form}"'}
         media_type = "text/csv; charset=utf-8; header=present" if form == "csv" else "application/json"
         return GeneratedAnswer(self._counted(form, columns, rows), headers=headers, media_type=media_type)

@@ -37,7 +37,7 @@ def index_routes(served: Served, streams: Streams) -> APIRouter:
         if not at_once:  # made here: it belongs to the running loop
             at_once.append(anyio.CapacityLimiter(CHECKS_AT_ONCE))
         if at_once[0].statistics().tasks_waiting >= _MOST_WAITING:
-            raise ApiError(503, "busy", f"{_MOST_WAITING} texts are waiting already", "Send it again in a while.")
+            raise ApiError(503, "busy", f"{_MOST_WAITING} texts are waiting already", "Try again later.")
         return await anyio.to_thread.run_sync(work, limiter=at_once[0])
 
     @routes.get("/index", response_model=index_shapes.IndexInfo)
@@ -136,4 +136,4 @@ def _check_fields(body: index_shapes.CheckBody) -> None:
     if not body.text.strip():
         raise invalid("the text is empty")
     if body.time is not None and parse_time(body.time) is None:
-        raise invalid("time is not understood", "Give it in ISO 8601, as 2031-09-13T04:00:00Z.")
+        raise invalid("time cannot be parsed", "Use ISO 8601, for example 2031-09-13T04:00:00Z.")

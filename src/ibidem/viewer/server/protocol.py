@@ -74,8 +74,8 @@ class LimitedProtocol(H11Protocol):
         if self.client is None:  # closed already
             self.drop()
         elif not self._admission.admit(self.client, self):
-            busy = "there are as many connections as this server takes"
-            self._refuse(ApiError(503, "busy", busy, "Close other pages, and try again in a while."))
+            busy = "this server has no connections left"
+            self._refuse(ApiError(503, "busy", busy, "Close other pages and try again later."))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
@@ -107,7 +107,7 @@ class LimitedProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP; if an answer is under way, it breaks off."""
-        self._refuse(ApiError(400, "invalid", "this is not a request that this server can read", "Send HTTP/1.1."))
+        self._refuse(ApiError(400, "invalid", "this server cannot read the request", "Send HTTP/1.1."))
 
     def _note_head(self, is_another: bool) -> None:
         is_within_head = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
@@ -134,7 +134,7 @@ class LimitedProtocol(H11Protocol):
         if self._head_since is not None and now - self._head_since > self._patience.head_seconds:
             self._head_since = None
             seconds = f"{self._patience.head_seconds:g} s"
-            self._refuse(ApiError(408, "timeout", f"the head of the request did not come within {seconds}", "Send it again."))
+            self._refuse(ApiError(408, "timeout", f"the head of the request did not arrive within {seconds}", "Send it again."))
         is_rest_awaited = cycle is not None and cycle.response_complete and self.conn.their_state is h11.SEND_BODY
         if not is_rest_awaited:
             self._rest_since = None

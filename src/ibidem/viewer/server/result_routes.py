@@ -25,7 +25,7 @@ def answer(ask: Callable[[], Any]) -> JsonAnswer:
     try:
         return JsonAnswer(ask())
     except (OverflowError, RecursionError, UnicodeError) as problem:
-        raise invalid("a value is larger or stranger than any that was given out here") from problem
+        raise invalid("a value is out of range") from problem
     except ValueError as problem:
         raise invalid(str(problem)) from problem
 
@@ -70,7 +70,7 @@ def result_routes(served: Served) -> APIRouter:
             body = object_of(shapes.VerdictBody, sent)
             if not served.may_write and views.pair(pair) is not None:
                 next_step = "Start without --read-only, in a folder that may be written."
-                raise ApiError(403, "read_only", "verdicts cannot be kept here", next_step)
+                raise ApiError(403, "read_only", "verdicts cannot be saved here", next_step)
             return found("pair", pair, views.set_verdict(pair, body.verdict, body.note))
 
         return await run_in_threadpool(work)

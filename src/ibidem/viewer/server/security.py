@@ -116,7 +116,7 @@ class Guard:
         """Raise for a request that is refused; return the answer to one that is answered here."""
         headers, token = Headers(scope=scope), self._access.token
         if not scope.get("raw_path", b"/").startswith(b"/"):  # an address with a host of its own, which nobody would check
-            raise ApiError(400, "invalid", "a request names a path of this server and nothing else")
+            raise ApiError(400, "invalid", "a request must name a path of this server and nothing else")
         if token is None:
             self._check_host(headers.getlist("host"))
         elif not self._is_known(scope, headers, token):
@@ -139,7 +139,7 @@ class Guard:
             raise ApiError(
                 403,
                 "forbidden",
-                "this server answers under the names of this machine only, and was asked under another",
+                "this server only answers to names of this machine, and was asked by another name",
                 "Open it as http://localhost with its port. For use from other machines, start ibidem serve with --token.",
             )
 
@@ -207,7 +207,7 @@ def _check_origin(scope: Scope, headers: Headers) -> None:
         is_script = scope["path"].startswith("/api/") and headers.get("sec-fetch-mode") != "navigate"
         is_foreign = is_script and site not in _OWN_SITES
     if is_foreign:
-        raise ApiError(403, "forbidden", "this request comes from another web page, which may not make it")
+        raise ApiError(403, "forbidden", "requests from other web pages are not allowed")
 
 
 def _host_of(origin: str) -> str | None:

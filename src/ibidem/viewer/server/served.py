@@ -25,7 +25,7 @@ from ibidem.viewer.store_cache import open_views
 
 _NO_ITEMS: dict[str, Any] = {"items": [], "total": 0, "next": None}
 _COUNTED = ("passages", "pairs", "families", "repeats", "reusing_documents", "skipped")
-_WHY = "an index keeps no passages and no texts; serve a result folder of ibidem find to see them"
+_WHY = "an index stores neither passages nor texts; serve a results folder of ibidem find to see them"
 _OF_INDEX, _OF_RESULT = CATALOG_FILE, "run.json"
 
 
@@ -63,8 +63,8 @@ def open_served(
     """Open a result folder (perhaps with an index beside it) or an index, and follow a file of arrivals if one is named."""
     is_result, is_index = (path / _OF_RESULT).is_file(), (path / _OF_INDEX).is_file()
     if not is_result and not is_index:
-        what = "is neither a result folder nor an index" if path.is_dir() else "is no folder"
-        raise InputError(f"{path} {what}", "Give a folder that ibidem find -o wrote, or that of an index.")
+        what = "is neither a result folder nor an index" if path.is_dir() else "is not a folder"
+        raise InputError(f"{path} {what}", "Give a folder that ibidem find -o wrote, or an index.")
     if is_index and not is_result and index_path is not None:
         raise UsageError(f"{path} is an index itself", "Leave out --index, or name a result folder first.")
     if is_index and not is_result and documents:

@@ -107,7 +107,7 @@ def bind(host: str, port: int) -> socket.socket:
         listening.listen(_MOST_WAITING)
     except OSError as problem:
         listening.close()
-        next_step = "Give another one with --port; 0 takes one that is free."
+        next_step = "Choose another one with --port; 0 takes a free one."
         raise ResourceError(f"cannot listen on port {port} of {host}: {problem.strerror}", next_step) from None
     return listening
 
@@ -138,5 +138,5 @@ async def start_threads(count: int) -> None:
         for _ in range(count):
             tasks.start_soon(start)
     if all_there.broken:
-        message = f"the system does not let this server start {count} threads"
+        message = f"the system does not allow {count} threads"
         raise ResourceError(message, "Free memory, or raise the limit on processes (ulimit -u), and start it again.")

@@ -73,7 +73,7 @@ class IncomingBody:
         if is_too_large:
             raise self._too_large()
         if self._all.n_bytes > self._all.most_bytes:
-            raise ApiError(503, "busy", "others are sending a lot at the moment", "Send it again in a while.", _CLOSE)
+            raise ApiError(503, "busy", "too much is being uploaded at the moment", "Try again later.", _CLOSE)
         return message
 
     def release(self) -> None:
@@ -88,7 +88,7 @@ class IncomingBody:
     def _too_slow(self) -> ApiError:
         patience = self._all.patience
         least = f"{patience.still_seconds:g} s, or at {patience.least_bytes_per_second:,} bytes per second after that"
-        return ApiError(408, "timeout", f"the body did not come within {least}", "Send it again.", _CLOSE)
+        return ApiError(408, "timeout", f"the body did not arrive within {least}", "Send it again.", _CLOSE)
 
 
 _CLOSE = {"Connection": "close"}
