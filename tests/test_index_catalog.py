@@ -105,13 +105,13 @@ def test_segments_keep_their_order(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        (["new", "old 1"], "a document of the id 'old 1' is in the index already"),
+        (["new", "old 1"], "the index already contains a document with the id 'old 1'"),
         (
             ["old 1", "old 3", "old 2", "old 4", "z"],
             "already contains documents with 4 of these ids: 'old 1', 'old 2', 'old 3', …",
         ),
-        (["new", "newer", "new"], "a document of the id 'new' is in the index already"),
-        (["x" * 5000], f"the id '{'x' * 80}…' is"),
+        (["new", "newer", "new"], "the index already contains a document with the id 'new'"),
+        (["x" * 5000], f"already contains a document with the id '{'x' * 80}…'"),
     ],
 )
 def test_a_known_id_is_refused_and_nothing_changes(catalog: Catalog, ids: Sequence[str], message: str) -> None:

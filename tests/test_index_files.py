@@ -236,7 +236,12 @@ def test_a_header_that_lies_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("step", ["write", "os.fsync", "sync_folder"])
 @pytest.mark.parametrize(
     ("number", "advice"),
-    [(errno.ENOSPC, "Free some space"), (errno.EDQUOT, "Free some space"), (errno.EROFS, "may write"), (errno.EIO, "in order")],
+    [
+        (errno.ENOSPC, "Free some space"),
+        (errno.EDQUOT, "Free some space"),
+        (errno.EROFS, "Check permissions, and that the disk"),
+        (errno.EIO, "Check the folder and its disk"),
+    ],
 )
 def test_a_failed_write_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, number: int, advice: str

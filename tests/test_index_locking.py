@@ -110,7 +110,9 @@ def test_there_must_be_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["open", "pwrite"])
-@pytest.mark.parametrize(("number", "advice"), [(errno.EROFS, "may write"), (errno.ENOSPC, "Free some space")])
+@pytest.mark.parametrize(
+    ("number", "advice"), [(errno.EROFS, "Check permissions, and that the disk"), (errno.ENOSPC, "Free some space")]
+)
 def test_where_nothing_can_be_written_there_is_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int, advice: str
 ) -> None:

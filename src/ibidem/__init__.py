@@ -1,4 +1,4 @@
-"""ibidem finds text that stands elsewhere too, and says where: exact, near and partial duplicates, located to the character.
+"""ibidem finds text that also appears elsewhere, and shows where: exact, near and partial duplicates, located to the character.
 
 Names are loaded when they are first used, so that `import ibidem` and `ibidem --help` stay quick.
 """
@@ -98,7 +98,7 @@ __all__ = [
     "tune",
 ]
 
-# Old names of classes, for one version more: a result on Spark is of the class that it has elsewhere.
+# Old class names, for one more version: a result on Spark has the same class as elsewhere.
 _OLD_NAMES = {"SparkCleaningResult": "CleaningResult", "SparkClusterResult": "ClusterResult", "SparkResult": "Result"}
 
 

@@ -70,15 +70,15 @@ def find(
     engine: SparkEngine | str | None = None,
     **settings: Setting,
 ) -> Result[pa.Table] | Result[DataFrame]:
-    """Find every passage that stands in two documents, located to the character in both.
+    """Find every passage that appears in two documents, located to the character in both.
 
     `inputs` is a path, glob or folder, `-` for standard input, an Arrow table, a pandas or Polars frame, a Hugging Face
     dataset, an iterable of dicts or `Document`s, or a list of such things. With `against`, only passages of the inputs that
-    stand in the reference documents are reported. Settings are those of the command line (`min_similarity=0.9`,
+    also appear in the reference documents are reported. Settings are those of the command line (`min_similarity=0.9`,
     `signature="exact"`, …); `config` gives them all at once.
 
-    The outcome is a `Result`. With `engine=SparkEngine(spark)`, the work is done on Spark, `inputs` may be data frames of
-    it, and the tables of the result are data frames, too.
+    Returns a `Result`. With `engine=SparkEngine(spark)` the work runs on Spark: `inputs` may be Spark data frames, and the
+    tables of the result are data frames too.
 
     >>> import ibidem
     >>> texts = ["The harbour was closed on Monday because of the storm. Two ferries stayed in port over night. "
@@ -98,7 +98,7 @@ def find(
 def compare(text_a: str, text_b: str, *, config: Config | None = None, **settings: Setting) -> list[Passage]:
     """Align two texts word by word; return the passages they have in common, in the order of the first text.
 
-    Edited, shortened and reordered copies are found, half sentences too, and stretches that sum up the other text.
+    It finds edited, shortened and reordered copies, half sentences, and stretches that summarise the other text.
     `differences` of a passage says what was changed. The spans have the ids `a` and `b`.
 
     >>> import ibidem
@@ -128,7 +128,7 @@ def compare_pairs(
     """Align listed pairs of documents word by word.
 
     `inputs` are as for `find`; `pairs` is a table with the columns a_id and b_id (Parquet, JSON lines or CSV), or pairs of
-    ids. Pairs of documents that are not there are listed in `skipped` of the outcome, a `Comparison`.
+    ids. Returns a `Comparison`; its `skipped` lists pairs whose documents are not among the inputs.
     """
     from ibidem.evaluation.truth_files import read_pairs
     from ibidem.execution.run import MemoryRun
@@ -143,7 +143,7 @@ def compare_pairs(
 
 
 def sentence_places(inputs: Inputs, *, config: Config | None = None, **settings: Setting) -> Sentences:
-    """Return where the sentences of all documents stand; inputs and settings are as for `find`."""
+    """Return where the sentences of all documents are; inputs and settings are as for `find`."""
     from ibidem.evaluation.measures import Sentences
     from ibidem.execution.checks import check_documents
     from ibidem.execution.run import MemoryRun
@@ -182,10 +182,10 @@ def cluster(
     engine: SparkEngine | str | None = None,
     **settings: Setting,
 ) -> ClusterResult[pa.Table] | ClusterResult[DataFrame]:
-    """Find every pair of documents that are duplicates as wholes, and the clusters they form.
+    """Find every pair of documents that are duplicates of one another, and the clusters they form.
 
     Inputs and settings are as for `find`. With `against`, only pairs of an input and a reference document are reported.
-    `plan` is a sampling plan, or the file that `ibidem tune` wrote it to. The outcome is a `ClusterResult`; with
+    `plan` is a sampling plan, or the file that `ibidem tune` wrote it to. Returns a `ClusterResult`; with
     `engine=SparkEngine(spark)` its tables are data frames.
 
     >>> import ibidem
@@ -217,11 +217,11 @@ def tune(
     progress: Progress | None = None,
     **settings: Setting,
 ) -> Tuning:
-    """Measure which share of the shingles of documents of each size must be looked at for a wanted precision.
+    """Measure which share of the shingles `cluster` must look at, by document size, to reach a given precision.
 
-    The plan that comes back makes `cluster` look at fewer shingles. It is measured on the inputs (on the first
-    `max_documents` of them unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which
-    groups begin, the first being 0.
+    The resulting plan makes `cluster` look at fewer shingles. It is measured on the inputs (on the first `max_documents` of
+    them, unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which groups start; the
+    first is 0.
     """
     from ibidem import pipeline
     from ibidem.execution.run import MemoryRun
@@ -265,12 +265,12 @@ def dedup(
     engine: SparkEngine | str | None = None,
     **settings: Setting,
 ) -> Cleaned | CleaningResult[DataFrame, DataFrame]:
-    """Decide what goes out of a collection so that nothing stands in it twice; `remaining` and `write` give what is left.
+    """Decide what to remove from a collection so that nothing is in it twice; `remaining` and `write` give what remains.
 
-    `level="document"` removes all but one of each cluster of duplicates, `"passage"` cuts passages of `min_sentences` that
-    stand earlier, `"sentence"` single sentences. With `against`, what stands in the reference goes, and nothing else.
-    Unless `signature` says otherwise, passages and sentences go only if they stand elsewhere word for word. The outcome is a
-    `CleaningResult`; with `engine=SparkEngine(spark)`, `removed` and `remaining()` are data frames.
+    `level="document"` removes all but one document of each cluster of duplicates; `"passage"` cuts passages of at least
+    `min_sentences` that appeared earlier; `"sentence"` cuts single sentences. With `against`, only what also appears in the
+    reference is removed. Unless `signature` says otherwise, passages and sentences are removed only if they appear elsewhere
+    word for word. Returns a `CleaningResult`; with `engine=SparkEngine(spark)`, `removed` and `remaining()` are data frames.
 
     >>> import ibidem
     >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
@@ -320,7 +320,7 @@ def _carry_out(
     program: Callable[[Run[Any]], AnyResult],
     plan: SamplingPlan | None = None,
 ) -> AnyResult:
-    """Run a program on Spark if asked to, else in memory if the inputs fit, and on disk if they do not, or turn out not to."""
+    """Run a program on Spark if asked to, otherwise in memory if the inputs fit, and on disk if they do not."""
     from ibidem.execution.run import MemoryRun, OutgrownError
     from ibidem.execution.storage_choice import room_in_memory
 
@@ -351,7 +351,7 @@ def _repeatable(inputs: Any) -> Any:
 
 
 def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["document"]) -> Similarity:
-    """Return how alike two texts are as wholes, by the shingles of `shingle_size` words that they share.
+    """Return how alike two whole texts are, by the shingles of `shingle_size` words that they share.
 
     >>> import ibidem
     >>> ibidem.similarity("one two three four", "three four one two", shingle_size=1)

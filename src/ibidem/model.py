@@ -1,4 +1,4 @@
-"""The things ibidem speaks of, and the Arrow schema of every table it hands on or writes."""
+"""Documents, passages and the other things that the API returns, and the Arrow schema of every table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class Document:
-    """A text under the user's own id. `fields` holds everything else that came with the record."""
+    """A text and its id. `fields` contains all other fields of the record."""
 
     id: str
     text: str
@@ -47,7 +47,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Passage:
-    """One text that stands in two documents, located in both."""
+    """A text that appears in two documents, located in both."""
 
     a: Span
     b: Span
@@ -76,7 +76,7 @@ class Passage:
 
 
 class Similarity(NamedTuple):
-    """How alike two texts are: shared shingles, shares of each text that stand in the other, and order counted too (SWLR)."""
+    """How alike two texts are: by shared shingles, by the share of each text found in the other, and with word order (SWLR)."""
 
     resemblance: float
     containment_a: float
@@ -86,7 +86,7 @@ class Similarity(NamedTuple):
 
 @dataclass(frozen=True)
 class Skipped:
-    """A record that was left out, and why. `position` is a line or record number, from 1; 0 for the whole file."""
+    """A record or file that was left out, and why. `position` is a line or record number, from 1; 0 for the whole file."""
 
     source: str
     position: int
@@ -94,7 +94,7 @@ class Skipped:
     id: str | None = None
 
 
-# What readers hand on. `source` and `position` say where a record stands; `cleaned` marks text taken out of HTML.
+# What readers pass on. `source` and `position` say where a record is; `cleaned` marks text taken out of HTML.
 DOCUMENT_BATCH = pa.schema(
     [
         pa.field("id", pa.large_string(), nullable=False),
@@ -107,7 +107,7 @@ DOCUMENT_BATCH = pa.schema(
     ]
 )
 
-# One row a sentence, in reading order. `document` is the row of the document in its batch; offsets count from its start.
+# One row per sentence, in reading order. `document` is the row of the document in its batch; offsets count from its start.
 SENTENCE_BATCH = pa.schema(
     [
         pa.field("document", pa.int32(), nullable=False),
@@ -137,7 +137,7 @@ PASSAGES = pa.schema(
     ]
 )
 
-# Sentences of a new document (a) that stand in a document of the index (b); sentences count from 0 in their documents.
+# Sentences of a new document (a) that also appear in a document of the index (b); sentences count from 0 in their documents.
 HITS = pa.schema(
     [
         pa.field("a_id", _NAME, nullable=False),
@@ -193,7 +193,7 @@ CLUSTERS = pa.schema(
     ]
 )
 
-# What was removed from a collection: where it stood, and what keeps the same.
+# What was removed from a collection: where it was, and what contains the same text.
 REMOVED = pa.schema(
     [
         pa.field("id", pa.large_string(), nullable=False),

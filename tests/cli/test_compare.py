@@ -164,7 +164,7 @@ def test_terminal_escapes_in_texts_and_names_are_shown(run: Run, tmp_path: Path)
         (["old.txt", "new.txt", "old.txt"], ["3 files given", "--pairs"]),
         ([], ["INPUT"]),
         (["old.txt", "new.txt", "-o", "out"], ["-o OUT needs --pairs", "--pairs"]),
-        (["old.txt", "new.txt", "--pairs", "pairs.csv"], ["--pairs needs a folder", "-o"]),
+        (["old.txt", "new.txt", "--pairs", "pairs.csv"], ["--pairs needs an output folder", "-o"]),
         (["old.txt", "--pairs", "pairs.csv", "-o", "out", "--html", "page.html"], ["--html", "leave out --pairs"]),
         (["old.txt", "--pairs", "pairs.csv", "-o", "out", "--format", "text"], ["--format text", "leave out --pairs"]),
         (["old.txt", "--pairs", "pairs.csv", "-o", "out", "--full"], ["--full", "leave out --pairs"]),

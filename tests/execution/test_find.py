@@ -92,9 +92,9 @@ def test_members_of_many_sets_meet_in_blocks(seed: int, monkeypatch: pytest.Monk
 
 def test_what_is_wrong_is_said() -> None:
     records = random_records(1, 4)
-    with pytest.raises(RepeatedIdError, match="'d1' stands twice"):
+    with pytest.raises(RepeatedIdError, match="'d1' occurs twice"):
         found_apart([*records, {"id": "d1", "text": "Once more."}], None, 3)
-    with pytest.raises(InputError, match="no record has a field 'when'"):
+    with pytest.raises(InputError, match="no record has a time in the field 'when'"):
         found_apart(records, None, 3, time_field="when")
     with pytest.raises(NoDocumentsError, match="the inputs contain no documents"):
         found_apart([{"id": "x", "text": ""}], records, 3)

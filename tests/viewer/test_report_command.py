@@ -127,7 +127,7 @@ def test_a_run_that_was_broken_off(run: Run, out: Path) -> None:
 def test_places_where_no_page_can_be(run: Run, out: Path, tmp_path: Path) -> None:
     before = names(tmp_path), names(out)
     said(run("report", "out", "-o", "out"), 2, "out is a folder", "Give the name of a file")
-    said(run("report", "out", "-o", "absent/page.html"), 2, "there is no folder absent", "Make it")
+    said(run("report", "out", "-o", "absent/page.html"), 2, "there is no folder absent", "Create it")
     said(run("report", "out", "-o", "news.jsonl/page.html"), 2, "there is no folder news.jsonl")
     assert (names(tmp_path), names(out)) == before
 

@@ -1,4 +1,4 @@
-"""`ibidem.Index`: a folder to which documents are added as they arrive, and which says what new ones share with it."""
+"""`ibidem.Index`: documents on disk that grow as new ones arrive, and what new ones share with them."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ _FEWEST_SENTENCES, _MOST_SENTENCES = 100_000, 16_000_000
 class Index:
     """Documents on disk, and what new ones share with them.
 
-    The folder is made if it is not there (with `create=False` that is a `NoIndexError`). Settings are those of the command
-    line; some of them (`signature`, `min_similarity`, `lang`, …) are fixed when the index is made, and opening it with others
-    is an `IndexSettingsError`. Any number of threads and processes may query; each query sees the last whole commit. One
-    writer at a time: `add`, `remove`, `compact` and `watch` raise `IndexLockedError` while another one is at work.
+    The folder is created if it does not exist (with `create=False` that is a `NoIndexError`). Settings are those of the command
+    line; some of them (`signature`, `min_similarity`, `lang`, …) are fixed when the index is created; opening it with
+    others is an `IndexSettingsError`. Any number of threads and processes may query; each query sees the last whole commit. One
+    writer at a time: `add`, `remove`, `compact` and `watch` raise `IndexLockedError` while another writer is active.
 
     An open index is the folder that its path led to; a link may be switched afterwards. When that folder or its catalog is
     moved or replaced, every call raises `IndexChangedError`, and the index has to be opened again.
@@ -108,7 +108,7 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        """Close the index, and the streams that are being watched; it cannot be used any more, also if a stream raises."""
+        """Close the index and the streams being watched; it can no longer be used, even if a stream raises."""
         with ExitStack() as stack:
             stack.callback(self._catalog.close)
             if "_threads" in self.__dict__:
@@ -125,10 +125,10 @@ class Index:
         return bool(self._catalog.serials_of([doc_id]))
 
     def query(self, documents: Any, *, passages: bool = True, **settings: Any) -> QueryResult:
-        """Return what documents share with the index: hits sentence by sentence, and passages. The index stays as it is.
+        """Return what documents share with the index: hits sentence by sentence, and passages. The index does not change.
 
-        `documents` is one `Document` or dict, or whatever `find` takes. A document is not compared with one of the same id.
-        Without `passages`, these are found only if they are asked for while the index is open.
+        `documents` is one `Document` or dict, or anything that `find` accepts. A document is not compared with one of the same
+        id. With `passages=False`, passages are found only when they are asked for, while the index is open.
         """
         self._check_usable()
         config = self._config_for(settings)
@@ -172,9 +172,9 @@ class Index:
         return verdicts[0] if isinstance(documents, (Document, Mapping)) and len(verdicts) == 1 else list(verdicts)
 
     def add(self, documents: Any, *, replace: bool = False, **settings: Any) -> int:
-        """Add documents, all of them or none; return how many. They are on disk for good when this returns.
+        """Add documents, all of them or none; return how many. They are safe on disk when this returns.
 
-        An id that is there already is a `KnownIdError`, unless `replace` is given: then the new document takes its place.
+        An id that is already in the index is a `KnownIdError`, unless `replace` is set: then the new document replaces the old.
         """
         config = self._config_for(settings)
         self.skipped = SkippedRecords(config.output.strict)
@@ -198,11 +198,11 @@ class Index:
             return writer.commit()
 
     def watch(self, documents: Iterable[Any], *, replace: bool = False, **settings: Any) -> Generator[Arrival, None, None]:
-        """Yield for each document what it shares with everything before it, and add it.
+        """Add documents one by one; yield for each what it shares with all documents before it.
 
         Documents are answered as soon as they arrive and are safe on disk from the next commit on (`commit_every`), at the
-        latest when the iterator ends or is closed. Unless `documents` is a list, they are drawn in another thread, some ahead;
-        what was drawn and not answered is not added.
+        latest when the iterator ends or is closed. Unless `documents` is a list, another thread reads some ahead; what
+        was read but not answered is not added.
         """
         stream = self._watch(documents, replace, self._config_for(settings))
         self._streams.add(stream)
@@ -218,14 +218,14 @@ class Index:
             yield from watcher.watch(documents)
 
     def remove(self, ids: str | Iterable[str]) -> int:
-        """Remove documents; return how many of the ids were there."""
+        """Remove documents; return how many were removed. Unknown ids are ignored."""
         with self._writer(self.config) as writer:
             return len(writer.remove([ids] if isinstance(ids, str) else list(ids)))
 
     def compact(self, *, recount: bool = False) -> None:
-        """Merge all segments and give back the space of what was removed. Readers go on meanwhile.
+        """Merge all segments and free the space of removed documents. Queries continue meanwhile.
 
-        With `recount`, the frozen counts of words are taken again: scores and fingerprints change.
+        With `recount`, words are counted again, so scores and fingerprints change.
         """
         with self._writer(self.config) as writer:
             writer.compact()
@@ -233,11 +233,11 @@ class Index:
                 writer.recount()
 
     def verify(self) -> list[str]:
-        """Read everything and return what is damaged, in words; an empty list if nothing is."""
+        """Read everything and return a description of each damage; an empty list if there is none."""
         return find_damage(self._catalog, self.progress)
 
     def info(self, **settings: Any) -> dict[str, Any]:
-        """Return settings, counts and sizes, and what the bits search is predicted to find."""
+        """Return settings, counts and sizes, and how much a bits search is predicted to find."""
         return describe(self._catalog.opened, self._current(), self._config_for(settings))
 
     def _config_for(self, settings: Mapping[str, Any]) -> Config:

@@ -46,7 +46,7 @@ def test_killed_twice(verb: str, run: Run, tmp_path: Path) -> None:
     said(run(name, "news.jsonl", "-o", "whole", *flags), 0)
     call = (name, "news.jsonl", "-o", "out", *flags, "--partitions", "3")
     killed(".stage", 5, *call)
-    said(run(*call), 2, "holds 5 finished stages")
+    said(run(*call), 2, "contains 5 finished stages")
     last = "news.jsonl" if name == "dedup" else {"find": "documents.jsonl", "cluster": "clusters.jsonl"}[name]
     assert "continuing after 5 finished stages" in killed(last, 1, *call, "--resume")  # while results are written
     said(run(*call), 2, "finished stages")

@@ -179,7 +179,9 @@ def test_the_default(free: int, n_input_bytes: int | None, most: int, rule: str,
     with pytest.raises(ResourceError) as caught:
         budget.take("stages", most + 1)
     assert rule in caught.value.message
-    assert caught.value.next_step.startswith("Make room there" if "free" in rule else "Allow more with --max-disk, for example")
+    assert caught.value.next_step.startswith(
+        "Free some space there" if "free" in rule else "Allow more with --max-disk, for example"
+    )
     assert disk_budget("5GB", "/tmp", n_input_bytes).most_bytes == 5 * 10**9
 
 

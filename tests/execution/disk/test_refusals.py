@@ -231,7 +231,7 @@ def test_a_run_interrupted_after_its_last_stage_keeps_them_all(
         patch.setattr(DiskRun, "facts", interrupted)
         said(run(*call), 130)
     assert list((tmp_path / "out" / ".work" / "stages").glob("*.stage"))
-    said(run(*call), 0, "going on after ")
+    said(run(*call), 0, "continuing after ")
 
 
 def test_wrong_settings_are_told_of_before_anything_is_touched(run: Run, crashes: Crashes, tmp_path: Path) -> None:
@@ -313,5 +313,5 @@ def test_what_cannot_be_compared_cannot_be_resumed(run: Run, tmp_path: Path) -> 
 def test_a_file_on_both_sides_is_said_before_there_is_anything_to_resume(level: str, run: Run, tmp_path: Path) -> None:
     call = ("dedup", "news.jsonl", "--against", "news.jsonl", "-o", "out", "--level", level, *PARTS)
     for more in ((), ("--resume",)):
-        said(run(*call, *more), 3, "news.jsonl is an input and a reference too")
+        said(run(*call, *more), 3, "news.jsonl is both an input and a reference")
         assert not (tmp_path / "out").exists()

@@ -58,7 +58,7 @@ def test_killed_at_any_moment(verb: str, run: Run, collection: list[str], crashe
         if state.n_stages:
             assert f"continuing after {state.n_stages} finished stage{'s' * (state.n_stages > 1)}" in answer.err, state
         else:
-            assert "going on" not in answer.err
+            assert "continuing after" not in answer.err
         assert files_of(tmp_path / "out") == expected, f"killed {state}"
         assert not (tmp_path / "out" / ".work").exists()
 
@@ -198,7 +198,7 @@ def test_another_share_of_the_machine_is_fine(run: Run, collection: list[str], c
 def test_other_results_may_be_asked_for(run: Run, collection: list[str], crashes: Crashes, tmp_path: Path) -> None:
     said(run("find", *collection, "-o", "whole", "--format", "csv", "--keep-text"), 0)
     crashes.kill(run, "find", *collection, "-o", "out", *PARTS)
-    said(run("find", *collection, "-o", "out", "--format", "csv", "--keep-text", "--resume"), 0, "going on")
+    said(run("find", *collection, "-o", "out", "--format", "csv", "--keep-text", "--resume"), 0, "continuing after")
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 
@@ -257,7 +257,7 @@ def test_killed_before_any_stage_was_finished(run: Run, collection: list[str], c
         crashes.kill(run, *call, *PARTS, after_stages=0)
         answer = run(*call, *PARTS, *again)
         said(answer, 0)
-        assert "going on" not in answer.err
+        assert "continuing after" not in answer.err
         assert files_of(tmp_path / "out") == expected
         shutil.rmtree(tmp_path / "out")
 

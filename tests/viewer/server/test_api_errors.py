@@ -164,7 +164,7 @@ def test_large_answers_are_packed(reader: httpx.Client) -> None:
 def test_a_folder_that_is_neither_result_nor_index_is_named(opened: Callable[..., Served], tmp_path: Path, index: Path) -> None:
     with pytest.raises(InputError, match="neither a result folder nor an index"):
         opened(tmp_path)
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         opened(tmp_path / "absent")
     with pytest.raises(UsageError, match="is an index itself"):
         opened(index, index_path=index)

@@ -169,7 +169,7 @@ def test_the_log_keeps_the_last_ones_only(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_log_that_is_none_is_named(tmp_path: Path) -> None:
     path = tmp_path / "log.sqlite"
     path.write_text("this is no database at all, but long enough to be looked at" * 20)
-    with pytest.raises(InputError, match="no log of arrivals"):
+    with pytest.raises(InputError, match="not a log of arrivals"):
         ArrivalLog(path)
 
 
