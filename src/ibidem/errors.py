@@ -4,8 +4,8 @@ IbidemError                      1
 ├── UsageError                   2   the call itself
 │   ├── SettingsError                invalid settings, all of them at once
 │   └── OutputExistsError            the output folder contains results already
-├── InputError                   3   what was to be read
-│   ├── NoDocumentsError             nothing readable in the inputs
+├── InputError                   3   what is read
+│   ├── NoDocumentsError             the inputs contain no readable document
 │   ├── RepeatedIdError              one id in two places
 │   └── SkippedRecordsError          records were skipped and `strict` was asked for
 ├── IndexStoreError              4   the index on disk
@@ -121,6 +121,6 @@ class IndexSpaceError(IndexWriteError, ResourceError):
 def no_room(folder: object, error: OSError) -> ResourceError:
     """Return the error for temporary files that cannot be written into a folder."""
     return ResourceError(
-        f"cannot write temporary files into {folder}: {error.strerror or error}",
+        f"cannot write temporary files to {folder}: {error.strerror or error}",
         "Choose a folder with enough space with --tmp-dir, or allow more memory with --memory.",
     )

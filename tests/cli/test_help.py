@@ -146,6 +146,8 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "pairs.csv").write_text(f"a_id,b_id\n{records[0]['id']},{records[1]['id']}\n", "utf-8")
     (folder / "withdrawn.txt").write_text(f"{records[0]['id']}\n", "utf-8")
     shutil.copy(NEWSROOM / "truth.jsonl", folder)
+    article = json.dumps({"id": "article-17", "text": "An article that is withdrawn."})
+    (folder / "archive.jsonl").write_text(f"{''.join(lines[:half])}{article}\n", "utf-8")
     for command in ("index add news.idx archive.jsonl", "find articles.jsonl -o found"):
         subprocess.run([*COMMAND, *command.split()], cwd=folder, check=True, capture_output=True)
     return folder

@@ -64,7 +64,7 @@ def query(
     """
     settings = given_settings(config_file, flags)
     if form is not None and output is not None and form == "text":
-        raise click.UsageError("--format text works without -o only")
+        raise click.UsageError("--format text cannot be combined with -o")
     if form is not None and output is None and form not in ("text", "jsonl"):
         raise click.UsageError(f"--format {form} needs an output folder: -o OUT")
     with loading_libraries():
