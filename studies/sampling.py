@@ -29,7 +29,7 @@ from ibidem.formats import read_batches
 from ibidem.resemblance import Corpus, representatives, tune_sampling
 from ibidem.resemblance.candidates import find_candidates
 from ibidem.resemblance.sampling_trials import GROUPS, RATIOS
-from ibidem.resemblance.shingles import gather_shingles
+from ibidem.resemblance.shingled_texts import gather_shingles
 
 PAPER_GROUPS = (0, 500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000)
 PAPER_DOCUMENTS = (651983, 153741, 78590, 28917, 14669, 8808, 5636, 3833, 2790, 1983, 7775)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -204,6 +205,13 @@ def test_a_module_is_named_after_a_thing() -> None:
     assert words & {"util", "utils", "helper", "helpers", "common", "misc"} == set()
     assert [name_of(path) for path in MODULES if path.stem.endswith("ing")] == []
     assert sorted({path.stem for path in MODULES} & set(sys.stdlib_module_names) - {"__main__"}) == []
+
+
+def test_a_name_says_which_module_is_meant() -> None:
+    """A stage has its door, core and exchange, and a core, its exchange and its kernels share a name; others are told apart."""
+    by_design = {"__init__", "stage", "core", "exchange", "kernels"}
+    counts = Counter(path.stem for path in MODULES if path.stem not in by_design)
+    assert {name for name, count in counts.items() if count > 3} == set()
 
 
 def test_kernels_are_in_modules_and_folders_of_that_name() -> None:

@@ -15,7 +15,7 @@ from unittest.mock import patch
 import numpy as np
 
 import ibidem
-from ibidem.resemblance import shingles
+from ibidem.resemblance import shingled_texts
 from ibidem.sentences import splitter
 from tests.execution.parity import removed_apart, rows_of
 
@@ -49,7 +49,7 @@ IN_PARTS = [run for run in RUNS if "pairs" not in run[1].values() and run[1].get
 @contextmanager
 def weak_digests() -> Iterator[None]:
     """Leave eight bits of the digests of sentences and documents."""
-    whole_sentences, whole_texts = splitter._count_and_digest, shingles.digests_of
+    whole_sentences, whole_texts = splitter._count_and_digest, shingled_texts.digests_of
 
     def of_sentences(*arguments: Any) -> Any:
         counts, digests, *checks = whole_sentences(*arguments)
@@ -58,7 +58,7 @@ def weak_digests() -> Iterator[None]:
     def of_texts(*arguments: Any) -> Any:
         return np.maximum(whole_texts(*arguments) & _BITS, np.uint64(1))
 
-    with patch.object(splitter, "_count_and_digest", of_sentences), patch.object(shingles, "digests_of", of_texts):
+    with patch.object(splitter, "_count_and_digest", of_sentences), patch.object(shingled_texts, "digests_of", of_texts):
         yield
 
 

@@ -16,7 +16,7 @@ from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import in_turn
 from ibidem.execution.threads import Threads
 from ibidem.resemblance.comparison import as_resemblance, set_overlaps
-from ibidem.resemblance.join import join_documents
+from ibidem.resemblance.document_join import join_documents
 from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
 from ibidem.resemblance.prune import prune, sample
 

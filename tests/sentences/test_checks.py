@@ -7,8 +7,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.columns.checks import CheckKey, settle_digests
 from ibidem.columns.hashes import draw_seed, is_secret
+from ibidem.columns.text_checks import CheckKey, settle_digests
 from ibidem.sentences.equal_digests import checks_of_words
 
 FIELD = (1 << 61) - 1

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.model import DIRECTIONS, DOCUMENTS, KINDS, PASSAGES
+from ibidem.viewer.document_pairs import NO_TIME
 from ibidem.viewer.material import Material
-from ibidem.viewer.pairs import NO_TIME
 from tests.texts import text
 from tests.viewer.twins import Plain, expected_families, expected_pairs
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ibidem.model import KINDS
 from ibidem.passages.families import _MOST_BACK, find_families
-from ibidem.viewer.pairs import NO_TIME, distributions_of, pair_up
+from ibidem.viewer.document_pairs import NO_TIME, distributions_of, pair_up
 from tests.viewer.twins import MICROSECONDS_A_DAY, Plain, columns_of, expected_families, expected_pairs
 
 N_DOCUMENTS = 4

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ibidem.viewer.pairs import NO_TIME, PassageColumns
+from ibidem.viewer.document_pairs import NO_TIME, PassageColumns
 
 MICROSECONDS_A_DAY = 86_400_000_000
 

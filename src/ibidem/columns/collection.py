@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.checks import CheckKey, Checks, text_key
 from ibidem.columns.ragged import starts_of
+from ibidem.columns.text_checks import CheckKey, Checks, text_key
 from ibidem.columns.texts import hash_strings, text_buffers
 from ibidem.model import DOCUMENT_BATCH
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.columns.checks import CheckKey, Checks, text_key
 from ibidem.columns.collection import Documents
 from ibidem.columns.sets import HashSets
+from ibidem.columns.text_checks import CheckKey, Checks, text_key
 
 
 @dataclass(frozen=True)

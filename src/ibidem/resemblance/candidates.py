@@ -15,10 +15,10 @@ from ibidem.config import Config
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.comparison import Duplicates, as_resemblance, joined, resemblances
-from ibidem.resemblance.join import join_documents
+from ibidem.resemblance.document_join import join_documents
 from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
 from ibidem.resemblance.prune import sample, without_empty
-from ibidem.resemblance.shingles import shingle_tokens
+from ibidem.resemblance.shingled_texts import shingle_tokens
 from ibidem.resemblance.sketches import agreement, band_pairs, minhash, near_codes, simhash
 from ibidem.signatures import TypeTokens, Vocabulary, count_vocabulary
 from ibidem.signatures.imatch import SIGNATURE as IMATCH

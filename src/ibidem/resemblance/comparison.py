@@ -15,10 +15,10 @@ from ibidem.columns.sets import HashSets
 from ibidem.config import Config
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.model import Similarity
-from ibidem.resemblance.kernels import join as kernels
+from ibidem.resemblance.kernels import document_join as kernels
 from ibidem.resemblance.limits import OverlapLimits, resemblance_limits
 from ibidem.resemblance.order import order_overlaps, order_similarity
-from ibidem.resemblance.shingles import shingle_tokens
+from ibidem.resemblance.shingled_texts import shingle_tokens
 from ibidem.sentences import tokenise_texts
 from ibidem.signatures import TypeTokens
 

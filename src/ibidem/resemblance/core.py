@@ -12,7 +12,7 @@ from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.candidates import Corpus, Found, find_candidates
 from ibidem.resemblance.comparison import Comparer, Duplicates, joined
 from ibidem.resemblance.order import occurrence_hashes
-from ibidem.resemblance.shingles import shingle_tokens
+from ibidem.resemblance.shingled_texts import shingle_tokens
 from ibidem.signatures import TypeTokens
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.comparison import set_overlaps
-from ibidem.resemblance.join import DocumentPairs, join_documents
+from ibidem.resemblance.document_join import DocumentPairs, join_documents
 from ibidem.resemblance.limits import resemblance_limits
 from ibidem.resemblance.prune import sample
 

@@ -17,13 +17,13 @@ from ibidem.execution.progress import Progress
 from ibidem.resemblance import Comparer, Found, corpus_of, representatives, with_identical
 from ibidem.resemblance import core as resemblance_core
 from ibidem.resemblance.exchange.bands import pair_by_bands
-from ibidem.resemblance.exchange.comparison import compare_documents, send_documents
+from ibidem.resemblance.exchange.document_comparison import compare_documents, send_documents
 from ibidem.resemblance.exchange.identical import find_identical
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios, count_shingles, find_common
 from ibidem.resemblance.exchange.shingle_entries import list_entries
 from ibidem.resemblance.exchange.shingle_pairs import pair_documents, pair_with_leaders
 from ibidem.resemblance.exchange.shingles import shingle_documents
-from ibidem.resemblance.shingles import gather_shingles
+from ibidem.resemblance.shingled_texts import gather_shingles
 
 
 @dataclass(frozen=True)

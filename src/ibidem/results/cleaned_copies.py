@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ibidem.columns.checks import text_key
+from ibidem.columns.text_checks import text_key
 from ibidem.config import Config
 from ibidem.errors import InputError, OutputExistsError, ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_folder

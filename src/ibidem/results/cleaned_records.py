@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 
-from ibidem.columns.checks import text_key
 from ibidem.columns.parted_tables import in_order, table_of
+from ibidem.columns.text_checks import text_key
 from ibidem.config import Config
 from ibidem.execution.flow import Flow, Mapper, PartedTable, Sent
 from ibidem.execution.layout import Layout

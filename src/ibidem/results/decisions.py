@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.columns.checks import CheckKey
 from ibidem.columns.parted_tables import CHECK_NAMES
+from ibidem.columns.text_checks import CheckKey
 from ibidem.formats.decisions import Decision, Decisions, KnownTexts, SourceDecisions
 from ibidem.results.storage import DecidedTable, Table
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.columns.checks import CheckKey, Checks
 from ibidem.columns.collection import MOST_SENTENCES, Collection
+from ibidem.columns.text_checks import CheckKey, Checks
 from ibidem.columns.texts import texts_of
 from ibidem.config import SentencesConfig
 from ibidem.errors import ResourceError

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.columns.checks import CheckKey, Checks, settle_digests
 from ibidem.columns.collection import Collection
-from ibidem.columns.kernels.checks import find_unlike
+from ibidem.columns.kernels.text_checks import find_unlike
 from ibidem.columns.postings import postings_of
+from ibidem.columns.text_checks import CheckKey, Checks, settle_digests
 from ibidem.columns.texts import Bytes, Offsets, text_buffers
 from ibidem.execution.tasks import RunTasks
 from ibidem.sentences.splitter import tokenise_spans

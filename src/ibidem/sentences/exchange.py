@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.checks import CheckKey, text_key
 from ibidem.columns.collection import Collection
 from ibidem.columns.hashes import draw_seed, mix
 from ibidem.columns.parted_tables import CHECKED, EQUAL, NAMED, OF_SENTENCE, SPLIT, table_of
 from ibidem.columns.ragged import as_lists
+from ibidem.columns.text_checks import CheckKey, text_key
 from ibidem.columns.texts import hash_strings
 from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sender, Sent, Source, record_batches, route_by_hash

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from ibidem.columns.collection import NO_TIME
 from ibidem.errors import IbidemError
 from ibidem.viewer.database import pack
+from ibidem.viewer.document_pairs import Numbers
 from ibidem.viewer.material import Material, ReadDocument
-from ibidem.viewer.pairs import Numbers
 
 _MICROSECONDS = 1_000_000
 

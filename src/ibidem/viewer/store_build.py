@@ -17,9 +17,9 @@ from ibidem.columns.collection import NO_TIME
 from ibidem.model import KINDS
 from ibidem.passages.families import find_families
 from ibidem.viewer.database import ANSWER_SCHEMA, INDICES, create, unpack
+from ibidem.viewer.document_pairs import Numbers, PairColumns, PassageColumns, days_between, distributions_of, pair_up
 from ibidem.viewer.document_rows import DocumentsAdded
 from ibidem.viewer.material import Material
-from ibidem.viewer.pairs import Numbers, PairColumns, PassageColumns, days_between, distributions_of, pair_up
 from ibidem.viewer.run_description import describe_inputs, describe_settings, left_out
 
 _ROWS_AT_ONCE = 50_000

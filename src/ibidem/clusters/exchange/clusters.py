@@ -22,7 +22,7 @@ from ibidem.execution.flow import ASKER, Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import Duplicates, Found
 from ibidem.resemblance.comparison import joined
-from ibidem.resemblance.exchange.comparison import comparer_of
+from ibidem.resemblance.exchange.document_comparison import comparer_of
 from ibidem.resemblance.exchange.identical import FOUND, MEMBERS, NODES, node_homes
 from ibidem.resemblance.exchange.shingles import SETS, documents_with_sets, taken
 

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.checks import settle_digests
 from ibidem.columns.components_exchange import EDGES, home_of_nodes
 from ibidem.columns.parted_tables import table_of
+from ibidem.columns.text_checks import settle_digests
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import representatives

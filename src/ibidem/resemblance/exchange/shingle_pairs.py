@@ -18,12 +18,12 @@ from ibidem.columns.parted_tables import table_of
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
 from ibidem.resemblance.candidates import shingle_limits
+from ibidem.resemblance.document_join import pairs_with_leaders
 from ibidem.resemblance.exchange.identical import BY_COMMON, node_homes
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios
 from ibidem.resemblance.exchange.shingles import documents_with_sets
-from ibidem.resemblance.join import pairs_with_leaders
 from ibidem.resemblance.kernels import exchange as kernels
-from ibidem.resemblance.kernels.join import SizedDocuments
+from ibidem.resemblance.kernels.document_join import SizedDocuments
 
 # Pairs to be compared, at b's home, and at which ratio; what is sent there for it.
 CANDIDATES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("ratio", pa.int8())])

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.checks import settle_digests
 from ibidem.columns.collection import NO_TIME, times_of
 from ibidem.columns.keep_rules import direct_keys, is_direct, reference_first
 from ibidem.columns.parted_tables import NAMED, table_of
 from ibidem.columns.ragged import as_lists, flat, lengths, starts_of
 from ibidem.columns.sets import HashSets
+from ibidem.columns.text_checks import settle_digests
 from ibidem.columns.texts import texts_of
 from ibidem.config import EXACT_METHODS, Config
 from ibidem.config.sampling_plan import SamplingPlan
@@ -23,7 +23,7 @@ from ibidem.execution.layout import Layout
 from ibidem.resemblance import occurrence_hashes
 from ibidem.resemblance.kernels.exchange import sort_keys, take_sets
 from ibidem.resemblance.prune import sample
-from ibidem.resemblance.shingles import WordsKey, shingle_texts
+from ibidem.resemblance.shingled_texts import WordsKey, shingle_texts
 from ibidem.sentences.exchange import IDS, emit_ids
 
 # What decides by a field which document stays; at home.

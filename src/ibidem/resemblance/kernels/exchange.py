@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.execution.compiler import outer_kernel
-from ibidem.resemblance.kernels.join import needed_of
+from ibidem.resemblance.kernels.document_join import needed_of
 
 
 class MetEntries(NamedTuple):

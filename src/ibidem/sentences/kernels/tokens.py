@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix, stir
-from ibidem.columns.kernels.checks import check_list
 from ibidem.columns.kernels.machine_words import count_low_bytes, load_bytes, load_word, mark_others
+from ibidem.columns.kernels.text_checks import check_list
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
 from ibidem.sentences.code_points import FIRST_TOKEN_KIND, FOLD_PAGES, IGNORED, KIND_PAGES, MARK, UNSPACED
 

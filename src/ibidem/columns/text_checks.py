@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.kernels import checks as check_kernels
+from ibidem.columns.kernels import text_checks as check_kernels
 from ibidem.columns.texts import Bytes, Hashes, Offsets, kernel_texts, read_only, word_bytes
 
 Checks = NDArray[np.uint64]  # two numbers a text

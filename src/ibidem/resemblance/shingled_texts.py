@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.columns.checks import CheckKey, Checks, settle_digests, text_key
 from ibidem.columns.collection import MOST_SENTENCES
 from ibidem.columns.hashes import is_secret
 from ibidem.columns.ragged import starts_of
 from ibidem.columns.sets import HashSets
 from ibidem.columns.shingled import ShingledDocuments
+from ibidem.columns.text_checks import CheckKey, Checks, settle_digests, text_key
 from ibidem.columns.texts import texts_of
 from ibidem.config import Config
 from ibidem.errors import ResourceError

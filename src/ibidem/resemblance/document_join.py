@@ -18,8 +18,8 @@ from ibidem.columns.ragged import starts_of
 from ibidem.columns.sets import HashSets
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.frequent_shingles import CommonShingles, Meetings, find_common, find_meetings
-from ibidem.resemblance.kernels import join as kernels
-from ibidem.resemblance.kernels.join import PairRoom, Prefixes, SizedDocuments
+from ibidem.resemblance.kernels import document_join as kernels
+from ibidem.resemblance.kernels.document_join import PairRoom, Prefixes, SizedDocuments
 from ibidem.resemblance.limits import OverlapLimits
 from ibidem.resemblance.prune import SharedShingles, prune
 
