@@ -158,5 +158,5 @@ def test_of_a_text_inside_another_the_other_stays() -> None:
 def test_a_file_is_no_reference_for_itself(tmp_path: Any) -> None:
     path = tmp_path / "a.txt"
     path.write_text(sentence(1))
-    with pytest.raises(ibidem.InputError, match="reference too"):
+    with pytest.raises(ibidem.InputError, match="is both an input and a reference"):
         ibidem.dedup(path, against=[str(path)])

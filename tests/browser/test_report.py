@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -257,6 +258,8 @@ def test_sides_are_swapped(open_page: Open, example_report: str) -> None:
         before = texts(page, ".panes section h2")
         page.keyboard.press("s")
         wait_until(page, "location.hash.includes('swap=1')")
+        # The address changes before the panes are drawn again.
+        wait_until(page, f"document.querySelector('.panes section h2')?.textContent !== {json.dumps(before[0])}")
         wait_until(page, "document.querySelectorAll('.panes section h2').length === 2")
         assert texts(page, ".panes section h2") == before[::-1]
         page.click("text=Swap sides")

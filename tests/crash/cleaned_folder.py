@@ -52,7 +52,7 @@ class CleanedFolder(Kind):
             return [f"{'new' if promised else 'nothing'} was promised, there is {which or 'no whole result'}: {sorted(found)}"]
         self.outcomes[which or "unfinished, and said so"] += 1
         code, said = self._dedup(root, "new", out)
-        if code != 2 or ("an unfinished run" if not which else "results already") not in " ".join(said.split()):
+        if code != 2 or f"already contains {'an unfinished run' if not which else 'results'}" not in " ".join(said.split()):
             return [f"{which or 'unfinished'}, and dedup ended with {code}: {said}"]
         code, said = self._dedup(root, "new", out, "--overwrite")
         if code:

@@ -49,7 +49,7 @@ class RunFolder(Kind):
     def _problems_of_resuming(self, out: Path, is_whole: bool) -> list[str]:
         code, said = self._find("first", out, "--resume")
         if code == 0:
-            is_going_on = "going on" in said
+            is_going_on = "continuing after" in said
             self.outcomes["resumed" if is_going_on else "begun again"] += 1
             if (which := self._which(files_in(out))) != "first":
                 return [f"resumed to {which or 'something else'}: {said}"]

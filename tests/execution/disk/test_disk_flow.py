@@ -243,7 +243,7 @@ def test_a_full_disk_ends_the_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
-        with pytest.raises(ResourceError, match=f"into {tmp_path}: {os.strerror(errno.ENOSPC)}"):
+        with pytest.raises(ResourceError, match=f"to {tmp_path}: {os.strerror(errno.ENOSPC)}"):
             flow.reduce("full", {"given": source}, lambda p, t: [Sent("numbers", t["given"], p)], {"numbers": NUMBERS})
     assert [path.name for path in tmp_path.glob("*.stage")] == ["001-given.stage"]
 

@@ -226,7 +226,7 @@ def test_the_command_line(spark: Any, tmp_path: Path, run: Any) -> None:
 def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
     engine = ibidem.SparkEngine(spark, partitions=2)
     broken = write_lines(tmp_path / "broken.jsonl", [], broken_after=0)
-    with pytest.raises(NoDocumentsError, match="2 skipped; the first"):
+    with pytest.raises(NoDocumentsError, match="2 records skipped; the first"):
         ibidem.find(broken, engine=engine)
     good = write_lines(tmp_path / "good.jsonl", random_records(9, 3), broken_after=1)
     with pytest.raises(SkippedRecordsError, match=r"good\.jsonl:3"):
