@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -13,7 +11,7 @@ from ibidem.clusters.document_table import documents_table
 from ibidem.clusters.exchange.clusters import cluster_documents
 from ibidem.clusters.exchange.cuts import cuts_flow
 from ibidem.clusters.exchange.document_table import sum_up
-from ibidem.clusters.exchange.keep_rules import rank_keys
+from ibidem.clusters.exchange.keep_rules import put_in_keys, rank_keys
 from ibidem.clusters.exchange.removals import removed_documents, removed_passages
 from ibidem.clusters.exchange.tables import name_tables
 from ibidem.clusters.removals import Clustered, Removals, cut_spans, duplicate_removals
@@ -21,15 +19,13 @@ from ibidem.clusters.tables import clusters_table, duplicates_table
 from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.components_exchange import number_components
 from ibidem.columns.keep_rules import check_keeping, check_known, containers_first, is_direct, keep_order
-from ibidem.columns.parted_tables import table_of
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
-from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts, Sent, route_by_hash
+from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts
 from ibidem.execution.progress import Progress
 from ibidem.matches.core import Classed, classify_collection
 from ibidem.passages import Repeats
 from ibidem.passages.stage import FoundPassages
-from ibidem.resemblance.exchange.shingles import KEYED
 from ibidem.resemblance.stage import FoundDuplicates
 from ibidem.sentences.equal_digests import are_equal, settle_sentences
 
@@ -69,23 +65,8 @@ def rank_documents(flow: AnyFlow, documents: Parts[Collection] | Parts[ShingledD
     if rule == "earliest":
         check_known(rule, int(flow.collect(documents.table("counts"))["n_known"].to_numpy().sum()))
     if not is_direct(rule):
-        keyed = _put_in_keys(flow, keyed, rank_keys(flow, "keep", documents.take_table("valued"), flow.layout, rule))
+        keyed = put_in_keys(flow, keyed, rank_keys(flow, "keep", documents.take_table("valued"), flow.layout, rule))
     return Parts(tables={"keyed": keyed})
-
-
-def _put_in_keys(flow: Flow, keyed: PartedTable, ranks: PartedTable) -> PartedTable:
-    """Return the documents where identical ones meet, with the keys by which they stay."""
-    n_partitions = flow.n_partitions
-
-    def put_in(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
-        documents, keys = (tables["ranks"][name].to_numpy() for name in ("document", "rank_key"))
-        order = np.argsort(documents)
-        document, digest, *checks, _, size = (tables["keyed"][name].to_numpy() for name in KEYED.names)
-        keys = keys[order][np.searchsorted(documents[order], document)]
-        rows = table_of([document, digest, *checks, keys, size], KEYED)
-        yield Sent("keyed", rows, route_by_hash(digest, n_partitions))
-
-    return flow.reduce("keep-keys", {"keyed": keyed, "ranks": ranks}, put_in, {"keyed": KEYED})["keyed"]
 
 
 def cluster_duplicates(

@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from ibidem.columns.collection import NO_TIME, times_of
 from ibidem.columns.keep_rules import ALWAYS_KNOWN, UNKNOWN, check_known, direct_keys, is_direct, reference_first, value_keys
 from ibidem.columns.parted_tables import table_of
-from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup
+from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
+from ibidem.resemblance.exchange.shingles import KEYED
 
 # Documents are in the order of (rank_key, document).
 RANKS = pa.schema([("document", pa.int64()), ("rank_key", pa.int64())])
@@ -75,3 +76,18 @@ def _value_ranks(flow: Flow, name: str, documents: PartedTable, layout: Layout, 
     keys = lookup(flow, f"{name}-places", counted.pop("values"), {}, answer, _VALUE_KEYS)
     ranks = flow.reduce(f"{name}-ranks", {"documents": documents, "keys": keys}, rank, {"ranks": RANKS})["ranks"]
     return ranks, counted["known"]
+
+
+def put_in_keys(flow: Flow, keyed: PartedTable, ranks: PartedTable) -> PartedTable:
+    """Return the documents where identical ones meet, with the keys by which they stay."""
+    n_partitions = flow.n_partitions
+
+    def put_in(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
+        documents, keys = (tables["ranks"][name].to_numpy() for name in ("document", "rank_key"))
+        order = np.argsort(documents)
+        document, digest, *checks, _, size = (tables["keyed"][name].to_numpy() for name in KEYED.names)
+        keys = keys[order][np.searchsorted(documents[order], document)]
+        rows = table_of([document, digest, *checks, keys, size], KEYED)
+        yield Sent("keyed", rows, route_by_hash(digest, n_partitions))
+
+    return flow.reduce("keep-keys", {"keyed": keyed, "ranks": ranks}, put_in, {"keyed": KEYED})["keyed"]

@@ -1,0 +1,63 @@
+"""Duplicates over partitions: identical documents, pairs that meet as the method finds them, and their comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.columns.shingled import ShingledDocuments
+from ibidem.config import EXACT_METHODS, Config
+from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.execution.flow import Flow, PartedTable, Parts
+from ibidem.resemblance.exchange.bands import pair_by_bands
+from ibidem.resemblance.exchange.document_comparison import compare_documents, send_documents
+from ibidem.resemblance.exchange.identical import find_identical
+from ibidem.resemblance.exchange.shingle_counts import SampleRatios, count_shingles, find_common
+from ibidem.resemblance.exchange.shingle_entries import list_entries
+from ibidem.resemblance.exchange.shingle_pairs import pair_documents, pair_with_leaders
+
+
+def find_apart(
+    flow: Flow,
+    shingled: Parts[ShingledDocuments],
+    ranks: Parts[NDArray[np.int64]],
+    config: Config,
+    plan: SamplingPlan | None,
+) -> dict[str, Any]:
+    """Return `found`, `edges`, `nodes`, `members` and `by_common`, each of them several tables, and what was `sent`.
+
+    The shingles are used up.
+    """
+    layout = flow.layout
+    identical = find_identical(flow, ranks.take_table("keyed"), layout)
+    ratios = SampleRatios(np.unique(flow.collect(shingled.take_table("every"))["every"].to_numpy()), config, plan)
+    sets = shingled.take_table("sets")
+    at_home = {"sets": sets, "copies": identical["copies"]}
+    paired = _pair(flow, shingled.take_table("keys"), at_home, ratios)
+    sent = send_documents(flow, sets, [pairs["sending"] for pairs in paired])
+    compared = compare_documents(flow, [pairs["candidates"] for pairs in paired], sent, ratios, layout)
+    # A sketch does not find all pairs, common shingles do not lead to all of them.
+    in_part = [compared] if config.resemblance.method not in EXACT_METHODS else paired[1:]
+    return {
+        "found": [identical["found"], compared["found"]],
+        "edges": [identical["edges"], compared["edges"]],
+        "nodes": [identical["nodes"]],
+        "members": [identical["members"]],
+        "by_common": [pairs["by_common"] for pairs in in_part],
+        "sent": sent,
+    }
+
+
+def _pair(flow: Flow, keys: PartedTable, at_home: dict[str, PartedTable], ratios: SampleRatios) -> list[dict[str, PartedTable]]:
+    """Return pairs to be compared, as the method finds them."""
+    layout = flow.layout
+    if ratios.config.resemblance.method == "minhash":
+        return [pair_by_bands(flow, at_home, ratios, layout)]
+    counted, any_hot = count_shingles(flow, keys, layout, ratios.config)
+    if any_hot:
+        at_home["common"] = find_common(flow, {**at_home, "hot": counted["hot"]}, ratios, layout)
+    entered, any_meet = list_entries(flow, {**at_home, "ranks": counted["ranks"]}, ratios, layout)
+    pairs = [pair_documents(flow, entered, ratios, layout)]
+    return [*pairs, pair_with_leaders(flow, entered, ratios, layout)] if any_meet else pairs
