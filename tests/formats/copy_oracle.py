@@ -86,7 +86,7 @@ def read_all(inputs: Any, **settings: Any) -> tuple[dict[tuple[str, int], Docume
             for document, (source, position) in zip(found, places, strict=True)
         },
         # After a break the reader says how many records it read before, and where it is.
-        [re.sub(r"after \d+ records|in line \d+, character \d+,", "", record.reason) for record in skipped],
+        [re.sub(r"after \d+ records?|in line \d+, character \d+,", "", record.reason) for record in skipped],
     )
 
 
