@@ -28,7 +28,8 @@ LEAST_DICE = 0.15
 LEAST_SHARE = 0.7
 UNSEEN_WORDS = 0.2  # how often a word is expected elsewhere that stands in the copy and in its source only
 LEAST_CHANCE = 0.05  # that a word follows its neighbour without having been copied
-WITHIN_SENTENCE = 5.0  # evidence that it takes to begin or end within a sentence
+# Evidence that it takes to begin or end within a clause, at a capital, colon or semicolon, at a full stop, and at a sentence.
+END_COSTS = (10.0, 6.0, 2.0, 0.0)
 SUMMARY_EVIDENCE = 25.0
 BESIDE_VERBATIM = 4.0  # times the evidence that edited passages need where others of the pair are word for word
 # From word for word to loose: the shares of words that were taken over in order, and loosely.
@@ -50,13 +51,13 @@ FIRST_ROWS = 64  # room for passages at first, besides two a pair; it doubles wh
 
 @dataclass(frozen=True)
 class Words:
-    """All words in reading order: hashes of stems, and whether a sentence starts with them (and one more for the end).
+    """All words in reading order: hashes of stems, and how strongly the text is divided before each, and at the end.
 
     Document d has the words [document_first[d], document_first[d + 1]), sentence s those of `sentence_first` likewise.
     """
 
     stem: NDArray[np.uint32]
-    is_start: NDArray[np.bool_]
+    bounds: NDArray[np.uint8]
     document_first: NDArray[np.int64]
     sentence_first: NDArray[np.int64]
 
@@ -106,7 +107,7 @@ def align_spans(
         unseen=UNSEEN_WORDS,
         highest_chance_level=chance_level(LEAST_CHANCE),
         levels=rarity_levels(),
-        within_sentence=WITHIN_SENTENCE,
+        end_costs=np.array(END_COSTS),
         min_summary_evidence=SUMMARY_EVIDENCE,
         beside_verbatim=BESIDE_VERBATIM,
         n_models=len(MODELS),
@@ -125,7 +126,7 @@ def align_spans(
         while pair < task[1]:
             table = np.empty(kernels.OUTCOME * most, np.int64)
             before = pair
-            pair, n = kernels.align_pairs(words.stem, words.is_start, flat, pair, task[1], room, limits, table)
+            pair, n = kernels.align_pairs(words.stem, words.bounds, flat, pair, task[1], room, limits, table)
             tables.append(table[: kernels.OUTCOME * n].reshape(-1, kernels.OUTCOME))
             most *= 2 if pair == before else 1
         return np.concatenate(tables)

@@ -18,7 +18,7 @@ from ibidem.model import DIRECTIONS, KINDS
 from ibidem.passages.tables import passage_columns
 from ibidem.sentences import digest_tokens, stem_words, tokenise_spans
 from ibidem.sentences.code_points import load_code_points
-from ibidem.sentences.kernels.stems import locate_words
+from ibidem.sentences.kernels.stems import SENTENCE_BOUND, locate_words
 
 Numbers = NDArray[np.int64]
 MOST_WORDS = 1 << 31  # and as many characters of unspaced scripts at most again: places have 32 bits
@@ -41,9 +41,9 @@ class AlignedPassages:
 
 
 def words_of(collection: Collection, run_tasks: RunTasks) -> Words:
-    """Return the words of all documents, and which of them begin sentences."""
+    """Return the words of all documents, and how strongly texts are divided before them."""
 
-    def stem(number: int) -> tuple[NDArray[np.uint32], Numbers, Numbers]:
+    def stem(number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8], Numbers, Numbers]:
         low, high = collection.batch_first[number], collection.batch_first[number + 1]
         sentences = slice(collection.document_first[low], collection.document_first[high])
         documents = collection.document[sentences] - low
@@ -57,21 +57,24 @@ def words_of(collection: Collection, run_tasks: RunTasks) -> Words:
     if int(collection.n_words.sum(dtype=np.int64)) >= MOST_WORDS:
         raise ResourceError(f"more than {MOST_WORDS:,} words", "Split the collection, and compare the parts with --against.")
     # Two letters are a word and what separates it. Room that stays unused is never touched.
-    stems = np.empty(sum(batch.column("text").nbytes for batch in collection.batches) // 2 + collection.n_documents, np.uint32)
+    n_most = sum(batch.column("text").nbytes for batch in collection.batches) // 2 + collection.n_documents
+    stems, bounds = np.empty(n_most, np.uint32), np.empty(n_most + 1, np.uint8)
     document_first = np.zeros(collection.n_documents + 1, np.int64)
     sentence_first = np.empty(len(collection.document) + 1, np.int64)
     n_words = n_documents = n_sentences = 0
-    for found, first, begins in run_tasks(stem, range(len(collection.batches))):
+    for found, found_bounds, first, begins in run_tasks(stem, range(len(collection.batches))):
         if n_words + len(found) > len(stems):  # unspaced scripts in two bytes, if there are any
             stems.resize(2 * (n_words + len(found)), refcheck=False)
+            bounds.resize(len(stems) + 1, refcheck=False)
         stems[n_words : n_words + len(found)] = found
+        bounds[n_words : n_words + len(found)] = found_bounds
         document_first[n_documents + 1 : n_documents + len(first)] = n_words + first[1:]
         sentence_first[n_sentences : n_sentences + len(begins)] = n_words + begins
         n_words, n_documents, n_sentences = n_words + len(found), n_documents + len(first) - 1, n_sentences + len(begins)
     sentence_first[n_sentences] = n_words
-    is_start = np.zeros(n_words + 1, np.bool_)
-    is_start[sentence_first] = True
-    return Words(stems[:n_words], is_start, document_first, sentence_first)
+    # Where a sentence without words follows, the next one begins with them all.
+    bounds[sentence_first] = SENTENCE_BOUND
+    return Words(stems[:n_words], bounds[: n_words + 1], document_first, sentence_first)
 
 
 def whole_documents(words: Words, pairs: NDArray[np.int64]) -> Numbers:
@@ -94,7 +97,7 @@ def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPas
             sentences[row] = sentence
             documents[side] = collection.document[sentence]
             _locate_words(collection, sentence, word - words.sentence_first[sentence], bool(end), places[row], bytes_of[row])
-            at_edge = words.is_start[word + end]
+            at_edge = words.bounds[word + end] == SENTENCE_BOUND
             edge = collection.end_char if end else collection.start_char
             edge_byte = collection.end_byte if end else collection.start_byte
             places[row] = np.where(at_edge, edge[sentence], places[row])

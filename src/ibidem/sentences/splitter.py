@@ -81,22 +81,23 @@ def tokenise_texts(texts: pa.LargeStringArray, hash_seed: int = 0) -> tuple[Hash
 
 def stem_words(
     texts: pa.LargeStringArray, documents: Offsets, start_bytes: Offsets, hash_seed: int = 0
-) -> tuple[NDArray[np.uint32], Offsets, Offsets]:
-    """Return the hashes of the stems of all words, and the first words of texts and of sentences.
+) -> tuple[NDArray[np.uint32], NDArray[np.uint8], Offsets, Offsets]:
+    """Return the hashes of the stems of all words, their bounds, and the first words of texts and of sentences.
 
-    Text i has the words [first[i], first[i + 1]). Sentences are given in reading order, by text and first byte in it.
+    Text i has the words [first[i], first[i + 1]). Sentences are given in reading order, by text and first byte in it. A bound
+    says how strongly the text is divided before a word.
     """
     data, offsets = kernel_texts(texts)
     kinds = _kinds(data)
     most = int(np.count_nonzero(kinds[: len(data)] >= FIRST_TOKEN_KIND))  # a word has a letter at least
-    stems = np.empty(most, np.uint32)
+    stems, bounds = np.empty(most, np.uint32), np.empty(most, np.uint8)
     first, sentence_first = np.zeros(len(texts) + 1, np.int64), np.empty(len(documents), np.int64)
     room = np.empty(stem_kernels.STEM_BYTES + 1, np.uint64)
     n = stem_kernels.stem_words(
-        data, kinds, offsets, load_code_points(), seed_of(hash_seed), offsets[documents] + start_bytes, room, stems, first,
-        sentence_first,
+        data, kinds, offsets, load_code_points(), seed_of(hash_seed), offsets[documents] + start_bytes, room, stems,
+        bounds, first, sentence_first,
     )  # fmt: skip
-    return stems[:n], first, sentence_first
+    return stems[:n], bounds[:n], first, sentence_first
 
 
 def digest_tokens(tokens: Hashes, first: Offsets) -> Hashes:

@@ -120,23 +120,23 @@ def _grade_words(text, low, high, n_other, grading, limits):
 
 
 @inner_kernel
-def best_stretch(grades, is_bound, low, high, core_start, core_end, weights, model, within, found):
+def best_stretch(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, found):
     """Write the stretch of [low, high) with the most evidence that meets the core to `found`; return its evidence.
 
-    `weights` are by model and grade. A stretch that begins or ends within a sentence has `within` less.
+    `weights` are by model and grade. A stretch has the cost of its two ends less, which depends on the bounds there.
     """
     best, total, opened, opened_at = _NO_SCORE, 0.0, _NO_SCORE, low
     base = model * N_GRADES
     found[0], found[1] = core_start, core_end
     for k in range(low, high + 1):
         if k > opened_at and k > core_start and opened_at < core_end:
-            value = total + opened - (0.0 if is_bound[k] else within)
+            value = total + opened - end_costs[bounds[k]]
             if value > best:
                 best = value
                 found[0], found[1] = opened_at, k
         if k == high:
             break
-        value = -total - (0.0 if is_bound[k] else within)
+        value = -total - end_costs[bounds[k]]
         if value > opened and k < core_end:
             opened, opened_at = value, k
         total += weights[base + grades[k]]
@@ -167,8 +167,8 @@ def refine_side(text, place, side, model, room, limits):
     """Move the ends of one side of a passage to where the evidence is greatest, given the other side; return the evidence."""
     low, high = _grade_side(text, place, side, room, limits)
     evidence = best_stretch(
-        room.grading.grades, text.is_bound, low, high, place[2 * side], place[2 * side + 1], limits.weights, model,
-        limits.within_sentence, room.found,
+        room.grading.grades, text.bounds, low, high, place[2 * side], place[2 * side + 1], limits.weights, model,
+        limits.end_costs, room.found,
     )  # fmt: skip
     place[2 * side], place[2 * side + 1] = room.found[0], room.found[1]
     return evidence
@@ -183,8 +183,8 @@ def _choose_models(text, core, room, limits):
     low, high = _grade_side(text, core, 0, room, limits)
     for model in range(limits.n_models):
         room.models.scores[model] = best_stretch(
-            room.grading.grades, text.is_bound, low, high, core[0], core[1], limits.weights, model,
-            limits.within_sentence, room.found,
+            room.grading.grades, text.bounds, low, high, core[0], core[1], limits.weights, model,
+            limits.end_costs, room.found,
         )  # fmt: skip
         room.models.stretches[2 * model], room.models.stretches[2 * model + 1] = room.found[0], room.found[1]
         room.models.order[model] = room.models.scores[model]

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from ibidem.alignment.kernels.evidence import best_stretch, grade_against, measure_rates, passages_of_seeds
+from ibidem.alignment.kernels.evidence import N_GRADES, best_stretch, grade_against, measure_rates, passages_of_seeds
 from ibidem.alignment.kernels.room import PASSAGE, Text
 from ibidem.alignment.kernels.seeds import common_octets, equal_from, merge_short, similar_sentences, weigh_sentences
 from ibidem.columns.hashes import GOLDEN
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
+from ibidem.sentences.kernels.stems import SENTENCE_BOUND
 
 OUTCOME = 6  # pair, start and end in a, start and end in b, words in common
 _HALF = np.uint64(32)
 _LEAST_SENTENCE_WORDS = 3
 _VERBATIM_MODELS = 2
+# What makes a stretch a summary of the whole other text.
 _SUMMARY_RATIO = 2  # words of the text that is summed up, at least, for each of the summary
+_MOST_OF_TEXT = 0.4  # of its own text
+_MOST_AROUND_PER_WORD = -0.3  # evidence of the words around it
+_LEAST_OWN_EVIDENCE, _LEAST_OWN_EVIDENCE_PER_WORD = 12.0, 0.25  # of its words that are in no passage
+_RARE_COUNT, _WINDOW_RATIO, _MOST_IN_WINDOW = 4, 2, 0.8  # how many of the rare words may be from one window of the other text
 
 
 @inlined_kernel
@@ -66,8 +72,8 @@ def _number_runs(shorter, step, n_words, table, mask, stamp, runs):
 
 
 @inner_kernel
-def number_text(stems, is_start, starts, ends, text, room, stamp, unseen):
-    """Bring two spans of words into one array: numbers of words and of their runs, and where sentences start."""
+def number_text(stems, bounds, starts, ends, text, room, stamp, unseen):
+    """Bring two spans of words into one array: numbers of words and of their runs, and where stretches may begin."""
     n_words = text.n_words
     # Only as much of the tables as this pair needs, so that they stay in the nearest cache.
     mask = np.int64(15)
@@ -80,9 +86,9 @@ def number_text(stems, is_start, starts, ends, text, room, stamp, unseen):
     at = np.int64(0)
     for side in range(2):
         for k in range(starts[side], ends[side]):
-            text.is_bound[at] = is_start[k]
+            text.bounds[at] = bounds[k]
             at += 1
-    text.is_bound[0] = text.is_bound[text.n_a_words] = text.is_bound[n_words] = True
+    text.bounds[0] = text.bounds[text.n_a_words] = text.bounds[n_words] = SENTENCE_BOUND
     for k in range(n_different):
         room.total[k] = 0
         room.entries.sentence_counts[k] = 0
@@ -94,8 +100,8 @@ def number_text(stems, is_start, starts, ends, text, room, stamp, unseen):
 @inner_kernel
 def find_seeds(text, room, limits):
     """Write all seeds of two texts; return how many, and the number of sentences of a."""
-    n_a = merge_short(text.is_bound, 0, text.n_a_words, _LEAST_SENTENCE_WORDS, room.firsts, 0)
-    n_sentences = n_a + merge_short(text.is_bound, text.n_a_words, text.n_words, _LEAST_SENTENCE_WORDS, room.firsts, n_a)
+    n_a = merge_short(text.bounds, 0, text.n_a_words, _LEAST_SENTENCE_WORDS, room.firsts, 0)
+    n_sentences = n_a + merge_short(text.bounds, text.n_a_words, text.n_words, _LEAST_SENTENCE_WORDS, room.firsts, n_a)
     for s in range(n_sentences):
         for i in range(room.firsts[s], room.firsts[s + 1]):
             room.sentence_of[i] = s
@@ -106,45 +112,93 @@ def find_seeds(text, room, limits):
 
 
 @inner_kernel
-def _best_summary(text, side, room, limits, summary):
-    """Write the stretch of one text that draws most on the whole of the other to `summary`; return its evidence.
+def _evidence_of(grades, low, high, weights, n_models):
+    """Return the evidence of words [low, high) under the model of summaries."""
+    total = 0.0
+    for k in range(low, high):
+        total += weights[n_models * N_GRADES + grades[k]]
+    return total
 
-    The other text has to be longer by far, for otherwise it was taken over and not summed up.
+
+@inner_kernel
+def _is_own_work(start, end, side, room, limits, n):
+    """Tell whether a stretch draws on the other text beyond the passages found in it: a few copied sentences are no summary."""
+    evidence, n_words = 0.0, np.int64(0)
+    for k in range(start, end):
+        is_covered = False
+        for i in range(n):
+            at = PASSAGE * i + 2 * side
+            is_covered |= room.evidence[2 * i] > 0.0 and room.passages[at] <= k and k < room.passages[at + 1]
+        if not is_covered:
+            evidence += limits.weights[limits.n_models * N_GRADES + room.grading.grades[k]]
+            n_words += 1
+    return evidence >= _LEAST_OWN_EVIDENCE and evidence >= _LEAST_OWN_EVIDENCE_PER_WORD * n_words
+
+
+@inner_kernel
+def _is_spread(text, start, end, other_start, other_end, room):
+    """Tell whether the rare words of a stretch come from all over the other text, rather than from one place in it."""
+    used, words = room.grading.used, text.words
+    for k in range(start, end):
+        used[words[k]] = 1
+    width = min(_WINDOW_RATIO * (end - start), other_end - other_start)
+    n_all, n_here, n_most = np.int64(0), np.int64(0), np.int64(0)
+    for k in range(other_start, other_end):
+        is_rare = used[words[k]] > 0 and room.total[words[k]] <= _RARE_COUNT
+        n_all += is_rare
+        n_here += is_rare
+        gone = k - width
+        if gone >= other_start and used[words[gone]] > 0 and room.total[words[gone]] <= _RARE_COUNT:
+            n_here -= 1
+        n_most = max(n_most, n_here)
+    for k in range(start, end):
+        used[words[k]] = 0
+    return n_most <= _MOST_IN_WINDOW * n_all
+
+
+@inner_kernel
+def _best_summary(text, side, room, limits, n, summary):
+    """Write the stretch of one text that draws most on the whole of the other to `summary`; return its evidence, 0 if none.
+
+    A summary is much shorter than what it sums up, and part of a text that is otherwise about something else.
     """
     own_start = text.n_a_words if side else np.int64(0)
     own_end = text.n_words if side else text.n_a_words
     other_start = np.int64(0) if side else text.n_a_words
     other_end = text.n_a_words if side else text.n_words
     grade_against(text, other_start, other_end, own_start, own_end, room, limits)
+    grades, weights, n_models = room.grading.grades, limits.weights, limits.n_models
     evidence = best_stretch(
-        room.grading.grades, text.is_bound, own_start, own_end, own_start, own_end, limits.weights, limits.n_models,
-        limits.within_sentence, room.found,
-    )  # fmt: skip
-    n_own = room.found[1] - room.found[0]
-    if n_own < limits.min_words or other_end - other_start < _SUMMARY_RATIO * n_own:
+        grades, text.bounds, own_start, own_end, own_start, own_end, weights, n_models, limits.end_costs, room.found
+    )
+    start, end = room.found[0], room.found[1]
+    n_words = end - start
+    if evidence < max(limits.min_summary_evidence, limits.min_evidence) or n_words < limits.min_words:
         return 0.0
-    summary[2 * side], summary[2 * side + 1] = room.found[0], room.found[1]
+    if other_end - other_start < _SUMMARY_RATIO * n_words or n_words > _MOST_OF_TEXT * (own_end - own_start):
+        return 0.0
+    around = _evidence_of(grades, own_start, start, weights, n_models) + _evidence_of(grades, end, own_end, weights, n_models)
+    if around > _MOST_AROUND_PER_WORD * (own_end - own_start - n_words):
+        return 0.0
+    if not _is_own_work(start, end, side, room, limits, n):
+        return 0.0
+    if not _is_spread(text, start, end, other_start, other_end, room):
+        return 0.0
+    summary[2 * side], summary[2 * side + 1] = start, end
     summary[2 - 2 * side], summary[3 - 2 * side] = other_start, other_end
     return evidence
 
 
 @inner_kernel
 def _put_summary(text, room, limits, n):
-    """Add a summary, if it says more than the passages that lie in it; they are dropped then. Returns how many there are."""
-    of_a = _best_summary(text, 0, room, limits, room.core)
-    of_b = _best_summary(text, 1, room, limits, room.place)
+    """Add a summary, if there is one, and drop the passages that lie in it. Returns how many passages there are."""
+    of_a = _best_summary(text, 0, room, limits, n, room.core)
+    of_b = _best_summary(text, 1, room, limits, n, room.place)
     side = 1 if of_b > of_a else 0
     most = max(of_a, of_b)
-    if most < max(limits.min_summary_evidence, limits.min_evidence):
+    if most <= 0.0:
         return n
     start, end = (room.place[2], room.place[3]) if side else (room.core[0], room.core[1])
-    inside = 0.0
-    for i in range(n):
-        at = PASSAGE * i + 2 * side
-        if room.passages[at] < end and start < room.passages[at + 1]:
-            inside += room.evidence[2 * i + side]
-    if inside > most:
-        return n
     for i in range(n):
         at = PASSAGE * i + 2 * side
         if room.passages[at] < end and start < room.passages[at + 1]:
@@ -206,10 +260,10 @@ def _words_in_common(text, a_start, a_end, b_start, b_end, room):
 
 
 @inner_kernel
-def _align(stems, is_start, text, room, limits):
+def _align(stems, bounds, text, room, limits):
     """Write the passages of two texts to the room; return how many. Those with evidence are kept."""
     room.stamp[0] += 1
-    number_text(stems, is_start, room.starts, room.ends, text, room, room.stamp[0], limits.unseen)
+    number_text(stems, bounds, room.starts, room.ends, text, room, room.stamp[0], limits.unseen)
     if text.n_a_words == 0 or text.n_words == text.n_a_words:
         return np.int64(0)
     n_seeds, n_a = find_seeds(text, room, limits)
@@ -232,7 +286,7 @@ def mark_turned(stems, spans, is_turned):
 
 
 @outer_kernel
-def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes):
+def align_pairs(stems, bounds, spans, pair, last_pair, room, limits, outcomes):
     """Align the pairs of spans (start and end in a, start and end in b; flat) from `pair` on.
 
     An outcome has the columns named by OUTCOME, its places counted as in the spans. Returns the first pair that there was no
@@ -244,10 +298,10 @@ def align_pairs(stems, is_start, spans, pair, last_pair, room, limits, outcomes)
             room.starts[side], room.ends[side] = spans[4 * pair + 2 * side], spans[4 * pair + 2 * side + 1]
         n_a_words = room.ends[0] - room.starts[0]
         n_words = n_a_words + room.ends[1] - room.starts[1]
-        text = Text(room.words, room.pairs, room.runs, room.is_bound, n_a_words, n_words)
+        text = Text(room.words, room.pairs, room.runs, room.bounds, n_a_words, n_words)
         n, room.waiting[0] = room.waiting[0], 0
         if n == 0:
-            n = _align(stems, is_start, text, room, limits)
+            n = _align(stems, bounds, text, room, limits)
         n_kept = np.int64(0)
         for i in range(n):
             n_kept += room.evidence[2 * i] > 0.0

@@ -24,7 +24,7 @@ class Text(NamedTuple):
     words: Numbers
     pairs: Numbers
     runs: Numbers
-    is_bound: Numbers
+    bounds: Numbers
     n_a_words: int
     n_words: int
 
@@ -42,7 +42,7 @@ class Limits(NamedTuple):
     unseen: float
     highest_chance_level: int
     levels: Numbers
-    within_sentence: float
+    end_costs: Numbers
     min_summary_evidence: float
     beside_verbatim: float
     n_models: int
@@ -125,7 +125,7 @@ class Room(NamedTuple):
     pairs: Numbers
     runs: Numbers
     octets: Numbers
-    is_bound: Numbers
+    bounds: Numbers
     total: Numbers
     grading: Grading
     seen: Numbers
@@ -167,7 +167,7 @@ def make_room(n_a_words: int, n_words: int, n_models: int) -> Room:
         pairs=numbers(),
         runs=numbers(),
         octets=numbers(),
-        is_bound=np.zeros(n, np.bool_),
+        bounds=np.zeros(n, np.uint8),
         total=numbers(),
         grading=Grading(numbers(), numbers(), numbers(), numbers(), np.zeros(n), numbers()),
         seen=numbers(),

@@ -18,6 +18,7 @@ import numpy as np
 from ibidem.alignment.kernels.room import OCTET_PLACES, SEEDS_A_SENTENCE, TASK
 from ibidem.columns.kernels.shell_sort import shell_sort
 from ibidem.execution.compiler import inlined_kernel, inner_kernel
+from ibidem.sentences.kernels.stems import SENTENCE_BOUND
 
 OCTET_WORDS = 8
 _LEAST_SHARED_WORDS = 4
@@ -26,7 +27,7 @@ _MOST_SENTENCES = 256  # nor those of more than this: work stays linear in the w
 
 
 @inner_kernel
-def merge_short(is_bound, start, end, least_words, firsts, at):
+def merge_short(bounds, start, end, least_words, firsts, at):
     """Write where sentences start to `firsts[at:]`, and `end` after them; return how many there are.
 
     Those of fewer words than `least_words` are put to the next one, the last one to the one before.
@@ -34,7 +35,7 @@ def merge_short(is_bound, start, end, least_words, firsts, at):
     n = np.int64(0)
     firsts[at] = start
     for k in range(start + 1, end):
-        if is_bound[k] and k - firsts[at + n] >= least_words:
+        if bounds[k] == SENTENCE_BOUND and k - firsts[at + n] >= least_words:
             n += 1
             firsts[at + n] = k
     if n > 0 and end - firsts[at + n] < least_words:

@@ -7,7 +7,21 @@ import numpy as np
 from ibidem.columns.hashes import mix, stir
 from ibidem.columns.kernels.machine_words import count_low_bytes, load_bytes, mark_others
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
-from ibidem.sentences.code_points import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND, IGNORED, KIND_PAGES, MARK, UNSPACED
+from ibidem.sentences.code_points import (
+    BLANK,
+    BULLET,
+    CLOSER,
+    CLUSTER,
+    COMMA,
+    CONTINUATION,
+    FIRST_TOKEN_KIND,
+    IGNORED,
+    KIND_PAGES,
+    MARK,
+    NEWLINE,
+    UNSPACED,
+    UPPER,
+)
 from ibidem.sentences.kernels.scan import count_chars
 from ibidem.sentences.kernels.tokens import WORD_END, decode, look_up_page, tokenise_span
 
@@ -15,6 +29,12 @@ from ibidem.sentences.kernels.tokens import WORD_END, decode, look_up_page, toke
 # more than letters do (syllables of Hangul, letters of India) count twice.
 STEM_LETTERS = 6
 STEM_BYTES = 64  # however many marks a word carries
+# Where a stretch of words may begin or end: how strongly a text is divided before a word.
+WITHIN_CLAUSE = 0
+CLAUSE_BOUND = 1  # a capital letter, or a colon or semicolon before it
+STOP_BOUND = 2  # a full stop, an exclamation or question mark, or a line break before it
+SENTENCE_BOUND = 3
+_COLON, _SEMICOLON, _WIDE_COLON, _WIDE_SEMICOLON = 0x3A, 0x3B, 0x9A, 0x9B  # full-width ones are EF BC 9A and EF BC 9B
 _CASE_BITS = np.uint64(0x2020202020202020)  # set in small letters and in digits
 _ONE, _HALF = np.uint64(1), np.uint64(32)
 
@@ -62,9 +82,22 @@ def _find_word_end(data, kinds, i, end):
     return i, stem_end if stem_end >= 0 else i
 
 
+@inlined_kernel
+def _bound_after(data, i, kind):
+    """Return how strongly a character that is no letter, of which byte `i` is one, divides a text."""
+    if NEWLINE <= kind <= BULLET and kind != CLOSER:
+        return STOP_BOUND
+    if data[i] == _COLON or data[i] == _SEMICOLON:
+        return CLAUSE_BOUND
+    if kind == COMMA and data[i] == 0xEF and (data[i + 2] == _WIDE_COLON or data[i + 2] == _WIDE_SEMICOLON):
+        return CLAUSE_BOUND
+    return WITHIN_CLAUSE
+
+
 @outer_kernel
-def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, stems, first, sentence_first):
-    """Write the hash of every word's stem, and the first words of texts and sentences; text i has [first[i], first[i + 1]).
+def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, stems, bounds, first, sentence_first):
+    """Write the hash of every word's stem, how strongly the text is divided before it, and the first words of texts and
+    sentences; text i has [first[i], first[i + 1]).
 
     Sentences are given by their first bytes, in reading order. A character of an unspaced script is a word. `room` holds the
     tokens of a stem: STEM_BYTES + 1 of them.
@@ -72,13 +105,22 @@ def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, st
     n, sentence = np.int64(0), np.int64(0)
     for text in range(len(offsets) - 1):
         i, end = offsets[text], offsets[text + 1]
+        bound = WITHIN_CLAUSE
         while i < end:
-            if kinds[i] < FIRST_TOKEN_KIND:
+            kind = kinds[i]
+            if kind < FIRST_TOKEN_KIND:
+                if kind != BLANK:
+                    bound = max(bound, _bound_after(data, i, kind))
                 i += 1
                 continue
+            if kind == UPPER and bound < CLAUSE_BOUND:
+                bound = CLAUSE_BOUND
             while sentence < len(sentence_bytes) and sentence_bytes[sentence] <= i:
                 sentence_first[sentence] = n
                 sentence += 1
+                bound = SENTENCE_BOUND
+            bounds[n] = bound
+            bound = WITHIN_CLAUSE
             # Words of a few letters of ASCII, which most are, are hashed as `tokenise_span` hashes them.
             word = load_bytes(data, i, end)
             n_letters = count_low_bytes(mark_others(word))
