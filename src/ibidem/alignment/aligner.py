@@ -31,6 +31,7 @@ LEAST_CHANCE = 0.05  # that a word follows its neighbour without having been cop
 # Evidence that it takes to begin or end within a clause, at a capital, colon or semicolon, at a full stop, and at a sentence.
 END_COSTS = (10.0, 6.0, 2.0, 0.0)
 SUMMARY_EVIDENCE = 25.0
+EXTENSION_EVIDENCE = 8.0
 BESIDE_VERBATIM = 4.0  # times the evidence that edited passages need where others of the pair are word for word
 # From word for word to loose: the shares of words that were taken over in order, and loosely.
 MODELS: tuple[tuple[float, float], ...] = (
@@ -109,6 +110,7 @@ def align_spans(
         levels=rarity_levels(),
         end_costs=np.array(END_COSTS),
         min_summary_evidence=SUMMARY_EVIDENCE,
+        min_extension_evidence=EXTENSION_EVIDENCE,
         beside_verbatim=BESIDE_VERBATIM,
         n_models=len(MODELS),
         weights=word_weights((*MODELS, SUMMARY_MODEL)),

@@ -19,6 +19,7 @@ from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 LEAST_RARE = 100  # a word may stand this often and is still rare, however few documents there are
 RARE_SHARE = 3  # or once in so many documents
 BOND_REACH_WORDS = 8
+SKIPS = 0
 MOST_PLACES = 8  # of a mark; those of more lead nowhere
 MEETINGS_A_MARK = 4  # on average, at most: fewer places are allowed where there would be more
 LEAST_BONDS = 3
@@ -35,6 +36,7 @@ class Marks:
     keys: NDArray[np.uint64]
     words: NDArray[np.uint32]
     documents: NDArray[np.int32]
+    openness: NDArray[np.bool_]
 
 
 def find_rectangles(
@@ -50,7 +52,7 @@ def find_rectangles(
     most = max(LEAST_RARE, (len(words.document_first) - 1) // RARE_SHARE)
 
     def list_bonds(task: tuple[int, int], *columns: Column) -> int:
-        given = words.stem, is_open, words.document_first, *task, counts, most, BOND_REACH_WORDS
+        given = words.stem, is_open, words.document_first, *task, counts, most, BOND_REACH_WORDS, SKIPS
         return kernels.list_bonds(*given, *columns)  # type: ignore[no-any-return]
 
     def list_octets(task: tuple[int, int], *columns: Column) -> int:
@@ -71,24 +73,25 @@ def find_rectangles(
 def _marks(list_marks: Callable[..., int], words: Words, run_tasks: RunTasks) -> Marks:
     first = words.document_first
 
-    def listed(task: tuple[int, int]) -> tuple[Column, Column, Column]:
-        room = int(first[task[1]] - first[task[0]])
+    def listed(task: tuple[int, int]) -> tuple[Column, Column, Column, Column]:
+        room = (1 + SKIPS) * int(first[task[1]] - first[task[0]])
         keys, places, documents = np.empty(room, np.uint64), np.empty(room, np.uint32), np.empty(room, np.int32)
-        n = list_marks(task, keys, places, documents)
-        return keys[:n].copy(), places[:n].copy(), documents[:n].copy()
+        openness = np.empty(room, np.bool_)
+        n = list_marks(task, keys, places, documents, openness)
+        return keys[:n].copy(), places[:n].copy(), documents[:n].copy(), openness[:n].copy()
 
     found = list(run_tasks(listed, split_by_cost(np.diff(first) + 1, _N_TASKS)))
     keys = np.concatenate([np.empty(0, np.uint64), *(columns[0] for columns in found)])
     kernels.number_marks(keys)
     keys.sort()
     places = np.concatenate([np.empty(0, np.uint32), *(columns[1] for columns in found)])
-    return Marks(keys, places, np.concatenate([np.empty(0, np.int32), *(columns[2] for columns in found)]))
+    return Marks(keys, places, np.concatenate([np.empty(0, np.int32), *(columns[2] for columns in found)]), np.concatenate([np.empty(0, np.bool_), *(columns[3] for columns in found)]))
 
 
 def _meetings(marks: Marks, words: Words, pairing: Pairing) -> tuple[Column, Column]:
     """Return the marks that meet in two documents, pair by pair, and where those of each first document begin."""
     first = np.zeros(len(words.document_first), np.int64)
-    given = marks.keys, _most_places(marks.keys), marks.documents, pairing.side, pairing.group_numbers
+    given = marks.keys, _most_places(marks.keys), marks.documents, marks.openness, pairing.side, pairing.group_numbers
     kernels.list_meetings(*given, True, first, np.empty(0, np.int64))
     meetings = np.empty(2 * int(first[-1]), np.int64)
     kernels.list_meetings(*given, False, first, meetings)

@@ -31,24 +31,25 @@ def count_stems(stems, counts):
 
 
 @outer_kernel
-def list_bonds(stems, is_open, first, begin, end, counts, most, reach, keys, words, documents):
-    """List the bonds of documents [begin, end): key, first word, document. Only words that are open make bonds.
-
-    A word is rare if it is counted at most `most` times. The two words of a bond are at most `reach` words apart.
-    """
+def list_bonds(stems, is_open, first, begin, end, counts, most, reach, skips, keys, words, documents, openness):
     n = np.int64(0)
     for document in range(begin, end):
         last = np.int64(-1)
+        before = np.int64(-1)
         for k in range(first[document], first[document + 1]):
-            if not is_open[k] or counts[stems[k] >> _SLOT_BITS] > most:
+            if counts[stems[k] >> _SLOT_BITS] > most:
                 continue
-            if last >= 0 and k - last <= reach and stems[k] != stems[last]:
-                low, high = min(stems[k], stems[last]), max(stems[k], stems[last])
-                key = (np.uint64(low) << _HALF | np.uint64(high)) * _SPREAD
-                keys[n] = key >> _HALF
-                words[n] = last
-                documents[n] = document
-                n += 1
+            for turn in range(1 + skips):
+                other = before if turn else last
+                if other >= 0 and k - other <= reach and stems[k] != stems[other]:
+                    low, high = min(stems[k], stems[other]), max(stems[k], stems[other])
+                    key = (np.uint64(low) << _HALF | np.uint64(high)) * _SPREAD
+                    keys[n] = key >> _HALF
+                    words[n] = other
+                    documents[n] = document
+                    openness[n] = is_open[k] or is_open[other]
+                    n += 1
+            before = last
             last = k
     return n
 
@@ -61,7 +62,7 @@ def number_marks(keys):
 
 
 @outer_kernel
-def list_octets(stems, is_open, first, begin, end, hashes, keys, words, documents):
+def list_octets(stems, is_open, first, begin, end, hashes, keys, words, documents, openness):
     """List runs of eight words of documents [begin, end), winnowed: key, first word, document.
 
     Of every WINDOW that follow one another the one with the smallest hash is listed, so of a run of OCTET_WORDS + WINDOW - 1
@@ -90,11 +91,11 @@ def list_octets(stems, is_open, first, begin, end, hashes, keys, words, document
             if smallest != listed and (k >= WINDOW - 1 or k == n_octets - 1):
                 listed = smallest
                 at = low + smallest
-                if is_open[at] or is_open[at + OCTET_WORDS - 1]:
-                    keys[n] = hashes[smallest % WINDOW] >> _HALF
-                    words[n] = at
-                    documents[n] = document
-                    n += 1
+                keys[n] = hashes[smallest % WINDOW] >> _HALF
+                words[n] = at
+                documents[n] = document
+                openness[n] = is_open[at] or is_open[at + OCTET_WORDS - 1]
+                n += 1
     return n
 
 
@@ -142,7 +143,7 @@ def count_meetings(keys, sizes):
 
 
 @outer_kernel
-def list_meetings(keys, most_places, documents, side, group_numbers, counting, first, meetings):
+def list_meetings(keys, most_places, documents, openness, side, group_numbers, counting, first, meetings):
     """List the bonds that meet in two documents, by the first one's document; of document d [first[d], first[d + 1]).
 
     Called twice: `counting` fills `first`, then the meetings (bond of a, bond of b) are written.
@@ -156,7 +157,7 @@ def list_meetings(keys, most_places, documents, side, group_numbers, counting, f
                 for j in range(i + 1, end):
                     b = np.int64(keys[j] & _LOW)
                     left, right = documents[a], documents[b]
-                    if left == right:
+                    if left == right or not (openness[a] or openness[b]):
                         continue
                     if len(side) > 0 and side[left] == side[right]:
                         continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ibidem.alignment.kernels.ends import extend_passages
 from ibidem.alignment.kernels.evidence import N_GRADES, best_stretch, grade_against, measure_rates, passages_of_seeds
 from ibidem.alignment.kernels.room import PASSAGE, Text
 from ibidem.alignment.kernels.seeds import common_octets, equal_from, merge_short, similar_sentences, weigh_sentences
@@ -271,6 +272,7 @@ def _align(stems, bounds, text, room, limits):
     _resolve(room, limits, n)
     if limits.summaries:
         n = _put_summary(text, room, limits, n)
+    extend_passages(text, room, limits, n)
     return n
 
 

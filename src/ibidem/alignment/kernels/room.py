@@ -44,6 +44,7 @@ class Limits(NamedTuple):
     levels: Numbers
     end_costs: Numbers
     min_summary_evidence: float
+    min_extension_evidence: float
     beside_verbatim: float
     n_models: int
     weights: Numbers
