@@ -123,7 +123,7 @@ def _check_tokens(text: str, encoded: bytes, rows: list[dict[str, Any]], hash_se
         raise AssertionError("tokens of spans are not as many as the splitter says")
     if digest_tokens(tokens, first).tolist() != [row["digest"] for row in rows]:
         raise AssertionError("digests of spans are not those of the splitter")
-    stems, _, sentence_first = stem_words(_column([encoded]), np.zeros(len(rows), np.int64), starts, hash_seed)
+    stems, _, _, sentence_first = stem_words(_column([encoded]), np.zeros(len(rows), np.int64), starts, hash_seed)
     if sentence_first.tolist() != sorted(sentence_first.tolist()):
         raise AssertionError("first words of sentences are out of order")
     if _SAME_UNICODE:

@@ -29,8 +29,7 @@ SPREAD = 2654435761  # words get hashes whose first bits differ
 def as_words(documents: Sequence[Sequence[int]]) -> Words:
     stems = np.array([(word * SPREAD) % 2**32 for words in documents for word in words], np.uint32)
     first = np.concatenate([[0], np.cumsum([len(words) for words in documents])]).astype(np.int64)
-    is_start = np.zeros(len(stems) + 1, np.bool_)
-    return Words(stems, is_start, first, first)
+    return Words(stems, np.zeros(len(stems) + 1, np.uint8), first, first)
 
 
 @st.composite

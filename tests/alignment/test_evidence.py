@@ -73,39 +73,42 @@ def test_grades_equal_their_definition(case: Case) -> None:
 WEIGHTS = st.lists(st.sampled_from([-4.0, -1.5, -0.25, 0.0, 0.5, 2.0, 6.0]) | st.floats(-5, 8), min_size=1, max_size=24)
 
 
-def check_stretch(weights: list[float], bounds: list[bool], core: tuple[int, int], within: float, model: int, low: int) -> None:
+def check_stretch(
+    weights: list[float], bounds: list[int], core: tuple[int, int], end_costs: tuple[float, ...], model: int, low: int
+) -> None:
     """Compare the best stretch of [low, low + n) with all there are."""
     n = len(weights)
     # Every word has a grade of its own, as there are grades enough.
     table = np.full((3, N_GRADES), -1e6)
     table[model, :n] = weights
     grades = as_array([NOT_THERE] * low + list(range(n)) + [NOT_THERE] * 3, np.int32)
-    is_bound = as_array([False] * low + bounds + [False] * 3, np.bool_)
+    all_bounds = as_array([0] * low + bounds + [0] * 3, np.uint8)
     found = np.empty(2, np.int64)
     evidence = best_stretch_of(
-        grades, is_bound, low, low + n, low + core[0], low + core[1], table.reshape(-1), model, within, found
+        grades, all_bounds, low, low + n, low + core[0], low + core[1], table.reshape(-1), model, np.array(end_costs), found
     )
-    expected = stretches(weights, bounds, core, within)
+    expected = stretches(weights, bounds, core, end_costs)
     assert evidence == pytest.approx(max(expected.values()), abs=1e-9)
     assert expected[int(found[0]) - low, int(found[1]) - low] == pytest.approx(evidence, abs=1e-9)
 
 
-PLACES = (WEIGHTS, st.randoms(use_true_random=False), st.sampled_from([0.0, 1.0, 5.0]), st.integers(0, 2), st.integers(0, 5))
+COSTS = st.sampled_from([(0.0, 0.0, 0.0, 0.0), (5.0, 5.0, 5.0, 0.0), (10.0, 6.0, 2.0, 0.0)])
+PLACES = (WEIGHTS, st.randoms(use_true_random=False), COSTS, st.integers(0, 2), st.integers(0, 5))
 
 
 @settings(max_examples=300, deadline=None)
 @given(*PLACES)
-def test_the_best_stretch_is_the_best_of_all_from_a_core_to_the_end(weights, random, within, model, low) -> None:  # type: ignore[no-untyped-def]
-    bounds = [random.random() < 0.4 for _ in range(len(weights) + 1)]
-    check_stretch(weights, bounds, (random.randrange(len(weights)), len(weights)), within, model, low)
+def test_the_best_stretch_is_the_best_of_all_from_a_core_to_the_end(weights, random, end_costs, model, low) -> None:  # type: ignore[no-untyped-def]
+    bounds = [random.randrange(4) for _ in range(len(weights) + 1)]
+    check_stretch(weights, bounds, (random.randrange(len(weights)), len(weights)), end_costs, model, low)
 
 
 @settings(max_examples=300, deadline=None)
 @given(*PLACES)
-def test_the_best_stretch_is_the_best_of_all_that_meet_the_core(weights, random, within, model, low) -> None:  # type: ignore[no-untyped-def]
-    bounds = [random.random() < 0.4 for _ in range(len(weights) + 1)]
+def test_the_best_stretch_is_the_best_of_all_that_meet_the_core(weights, random, end_costs, model, low) -> None:  # type: ignore[no-untyped-def]
+    bounds = [random.randrange(4) for _ in range(len(weights) + 1)]
     start, end = sorted(random.sample(range(len(weights) + 1), 2))
-    check_stretch(weights, bounds, (start, end), within, model, low)
+    check_stretch(weights, bounds, (start, end), end_costs, model, low)
 
 
 def test_weights_are_the_logarithms_that_the_models_say() -> None:

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ibidem.alignment import Aligned
+from ibidem.alignment import Aligned, Words
 from ibidem.alignment.kernels.pairs import OUTCOME
 from ibidem.alignment.kernels.refinement import ENTRIES, choose_passages, extend_equal, mark_covered
 from ibidem.alignment.places import locate, words_of
+from ibidem.alignment.refinement import merged
 from ibidem.columns.collection import Collection
 from ibidem.config import SentencesConfig
 from ibidem.execution.tasks import in_turn
@@ -121,6 +122,42 @@ def test_rectangles_in_passages_of_their_pair_are_covered(inner, outer, slack: i
         assert is_covered[i] == expected
 
 
+def joined(rows: list[Span4]) -> list[Span4]:
+    """Join rectangles of one pair: cut at gaps on one side, then on the other, until nothing is cut."""
+    groups = [sorted(rows)]
+    while True:
+        cut = groups
+        for side in (0, 2):
+            parts: list[list[Span4]] = []
+            for group in cut:
+                reached = -1
+                for row in sorted(group, key=lambda row: row[side]):
+                    if row[side] > reached:
+                        parts.append([])
+                    parts[-1].append(row)
+                    reached = max(reached, row[side + 1])
+            cut = parts
+        if len(cut) == len(groups):
+            return sorted((min(r[0] for r in g), max(r[1] for r in g), min(r[2] for r in g), max(r[3] for r in g)) for g in cut)
+        groups = cut
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), SPANS), max_size=4))
+def test_rectangles_of_a_pair_are_joined_where_no_gap_divides_them(given_rows) -> None:  # type: ignore[no-untyped-def]
+    """Documents have a hundred words each; the pairs are 0 with 1, 2 and 3."""
+    first = np.arange(0, 500, 100)
+    words = Words(np.zeros(400, np.uint32), np.zeros(401, np.uint8), first, first)
+    by_pair: dict[int, list[Span4]] = {}
+    for other, spans in given_rows:
+        shift = 100 * (other + 1)
+        by_pair.setdefault(other, []).extend((a[0], a[1], b[0] + shift, b[1] + shift) for a, b in spans)
+    rows = [row for spans in by_pair.values() for row in spans]
+    found = merged(np.array(rows, np.int64).reshape(-1, 4), words)
+    expected = [row for spans in by_pair.values() if spans for row in joined(spans)]
+    assert sorted(tuple(row) for row in found.tolist()) == sorted(expected)
+
+
 def collection_of(texts: list[str], batch_size: int) -> Collection:
     batches = []
     for start in range(0, len(texts), batch_size):
@@ -143,7 +180,7 @@ def test_passages_are_located_at_words_or_at_the_edges_of_sentences(
     collection = collection_of(texts, batch_size)
     words = words_of(collection, in_turn)
     first = words.document_first.tolist()
-    assert len(words.is_start) == len(words.stem) + 1
+    assert len(words.bounds) == len(words.stem) + 1
     documents = [d for d in range(len(texts)) if first[d] < first[d + 1]]
     assume(documents)
     rows, chosen = [], []
@@ -158,7 +195,7 @@ def test_passages_are_located_at_words_or_at_the_edges_of_sentences(
             low, high = row[1 + 2 * side], row[2 + 2 * side]
             start, end = passages.places[2 * side, n], passages.places[2 * side + 1, n]
             assert passages.documents[side, n] == d
-            stems, _, _ = stem_words(pa.array([texts[d][start:end]], pa.large_string()), *[np.empty(0, np.int64)] * 2)
+            stems, *_ = stem_words(pa.array([texts[d][start:end]], pa.large_string()), *[np.empty(0, np.int64)] * 2)
             assert stems.tolist() == words.stem[low:high].tolist()
             whole = [first[pair[0]], first[pair[0] + 1], first[pair[1]], first[pair[1] + 1]]
             assert passages.is_whole[n] == (row[1:5] == whole)
@@ -189,7 +226,7 @@ def test_long_words_and_long_texts_without_blanks_are_located_too() -> None:
     for n, row in enumerate(rows):
         start, end = passages.places[:2, n]
         cut = texts[int(passages.documents[0, n])][start:end]
-        stems, _, _ = stem_words(pa.array([cut], pa.large_string()), *[np.empty(0, np.int64)] * 2)
+        stems, *_ = stem_words(pa.array([cut], pa.large_string()), *[np.empty(0, np.int64)] * 2)
         assert stems.tolist() == words.stem[row[1] : row[2]].tolist()
         assert passages.is_equal[n]
         assert passages.similarity[n] == pytest.approx(1.0)

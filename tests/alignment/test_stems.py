@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ibidem.sentences import split_sentences, stem_words
 from ibidem.sentences.code_points import load_code_points
-from ibidem.sentences.kernels.stems import locate_words
+from ibidem.sentences.kernels.stems import CLAUSE_BOUND, SENTENCE_BOUND, STOP_BOUND, WITHIN_CLAUSE, locate_words
 from tests.alignment.written import PIECES, TEXTS, is_plain, stem_of, words_of_text
 
 # What is not so yet.
@@ -21,7 +21,7 @@ NONE = np.empty(0, np.int64)
 
 
 def stems_of(text: str) -> list[int]:
-    stems, first, _ = stem_words(pa.array([text], pa.large_string()), NONE, NONE)
+    stems, _, first, _ = stem_words(pa.array([text], pa.large_string()), NONE, NONE)
     assert first.tolist() == [0, len(stems)]
     found: list[int] = stems.tolist()
     return found
@@ -54,12 +54,45 @@ def test_texts_and_sentences_begin_with_the_words_that_follow(texts: list[str]) 
     assume(all(map(is_plain, texts)))
     begins = [(d, len(t[:start].encode())) for d, t in enumerate(texts) for start, _ in split_sentences(t)]
     documents, start_bytes = (np.array([place[k] for place in begins], np.int64) for k in range(2))
-    stems, first, sentence_first = stem_words(pa.array(texts, pa.large_string()), documents, start_bytes)
+    stems, _, first, sentence_first = stem_words(pa.array(texts, pa.large_string()), documents, start_bytes)
     assert stems.tolist() == [stem for text in texts for stem in stems_of(text)]
     assert first.tolist() == np.cumsum([0, *(len(words_of_text(text)) for text in texts)]).tolist()
     starts = [[len(text[:start].encode()) for start, _ in words_of_text(text)] for text in texts]
     expected = [first[d] + sum(place < byte for place in starts[d]) for d, byte in begins]
     assert sentence_first.tolist() == expected
+
+
+def bound_of(text: str, after: int, start: int) -> int:
+    """Return how strongly a text is divided before the word at `start`, with no letter from `after` on."""
+    gap = text[after:start]
+    if any(character in "\n\f\u2028\u2029\x0b\r\x85…•" or character in ".!?。" for character in gap):
+        return STOP_BOUND
+    is_capital = unicodedata.category(text[start]) in ("Lu", "Lt")
+    return CLAUSE_BOUND if is_capital or set(gap) & set(":;：；") else WITHIN_CLAUSE
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["one", "Two", "Über", "ж", "Ж", "漢", "9", "x"]),
+            st.sampled_from(
+                [" ", " ", ", ", ". ", "! ", "? ", "。", "\n", ": ", "; ", "：", "；", " (", ") ", " – ", "'", '"']
+            ),
+        ),
+        max_size=30,
+    ).map(lambda pieces: "".join(word + gap for word, gap in pieces))
+)
+def test_bounds_are_graded_by_what_is_before_a_word(text: str) -> None:
+    begins = [len(text[:start].encode()) for start, _ in split_sentences(text)]
+    _, bounds, _, sentence_first = stem_words(
+        pa.array([text], pa.large_string()), np.zeros(len(begins), np.int64), np.array(begins, np.int64)
+    )
+    expected, after = [], 0
+    for number, (start, end) in enumerate(words_of_text(text)):
+        expected.append(SENTENCE_BOUND if number in sentence_first else bound_of(text, after, start))
+        after = end
+    assert bounds.tolist() == expected
 
 
 WORDS = st.lists(

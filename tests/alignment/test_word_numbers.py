@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibidem.sentences.kernels.stems import SENTENCE_BOUND
 from tests.alignment.wrapping import Pair
 
 TEXTS = st.integers(1, 6).flatmap(lambda n: st.lists(st.integers(1, n), max_size=60))
@@ -37,7 +38,7 @@ def test_equal_numbers_are_equal_runs(pairs: list[tuple[list[int], list[int]]]) 
 def test_sentences_start_where_they_did_and_with_each_text(a: list[int], b: list[int], random) -> None:  # type: ignore[no-untyped-def]
     bounds = [[random.random() < 0.3 for _ in text] for text in (a, b)]
     room = Pair(a, b, bounds[0], bounds[1]).number()
-    found = room.is_bound[: len(a) + len(b) + 1].tolist()
+    found = (room.bounds[: len(a) + len(b) + 1] == SENTENCE_BOUND).tolist()
     for at in (0, len(a), len(a) + len(b)):
         assert found[at]
     expected = [*bounds[0], *bounds[1], True]

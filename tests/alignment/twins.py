@@ -106,13 +106,13 @@ def expected_grades(
 
 
 def stretches(
-    weights: Sequence[float], bounds: Sequence[bool], core: tuple[int, int], within: float
+    weights: Sequence[float], bounds: Sequence[int], core: tuple[int, int], end_costs: Sequence[float]
 ) -> dict[tuple[int, int], float]:
     """Return the evidence of every stretch that meets the core."""
     found = {}
     for start, end in combinations(range(len(weights) + 1), 2):
         if start < core[1] and end > core[0]:
-            found[start, end] = sum(weights[start:end]) - within * ((not bounds[start]) + (not bounds[end]))
+            found[start, end] = sum(weights[start:end]) - end_costs[bounds[start]] - end_costs[bounds[end]]
     return found
 
 
@@ -137,36 +137,43 @@ def _cut(seeds: list[Seed], side: int, gap: int) -> list[list[Seed]]:
 
 
 class Bond(NamedTuple):
-    """Two rare words in a row, smaller one first, where the first of them stands, and in which document."""
+    """Two rare words, smaller one first, where the first of them is, in which document, and whether one of them is open."""
 
     key: tuple[int, int]
     place: int
     document: int
+    is_open: bool
 
 
 def bonds_of(documents: Sequence[Words], is_open: Sequence[Sequence[bool]], most: int, reach: int = 8) -> list[Bond]:
-    """Return the bonds of all documents, in reading order."""
+    """Return the bonds of all documents: pairs of rare words with one more between them at most."""
     counts = Counter(word for words in documents for word in words)
     bonds, first = [], 0
     for document, words in enumerate(documents):
-        rare = [k for k, word in enumerate(words) if is_open[document][k] and counts[word] <= most]
-        for k, following in pairwise(rare):
+        rare = [k for k, word in enumerate(words) if counts[word] <= most]
+        for k, following in [*pairwise(rare), *zip(rare, rare[2:], strict=False)]:
             pair = words[k], words[following]
             if following - k <= reach and pair[0] != pair[1]:
-                bonds.append(Bond((min(pair), max(pair)), first + k, document))
+                opens = is_open[document][k] or is_open[document][following]
+                bonds.append(Bond((min(pair), max(pair)), first + k, document, opens))
         first += len(words)
     return bonds
 
 
 def most_places_of(bonds: Sequence[Bond], most: int, meetings_a_bond: int = 4) -> int:
-    """Return how many places a bond may have: as many as make no more meetings than a few for every bond, two at least."""
+    """Return how many places a bond may have: as many as make no more meetings than a few for every bond, two at least.
+
+    Bonds that are nowhere open do not count.
+    """
+    opened = {bond.key for bond in bonds if bond.is_open}
+    bonds = [bond for bond in bonds if bond.key in opened]
     sizes = Counter(Counter(bond.key for bond in bonds).values())
     meetings = {n: sum(sizes[m] * math.comb(m, 2) for m in range(2, n + 1)) for n in range(2, most + 1)}
     return max((n for n in meetings if meetings[n] <= meetings_a_bond * len(bonds)), default=2)
 
 
 def expected_rectangles(
-    bonds: Sequence[Bond], most_places: int, comparable: Callable[[int, int], bool], least_bonds: int = 3, max_gap: int = 100
+    bonds: Sequence[Bond], most_places: int, comparable: Callable[[int, int], bool], least_bonds: int = 4, max_gap: int = 100
 ) -> list[Rectangle]:
     """Return where enough bonds, different ones on either side, meet close to one another in two documents."""
     meetings: dict[tuple[int, int], list[Seed]] = {}
@@ -174,7 +181,7 @@ def expected_rectangles(
         places = sorted(group, key=lambda bond: bond.place)
         if 2 <= len(places) <= most_places:
             for x, y in combinations(places, 2):
-                if x.document != y.document and comparable(x.document, y.document):
+                if x.document != y.document and comparable(x.document, y.document) and (x.is_open or y.is_open):
                     meetings.setdefault((x.document, y.document), []).append((x.place, y.place))
     found = []
     for seeds in meetings.values():

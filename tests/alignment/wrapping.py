@@ -13,42 +13,54 @@ from numpy.typing import NDArray
 
 from ibidem.alignment import aligner
 from ibidem.alignment.aligner import MODELS, SUMMARY_MODEL, chance_level, rarity_levels, word_weights
+from ibidem.alignment.kernels.ends import extend_passages
 from ibidem.alignment.kernels.evidence import best_stretch, grade_against
 from ibidem.alignment.kernels.pairs import find_seeds, number_text
 from ibidem.alignment.kernels.room import TASK, Limits, Room, Text, make_room
 from ibidem.alignment.kernels.seeds import next_cluster, put_task
 from ibidem.execution.compiler import outer_kernel
+from ibidem.sentences.kernels.stems import SENTENCE_BOUND, WITHIN_CLAUSE
 
 Words = Sequence[int]
 
 
 @outer_kernel
-def _text_of(stems, is_start, spans, room, unseen):
+def _text_of(stems, bounds, spans, room, unseen):
     for side in range(2):
         room.starts[side], room.ends[side] = spans[2 * side], spans[2 * side + 1]
     n_a_words = room.ends[0] - room.starts[0]
     n_words = n_a_words + room.ends[1] - room.starts[1]
-    text = Text(room.words, room.pairs, room.runs, room.is_bound, n_a_words, n_words)
+    text = Text(room.words, room.pairs, room.runs, room.bounds, n_a_words, n_words)
     room.stamp[0] += 1
-    number_text(stems, is_start, room.starts, room.ends, text, room, room.stamp[0], unseen)
+    number_text(stems, bounds, room.starts, room.ends, text, room, room.stamp[0], unseen)
     return text
 
 
 @outer_kernel
-def _seeds_of(stems, is_start, spans, room, limits):
-    text = _text_of(stems, is_start, spans, room, limits.unseen)
+def _seeds_of(stems, bounds, spans, room, limits):
+    text = _text_of(stems, bounds, spans, room, limits.unseen)
     return find_seeds(text, room, limits)
 
 
 @outer_kernel
-def _grade(stems, is_start, spans, other_start, other_end, low, high, room, limits):
-    text = _text_of(stems, is_start, spans, room, limits.unseen)
+def _grade(stems, bounds, spans, other_start, other_end, low, high, room, limits):
+    text = _text_of(stems, bounds, spans, room, limits.unseen)
     grade_against(text, other_start, other_end, low, high, room, limits)
 
 
 @outer_kernel
-def best_stretch_of(grades, is_bound, low, high, core_start, core_end, weights, model, within, found):
-    return best_stretch(grades, is_bound, low, high, core_start, core_end, weights, model, within, found)
+def _extend(stems, bounds, spans, place, room, limits):
+    text = _text_of(stems, bounds, spans, room, limits.unseen)
+    for k in range(4):
+        room.passages[k] = place[k]
+    room.passages[4] = 0
+    room.evidence[0] = room.evidence[1] = 1.0
+    extend_passages(text, room, limits, 1)
+
+
+@outer_kernel
+def best_stretch_of(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, found):
+    return best_stretch(grades, bounds, low, high, core_start, core_end, weights, model, end_costs, found)
 
 
 @outer_kernel
@@ -77,19 +89,20 @@ class Pair:
             self.room = make_room(len(self.a), len(self.a) + len(self.b), len(MODELS))
         # Something stands before, between and after them, as in a collection.
         self.stems = np.array([7, *self.a, 8, 9, *self.b, 7], np.uint32)
-        self.is_start = np.array([True, *self.bounds_a, False, True, *self.bounds_b, False, True], np.bool_)
+        bounds = [True, *self.bounds_a, False, True, *self.bounds_b, False, True]
+        self.bounds = np.where(bounds, SENTENCE_BOUND, WITHIN_CLAUSE).astype(np.uint8)
         self.spans = np.array([1, 1 + len(self.a), 3 + len(self.a), 3 + len(self.a) + len(self.b)], np.int64)
 
     def number(self) -> Room:
         """Number the words and runs of the texts."""
         assert self.room is not None
-        _text_of(self.stems, self.is_start, self.spans, self.room, limits_of().unseen)
+        _text_of(self.stems, self.bounds, self.spans, self.room, limits_of().unseen)
         return self.room
 
     def seeds(self, limits: Limits) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the seeds in their order, and where the sentences of both texts begin, with the ends."""
         assert self.room is not None
-        n, n_a = _seeds_of(self.stems, self.is_start, self.spans, self.room, limits)
+        n, n_a = _seeds_of(self.stems, self.bounds, self.spans, self.room, limits)
         seeds = self.room.seeds[: 2 * n].reshape(-1, 2).tolist()
         firsts = self.room.firsts.tolist()
         n_sentences = firsts.index(len(self.a) + len(self.b), n_a)
@@ -98,9 +111,15 @@ class Pair:
     def grade(self, other: tuple[int, int], low: int, high: int, limits: Limits) -> list[int]:
         """Return the grades of words [low, high) against a stretch of the other text."""
         assert self.room is not None
-        _grade(self.stems, self.is_start, self.spans, *other, low, high, self.room, limits)
+        _grade(self.stems, self.bounds, self.spans, *other, low, high, self.room, limits)
         grades: list[int] = self.room.grading.grades[low:high].tolist()
         return grades
+
+    def extend(self, place: Sequence[int], limits: Limits) -> tuple[int, ...]:
+        """Return a passage extended by the sentences beside it."""
+        assert self.room is not None
+        _extend(self.stems, self.bounds, self.spans, np.array(place, np.int64), self.room, limits)
+        return tuple(self.room.passages[:4].tolist())
 
 
 def limits_of(**changed: Any) -> Limits:
@@ -110,7 +129,8 @@ def limits_of(**changed: Any) -> Limits:
         min_evidence=25.0, min_words=25, max_gap_sentences=4, summaries=True, least_cosine=aligner.LEAST_COSINE,
         least_dice=aligner.LEAST_DICE, least_share=aligner.LEAST_SHARE, unseen=aligner.UNSEEN_WORDS,
         highest_chance_level=chance_level(aligner.LEAST_CHANCE), levels=rarity_levels(),
-        within_sentence=aligner.WITHIN_SENTENCE, min_summary_evidence=aligner.SUMMARY_EVIDENCE,
+        end_costs=np.array(aligner.END_COSTS), min_summary_evidence=aligner.SUMMARY_EVIDENCE,
+        min_extension_evidence=aligner.EXTENSION_EVIDENCE,
         beside_verbatim=aligner.BESIDE_VERBATIM, n_models=len(MODELS), weights=weights,
     )  # fmt: skip
     return limits._replace(**changed)

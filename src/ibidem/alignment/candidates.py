@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +15,29 @@ from ibidem.alignment.kernels.seeds import OCTET_WORDS
 from ibidem.columns.rows import Pairing
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 
-LEAST_RARE = 100  # a word may stand this often and is still rare, however few documents there are
-RARE_SHARE = 3  # or once in so many documents
+LEAST_RARE = 100  # a word may occur this often and is still rare, however few documents there are
+RARE_SHARE = 1  # or once in so many documents
 BOND_REACH_WORDS = 8
-SKIPS = 0
-MOST_PLACES = 8  # of a mark; those of more lead nowhere
+MOST_PLACES = 8  # of a mark; those of more produce no candidate
 MEETINGS_A_MARK = 4  # on average, at most: fewer places are allowed where there would be more
-LEAST_BONDS = 3
+LEAST_BONDS = 4
 MAX_GAP_WORDS = 100  # between bonds of one place
 LEAST_RUN = kernels.WINDOW + OCTET_WORDS - 1
 _N_TASKS = 64
+_BONDS_PER_WORD = 2
 Column = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Marks:
+class Marks(NamedTuple):
     """Marks in reading order: their keys (upper half) and numbers (lower half), sorted; their words and documents."""
 
-    keys: NDArray[np.uint64]
-    words: NDArray[np.uint32]
-    documents: NDArray[np.int32]
-    openness: NDArray[np.bool_]
+    keys: Column  # unsigned, of 64 bits
+    words: Column  # unsigned, of 32 bits
+    documents: Column
+    openness: Column  # whether one of its words is open
+
+
+_NO_MARKS = Marks(np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.bool_))
 
 
 def find_rectangles(
@@ -44,54 +45,67 @@ def find_rectangles(
 ) -> NDArray[np.int64]:
     """Return pairs of spans of words in two documents that share rare words close to one another, or many words in a row.
 
-    Many are LEAST_RUN, or as many as `min_words`, which a passage needs. `is_open` says by word whether it may lead to a pair.
-    A row is start and end in a, start and end in b.
+    Many are LEAST_RUN, or as many as `min_words`, which a passage needs. `is_open` says by word whether its sentence appears
+    nowhere else: at least one side of what leads to a pair is open. A row is start and end in a, start and end in b.
     """
     counts = np.zeros(kernels.STEM_SLOTS, np.int32)
     kernels.count_stems(words.stem, counts)
     most = max(LEAST_RARE, (len(words.document_first) - 1) // RARE_SHARE)
 
-    def list_bonds(task: tuple[int, int], *columns: Column) -> int:
-        given = words.stem, is_open, words.document_first, *task, counts, most, BOND_REACH_WORDS, SKIPS
-        return kernels.list_bonds(*given, *columns)  # type: ignore[no-any-return]
+    def list_bonds(task: tuple[int, int], wanted: Column, marks: Marks) -> int:
+        given = words.stem, is_open, words.document_first, *task, counts, most, BOND_REACH_WORDS
+        return kernels.list_bonds(*given, wanted, marks)  # type: ignore[no-any-return]
 
-    def list_octets(task: tuple[int, int], *columns: Column) -> int:
-        hashes = np.empty(kernels.WINDOW, np.uint64)
-        return kernels.list_octets(  # type: ignore[no-any-return]
-            words.stem, is_open, words.document_first, *task, hashes, *columns
-        )
+    def list_octets(task: tuple[int, int], wanted: Column, marks: Marks) -> int:
+        given = words.stem, is_open, words.document_first, *task, np.empty(kernels.WINDOW, np.uint64)
+        return kernels.list_octets(*given, wanted, marks)  # type: ignore[no-any-return]
 
-    bonds = _marks(list_bonds, words, run_tasks)
+    bonds = _marks(list_bonds, words, is_open, run_tasks)
     met = _rectangles_of_bonds(bonds, words, pairing, run_tasks)
     del bonds
-    octets = _marks(list_octets, words, run_tasks)
+    octets = _marks(list_octets, words, is_open, run_tasks)
     runs = _rectangles_of_runs(octets, words, pairing, max(LEAST_RUN, min_words), run_tasks)
     found = np.concatenate([met, runs])
     return found[np.lexsort(found.T[::-1])]
 
 
-def _marks(list_marks: Callable[..., int], words: Words, run_tasks: RunTasks) -> Marks:
+def _marks(
+    list_marks: Callable[[tuple[int, int], Column, Marks], int], words: Words, is_open: NDArray[np.bool_], run_tasks: RunTasks
+) -> Marks:
+    """Return the marks that can lead to a pair: all open ones, and closed ones that have a key of these (or seem to)."""
     first = words.document_first
+    tasks = split_by_cost(np.diff(first) + 1, _N_TASKS)
+    wanted = np.empty(0, np.bool_)
 
-    def listed(task: tuple[int, int]) -> tuple[Column, Column, Column, Column]:
-        room = (1 + SKIPS) * int(first[task[1]] - first[task[0]])
-        keys, places, documents = np.empty(room, np.uint64), np.empty(room, np.uint32), np.empty(room, np.int32)
-        openness = np.empty(room, np.bool_)
-        n = list_marks(task, keys, places, documents, openness)
-        return keys[:n].copy(), places[:n].copy(), documents[:n].copy(), openness[:n].copy()
+    def listed(task: tuple[int, int]) -> tuple[Marks, int]:
+        room = _BONDS_PER_WORD * int(first[task[1]] - first[task[0]])
+        marks = Marks(*(np.empty(room, kind) for kind in (np.uint64, np.uint32, np.int32, np.bool_)))
+        return marks, list_marks(task, wanted, marks)
 
-    found = list(run_tasks(listed, split_by_cost(np.diff(first) + 1, _N_TASKS)))
-    keys = np.concatenate([np.empty(0, np.uint64), *(columns[0] for columns in found)])
-    kernels.number_marks(keys)
-    keys.sort()
-    places = np.concatenate([np.empty(0, np.uint32), *(columns[1] for columns in found)])
-    return Marks(keys, places, np.concatenate([np.empty(0, np.int32), *(columns[2] for columns in found)]), np.concatenate([np.empty(0, np.bool_), *(columns[3] for columns in found)]))
+    def mark_wanted(task: tuple[int, int]) -> None:
+        marks, n = listed(task)
+        kernels.mark_wanted(marks.keys, marks.openness, n, of_open)
+
+    def cut(task: tuple[int, int]) -> Marks:
+        marks, n = listed(task)
+        return Marks(*(column[:n].copy() for column in marks))
+
+    if not is_open.all():
+        of_open = np.zeros(1 << max(4, len(is_open).bit_length() - 1), np.bool_)
+        for _ in run_tasks(mark_wanted, tasks):
+            pass
+        wanted = of_open
+    found = list(run_tasks(cut, tasks))
+    marks = Marks(*(np.concatenate(columns) for columns in zip(_NO_MARKS, *found, strict=True)))
+    kernels.number_marks(marks.keys)
+    marks.keys.sort()
+    return marks
 
 
 def _meetings(marks: Marks, words: Words, pairing: Pairing) -> tuple[Column, Column]:
     """Return the marks that meet in two documents, pair by pair, and where those of each first document begin."""
     first = np.zeros(len(words.document_first), np.int64)
-    given = marks.keys, _most_places(marks.keys), marks.documents, marks.openness, pairing.side, pairing.group_numbers
+    given = marks.keys, _most_places(marks), marks.documents, marks.openness, pairing.side, pairing.group_numbers
     kernels.list_meetings(*given, True, first, np.empty(0, np.int64))
     meetings = np.empty(2 * int(first[-1]), np.int64)
     kernels.list_meetings(*given, False, first, meetings)
@@ -136,10 +150,10 @@ def _joined(rectangles: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.concatenate([np.empty((0, kernels.RECTANGLE), np.int64), *rectangles])
 
 
-def _most_places(keys: NDArray[np.uint64]) -> int:
+def _most_places(marks: Marks) -> int:
     """Return how many places a mark may have so that there are not too many meetings."""
     sizes = np.zeros(MOST_PLACES + 1, np.int64)
-    kernels.count_meetings(keys, sizes)
+    n_marks = kernels.count_meetings(marks.keys, marks.openness, sizes)
     numbers = np.arange(MOST_PLACES + 1)
     meetings = np.cumsum(sizes * numbers * (numbers - 1) // 2)
-    return max(2, int(np.flatnonzero(meetings <= MEETINGS_A_MARK * len(keys)).max(initial=2)))
+    return max(2, int(np.flatnonzero(meetings <= MEETINGS_A_MARK * n_marks).max(initial=2)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,10 +21,7 @@ from ibidem.passages.kernels.chains import A_END, A_FIRST, B_END, B_FIRST, EQUAL
 from ibidem.signatures import collapse_sentences
 
 LEAST_EXTENSION_WORDS = 4
-MARGIN_WORDS = 80
-SUMMARIES = False
-MERGE = True
-CONFIRM = 0
+MARGIN_WORDS = 640
 _SLACK_WORDS = 2
 _DOCUMENT_BITS = 32
 Numbers = NDArray[np.int64]
@@ -70,23 +67,11 @@ def align_passages(
     rectangles = find_rectangles(words, _open_words(rows, types, words), pairing, min_words, run_tasks)
     rectangles = rectangles[~_covered(rectangles, found, words)]
     progress.count(aligned_places=len(rectangles))
-    settings = replace(config.alignment, summaries=SUMMARIES)
     rectangles = merged(_with_margin(rectangles, words), words)
-    print("aligned words", np.diff(rectangles, axis=1)[:, [0, 2]].sum(), "rectangles", len(rectangles))
-    aligned = align_spans(words, rectangles, settings, passage_limits(config).max_gap_sentences, run_tasks)
+    aligned = align_spans(words, rectangles, config.alignment, passage_limits(config).max_gap_sentences, run_tasks)
     n_aligned = len(aligned)
-    only_aligned = aligned
     aligned = _with_extended(aligned, found)
     stays, is_kept = _choose(aligned, n_aligned, found, words)
-    if CONFIRM:
-        inside = _covered(found.spans, FoundSpans(rectangles, None, _documents_of(rectangles, words), None, None), words)
-        if CONFIRM == 1: inside &= found.is_near
-        touched = _touched(found, only_aligned, words)
-        drop = inside & ~touched
-        print("dropped", (stays & drop).sum(), "near", (stays & drop & found.is_near).sum(), "extended", (drop & (found.added > 0)).sum())
-        stays &= ~drop
-        ext = np.flatnonzero(found.added > 0)
-        is_kept[n_aligned:] &= ~drop[ext]
     aligned = Aligned(aligned.table[is_kept])
     remaining, first = [], 0
     for part in passages:
@@ -151,35 +136,28 @@ def _with_margin(spans: Numbers, words: Words) -> Numbers:
     return wider
 
 
-def _touched(found, aligned, words):
-    pairs = pair_numbers(_documents_of(aligned.spans, words))
-    by = {}
-    for i, p in enumerate(pairs.tolist()): by.setdefault(p, []).append(i)
-    out = np.zeros(len(found.spans), np.bool_)
-    for k, p in enumerate(found.pairs.tolist()):
-        for i in by.get(p, ()):
-            a = aligned.spans[i]; f = found.spans[k]
-            if min(a[1], f[1]) > max(a[0], f[0]) and min(a[3], f[3]) > max(a[2], f[2]):
-                out[k] = True; break
-    return out
-
-
 def merged(spans: Numbers, words: Words) -> Numbers:
-    """Return spans with those of one pair put together that lie over one another on both sides."""
-    if not MERGE or len(spans) == 0:
+    """Return spans with those of a pair of documents joined that cannot be told apart by a gap on either side.
+
+    They are cut at gaps on one side and the other in turn until nothing more is cut, as seeds are. What is around one place
+    then explains the words of another, and no word is aligned twice.
+    """
+    if len(spans) == 0:
         return spans
     group = np.unique(pair_numbers(_documents_of(spans, words)), return_inverse=True)[1].astype(np.int64)
-    n_groups = 0
-    while n_groups != (n_groups := int(group.max()) + 1):
-        for side in range(2):
-            order = np.lexsort((spans[:, 2 * side], group))
+    n_before = 0
+    while n_before < (n_groups := int(group.max()) + 1):
+        n_before = n_groups
+        for start, end in ((0, 1), (2, 3)):
+            order = np.lexsort((spans[:, start], group))
             spans, group = spans[order], group[order]
-            reach = np.maximum.accumulate(group << 32 | spans[:, 2 * side + 1])
-            is_new = np.ones(len(spans), np.bool_)
-            is_new[1:] = (group << 32 | spans[:, 2 * side])[1:] > reach[:-1]
-            group = np.cumsum(is_new) - 1
+            reached = np.maximum.accumulate(group << _DOCUMENT_BITS | spans[:, end])
+            is_first = np.ones(len(spans), np.bool_)
+            is_first[1:] = (group << _DOCUMENT_BITS | spans[:, start])[1:] > reached[:-1]
+            group = np.cumsum(is_first) - 1
     first = np.flatnonzero(np.diff(group, prepend=-1))
-    return np.stack([(np.minimum, np.maximum)[k % 2].reduceat(spans[:, k], first) for k in range(4)], axis=1)
+    low, high = np.minimum.reduceat(spans, first), np.maximum.reduceat(spans, first)
+    return np.where(np.arange(4) % 2 == 0, low, high)
 
 
 def _covered(rectangles: Numbers, found: FoundSpans, words: Words) -> NDArray[np.bool_]:

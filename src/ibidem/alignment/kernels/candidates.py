@@ -1,9 +1,10 @@
 """Kernels that find places of two documents worth aligning: rare words beside one another, in whatever order, in both; or
 sixteen words in a row.
 
-A *bond* is two rare words in a row, common ones between them left out. Edited, reordered and translated text keeps some of its
-bonds; by chance two texts have hardly any, and not close together. Bonds and runs of eight words (octets) are *marks* of a
-text: equal ones meet.
+A *bond* is two rare words in a row, or with one more between them; common ones are left out. Edited, reordered and translated
+text keeps some of its bonds; by chance two texts have hardly any, and not close together. Bonds and runs of eight words
+(octets) are *marks* of a text: equal ones meet. Words of sentences that also appear elsewhere, unchanged, are *closed*: marks
+of closed words meet open ones only, for equal sentences are found without them.
 """
 
 from __future__ import annotations
@@ -30,28 +31,44 @@ def count_stems(stems, counts):
         counts[stems[k] >> _SLOT_BITS] += 1
 
 
+@inlined_kernel
+def _put_mark(key, word, document, is_open, wanted, marks, n):
+    """Add a mark, and return how many there are. A closed one is added only if its key is wanted; all are if none is."""
+    if not is_open and len(wanted) > 0 and not wanted[key & np.uint64(len(wanted) - 1)]:
+        return n
+    keys, words, documents, openness = marks
+    keys[n], words[n], documents[n], openness[n] = key, word, document, is_open
+    return n + 1
+
+
 @outer_kernel
-def list_bonds(stems, is_open, first, begin, end, counts, most, reach, skips, keys, words, documents, openness):
+def list_bonds(stems, is_open, first, begin, end, counts, most, reach, wanted, marks):
+    """List the bonds of documents [begin, end): key, first word, document, whether one of its words is open.
+
+    A word is rare if it is counted at most `most` times. The two words of a bond are at most `reach` words apart, with at most
+    one rare word between them.
+    """
     n = np.int64(0)
     for document in range(begin, end):
-        last = np.int64(-1)
-        before = np.int64(-1)
+        before = last = np.int64(-1)
         for k in range(first[document], first[document + 1]):
             if counts[stems[k] >> _SLOT_BITS] > most:
                 continue
-            for turn in range(1 + skips):
-                other = before if turn else last
+            for other in (before, last):
                 if other >= 0 and k - other <= reach and stems[k] != stems[other]:
                     low, high = min(stems[k], stems[other]), max(stems[k], stems[other])
-                    key = (np.uint64(low) << _HALF | np.uint64(high)) * _SPREAD
-                    keys[n] = key >> _HALF
-                    words[n] = other
-                    documents[n] = document
-                    openness[n] = is_open[k] or is_open[other]
-                    n += 1
-            before = last
-            last = k
+                    key = ((np.uint64(low) << _HALF | np.uint64(high)) * _SPREAD) >> _HALF
+                    n = _put_mark(key, other, document, is_open[k] or is_open[other], wanted, marks, n)
+            before, last = last, k
     return n
+
+
+@outer_kernel
+def mark_wanted(keys, openness, n, wanted):
+    """Mark the keys of open marks as wanted: closed ones lead to something new only where they meet one of these."""
+    for i in range(n):
+        if openness[i]:
+            wanted[keys[i] & np.uint64(len(wanted) - 1)] = True
 
 
 @outer_kernel
@@ -62,11 +79,11 @@ def number_marks(keys):
 
 
 @outer_kernel
-def list_octets(stems, is_open, first, begin, end, hashes, keys, words, documents, openness):
-    """List runs of eight words of documents [begin, end), winnowed: key, first word, document.
+def list_octets(stems, is_open, first, begin, end, hashes, wanted, marks):
+    """List runs of eight words of documents [begin, end), winnowed: key, first word, document, whether an end is open.
 
     Of every WINDOW that follow one another the one with the smallest hash is listed, so of a run of OCTET_WORDS + WINDOW - 1
-    words that stands in two texts the same ones are listed in both. Runs that no open word begins or ends are left out.
+    words that stands in two texts the same ones are listed in both.
     """
     n = np.int64(0)
     for document in range(begin, end):
@@ -91,11 +108,8 @@ def list_octets(stems, is_open, first, begin, end, hashes, keys, words, document
             if smallest != listed and (k >= WINDOW - 1 or k == n_octets - 1):
                 listed = smallest
                 at = low + smallest
-                keys[n] = hashes[smallest % WINDOW] >> _HALF
-                words[n] = at
-                documents[n] = document
-                openness[n] = is_open[at] or is_open[at + OCTET_WORDS - 1]
-                n += 1
+                is_open_mark = is_open[at] or is_open[at + OCTET_WORDS - 1]
+                n = _put_mark(hashes[smallest % WINDOW] >> _HALF, at, document, is_open_mark, wanted, marks, n)
     return n
 
 
@@ -132,21 +146,31 @@ def _end_of_group(keys, start):
 
 
 @outer_kernel
-def count_meetings(keys, sizes):
-    """Count the groups of equal keys (upper half of each entry, sorted) by size, up to the last size there is room for."""
-    start = 0
+def count_meetings(keys, openness, sizes):
+    """Count the groups of equal keys (upper half of each entry, sorted) by size, up to the last size there is room for.
+
+    Groups without an open mark do not count. Returns how many marks the others have.
+    """
+    start, n_marks = 0, np.int64(0)
     while start < len(keys):
         end = _end_of_group(keys, start)
-        if end - start < len(sizes):
-            sizes[end - start] += 1
+        has_open = False
+        for i in range(start, end):
+            has_open |= openness[keys[i] & _LOW]
+        if has_open:
+            n_marks += end - start
+            if end - start < len(sizes):
+                sizes[end - start] += 1
         start = end
+    return n_marks
 
 
 @outer_kernel
 def list_meetings(keys, most_places, documents, openness, side, group_numbers, counting, first, meetings):
-    """List the bonds that meet in two documents, by the first one's document; of document d [first[d], first[d + 1]).
+    """List the marks that meet in two documents, one of them open, by the first one's document.
 
-    Called twice: `counting` fills `first`, then the meetings (bond of a, bond of b) are written.
+    Those of document d are [first[d], first[d + 1]). Called twice: `counting` fills `first`, then the meetings (mark of a,
+    mark of b) are written.
     """
     start = 0
     while start < len(keys):
