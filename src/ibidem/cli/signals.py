@@ -97,7 +97,8 @@ def interruptible() -> Iterator[None]:
 
 
 def _is_loading_code(frame: FrameType | None) -> bool:
-    """Say whether modules are imported, or kernels compiled or loaded: numba makes other errors of what is raised meanwhile."""
+    """Return whether modules are imported, or kernels compiled or loaded: numba makes other errors of what is raised meanwhile.
+    """
     while frame is not None and frame.f_code.co_filename != _IMPORTING and _NUMBA not in frame.f_code.co_filename:
         frame = frame.f_back
     return frame is not None

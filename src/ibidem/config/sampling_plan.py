@@ -84,7 +84,7 @@ class SamplingPlan:
 
 
 def is_plan(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file is a sampling plan."""
+    """Return whether a file is a sampling plan."""
     try:
         SamplingPlan.load(path)
     except InputError:

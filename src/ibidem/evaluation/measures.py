@@ -28,7 +28,7 @@ class Sentences(NamedTuple):
 def evaluate_sentences(
     truth: pa.Table, found: pa.Table, sentences: Sentences, pairs: pa.Table | None = None, n_samples: int = 0
 ) -> CountEvaluation:
-    """Measure passages by sentences: a thing is a sentence that stands in a certain other document, too.
+    """Measure passages by sentences: a thing is a sentence that is in a certain other document, too.
 
     A passage holds a sentence if it covers at least half of its characters. Each sentence counts once for a pair of documents.
     """

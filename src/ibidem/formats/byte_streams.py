@@ -45,7 +45,7 @@ class UnfoldedError(OSError):
 
 
 def is_unfolded(reason: str) -> bool:
-    """Say whether an input was not read to its end because of what it expands to."""
+    """Return whether an input was not read to its end because of what it expands to."""
     return _UNFOLDED in reason
 
 
@@ -144,7 +144,7 @@ class ByteStream:
         return (state.st_size, state.st_mtime_ns) if state is not None else None
 
     def is_emptied(self) -> bool:
-        """Say whether nothing is there where the name promises something compressed, which is never empty."""
+        """Return whether nothing is there where the name promises something compressed, which is never empty."""
         return os.path.splitext(self.path)[1].lower() in COMPRESSIONS and not self._raw.n_bytes and not self._raw.peek(1)
 
     @property
@@ -211,7 +211,7 @@ class ByteStream:
             except READ_ERRORS as error:
                 if self._be_careful():
                     continue
-                # Asked once more, Arrow hands out what happens to lie in its memory.
+                # Asked once more, Arrow hands out what happens to be in its memory.
                 self._error = error
                 if not pieces:
                     raise
@@ -278,5 +278,5 @@ class ByteStream:
 
 
 def is_utf8(encoding: str) -> bool:
-    """Say whether an encoding is UTF-8 under any of its names."""
+    """Return whether an encoding is UTF-8 under any of its names."""
     return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")

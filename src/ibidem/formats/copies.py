@@ -169,7 +169,7 @@ class _Run:
             return load_format(kind).field_names(file)
 
     def _is_unread(self, source: FileSource) -> bool:
-        """Say whether the reader could make nothing of a source, so that there is nothing to mark either."""
+        """Return whether the reader could make nothing of a source, so that there is nothing to mark either."""
         return source.name in self._damaged and not len(self._decisions.of_source(source.name))
 
     def _allow(self, source: FileSource, error: Exception) -> None:

@@ -36,7 +36,7 @@ class Decision:
             raise ValueError(f"cuts are not in ascending order: {self.cuts}")
 
     def remaining(self, text: str) -> str:
-        """Return a text without the cuts; they must lie within it."""
+        """Return a text without the cuts; they must be within it."""
         return without_spans(text, self.cuts)
 
 

@@ -66,7 +66,7 @@ class Edits:
             self._check_met()
 
     def meet_documents(self, batches: Iterable[Any]) -> None:
-        """Take documents as a reader hands them out; those that nothing was decided about are passed over."""
+        """Take documents as a reader hands them out; those that nothing was decided about are skipped."""
         for batch in batches:
             if self._met is None:
                 return
@@ -84,7 +84,7 @@ class Edits:
             raise self.changed(self._met.unlike)
 
     def past_last(self, position: int) -> bool:
-        """Say whether all records from a position on stay as they are."""
+        """Return whether all records from a position on stay as they are."""
         return self.marks is None and position > self.decisions.last
 
     def between(self, first: int, end: int) -> list[tuple[int, Decision]]:
@@ -142,7 +142,7 @@ class _MetRecords:
             self._compare_waiting()
 
     def add_documents(self, batch: pa.RecordBatch) -> None:
-        """Take documents as a reader hands them out, among them others, which are passed over."""
+        """Take documents as a reader hands them out, among them others, which are skipped."""
         rows = np.flatnonzero(np.isin(batch.column("position").to_numpy(), self._known.positions))
         met = batch.take(pa.array(rows))
         self._compare(met.column("position").to_numpy(), met.column("text"))

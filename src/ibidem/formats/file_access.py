@@ -30,7 +30,7 @@ def unknown_kind(extension: str) -> str:
 
 
 def is_unknown_kind(reason: str) -> bool:
-    """Say whether a file was left out because its extension belongs to no format."""
+    """Return whether a file was left out because its extension belongs to no format."""
     return reason.startswith(UNKNOWN_KIND)
 
 
@@ -59,7 +59,7 @@ def not_to_be_read(kind: int) -> str | None:
 
 
 def _ends_by_itself(path: str) -> bool:
-    """Say whether a device is the terminal, or the one that is always empty."""
+    """Return whether a device is the terminal, or the one that is always empty."""
     if os.path.exists(os.devnull) and os.path.samefile(path, os.devnull):
         return True
     with open(path, "rb", buffering=0) as file:

@@ -14,7 +14,7 @@ from ibidem.formats.sources import FileSource, ObjectSource, Source
 
 # What ibidem writes beside the copies.
 MARKS_FILE = "marks.jsonl"
-UNFINISHED_FILE = "unfinished.json"  # lists what lies in a folder while results are replaced there
+UNFINISHED_FILE = "unfinished.json"  # lists what is in a folder while results are replaced there
 STAGED_FOLDER = ".cleaned"  # where copies are written before they take their places
 OUR_FILES = ("removed.jsonl", "skipped.jsonl", "run.json", MARKS_FILE, UNFINISHED_FILE)
 _UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -14,7 +14,7 @@ from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encodi
 # The time to take text out grows with the cube of the depth, and with the square of the attributes of a tag; no page that
 # people made is a tenth as deep, or has a tag that is a tenth as long without being one long value.
 _MOST_DEPTH = 1_000
-_MOST_LISTS = 12  # inside of one another: lists are worse than other tags, each of their lines is indented by all of them
+_MOST_LISTS = 12  # inside one another: lists are worse than other tags, each of their lines is indented by all of them
 _MOST_TAG_CHARS = 20_000
 _FEW_TAGS = 5_000  # cannot be deep enough to matter
 _BEGIN = re.compile(r"<(?:!--|(/?)([a-zA-Z][a-zA-Z0-9:-]*))")
@@ -30,7 +30,7 @@ _LISTS = frozenset({"ol", "ul"})
 _LIST = re.compile(r"<(/?)([uo]l)\b", re.IGNORECASE)
 _NUMBERED, _TABLES = frozenset({"ol"}), frozenset({"table"})
 _CELLS = frozenset({"caption", "tbody", "td", "tfoot", "th", "thead", "tr"})
-# The end of such a tag also ends what was opened inside of it and not closed.
+# The end of such a tag also ends what was opened inside it and not closed.
 _BLOCKS = frozenset(
     {"address", "article", "aside", "blockquote", "body", "center", "details", "dialog", "div", "dl", "fieldset", "figure"}
     | {"footer", "form", "header", "html", "main", "nav", "ol", "pre", "section", "table", "ul"}
@@ -68,7 +68,7 @@ def _plain_text(html: str, main_content: bool) -> str:
 
 
 def _nests_lists(html: str) -> bool:
-    """Say whether lists may be nested too deep."""
+    """Return whether lists may be nested too deep."""
     nesting = _Nesting()
     return any(nesting.step(name.lower(), bool(slash)) > _MOST_LISTS for slash, name in _LIST.findall(html))
 
@@ -106,7 +106,7 @@ class _Nesting:
         return depth
 
     def end_inside(self, names: frozenset[str]) -> None:
-        """End all that was opened inside of the innermost of these tags."""
+        """End all that was opened inside the innermost of these tags."""
         at = next((at for at in range(len(self.open) - 1, -1, -1) if self.open[at][0] in names), len(self.open))
         self._end_from(at + 1)
 
@@ -116,7 +116,7 @@ class _Nesting:
         del self.open[at:]
 
     def has_open(self, names: frozenset[str]) -> bool:
-        """Say whether one of these tags is open."""
+        """Return whether one of these tags is open."""
         return any(self._n_open[name] for name in names)
 
     def begin(self) -> str:

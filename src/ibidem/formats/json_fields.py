@@ -25,7 +25,7 @@ _NAME = re.compile(rf"[ \t\n\r]*({_STRING.pattern})[ \t\n\r]*:[ \t\n\r]*", re.DO
 _AFTER_VALUE = re.compile(r"[ \t\n\r]*([,}])")
 _DECODER = json.JSONDecoder(strict=False)
 _ENCODERS = (json.JSONEncoder(ensure_ascii=False), json.JSONEncoder())
-# As the reader parses, but numbers are only passed over: Python refuses very long ones.
+# As the reader parses, but numbers are only skipped: Python refuses very long ones.
 _PARSER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 
 
@@ -61,7 +61,7 @@ def cut_field(
         if key != name or source[start : start + 1] != '"':
             text, end = None, _end_of_value(source, start)
         else:
-            text, end = _DECODER.raw_decode(source, start)  # a long string is passed over once, not twice
+            text, end = _DECODER.raw_decode(source, start)  # a long string is skipped once, not twice
         if key == name:
             found.append((text, start, end))
         return end

@@ -83,7 +83,7 @@ class _Values:
     """A walk over the values of the outermost array, or over all values if there is none. It ends where JSON breaks.
 
     `n_seen` counts the values so far; `broken` says why and where the walk broke off. With `keeps_gaps`, what is between
-    values is at hand too.
+    values is available too.
     """
 
     def __init__(self, stream: ByteStream, encoding: str, keeps_gaps: bool = False) -> None:
@@ -189,7 +189,7 @@ class _Values:
         self._text = "".join(parts)
 
     def _is_cut_off(self, error: json.JSONDecodeError) -> bool:
-        """Say whether more text could fix an error; if not, there is no need to read on."""
+        """Return whether more text could fix an error; if not, there is no need to read on."""
         return error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _LONGEST_SIGN
 
     def _break(self, message: str, place: int) -> None:

@@ -150,7 +150,7 @@ def file_jobs(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
 
 
 def _is_text_file(source: FileSource) -> bool:
-    """Say whether a file is a text as a whole: these may be many and small, and are read several at a time."""
+    """Return whether a file is a text as a whole: these may be many and small, and are read several at a time."""
     kind = None if source.format is None else FORMATS[source.format]
     return kind is not None and kind.is_document and not kind.is_binary
 

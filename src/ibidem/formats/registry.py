@@ -114,7 +114,7 @@ def format_of(path: str) -> str | None:
 
 
 def has_lines(path: str) -> bool:
-    """Say whether positions of records are lines, by the name of their file."""
+    """Return whether positions of records are lines, by the name of their file."""
     name = format_of(path)
     return name is not None and FORMATS[name].has_lines
 

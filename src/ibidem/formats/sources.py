@@ -57,7 +57,7 @@ Source = FileSource | ObjectSource
 
 
 def has_arrow(item: Any) -> bool:
-    """Say whether an object hands out Arrow data, by itself or after `with_format("arrow")`."""
+    """Return whether an object hands out Arrow data, by itself or after `with_format("arrow")`."""
     is_frame = hasattr(item, "columns") and hasattr(item, "itertuples")
     return is_frame or any(hasattr(item, name) for name in _ARROW_METHODS)
 
@@ -76,7 +76,7 @@ def describe_source(source: Source) -> dict[str, Any]:
 
 
 def is_changed(path: str, description: Mapping[str, Any]) -> bool:
-    """Say whether a file that is there differs from its description in `run.json`."""
+    """Return whether a file that is there differs from its description in `run.json`."""
     described = description.get("bytes"), description.get("modified")
     return os.path.isfile(path) and (os.path.getsize(path), _time_of_change(path)) != described
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 ACCEPTED = "2031-09-13T04:00:00Z, 2031-09-13, 2031, 'Sat, 13 Sep 2031 04:00:00 GMT', seconds since 1970"
-# From here on a number counts milliseconds: as seconds it would lie beyond the year 5138.
+# From here on a number counts milliseconds: as seconds it would be beyond the year 5138.
 MIN_MILLISECONDS = 1e11
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECONDS = {"us": 1, "ms": 1000, "s": 10**6, "day": 86_400 * 10**6}
@@ -68,7 +68,7 @@ def shown(value: Any) -> str:
 
 
 def _without_impossible(moments: Any, n_microseconds: int) -> Any:
-    """Return a column of times, null where they lie outside of the years 1 to 9999, which neither Python nor people write.
+    """Return a column of times, null where they are outside of the years 1 to 9999, which neither Python nor people write.
 
     `n_microseconds` is its unit.
     """

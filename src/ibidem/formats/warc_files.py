@@ -267,7 +267,7 @@ def _member_places(file: InputFile, edges: list[int]) -> list[int] | None:
 
 
 def _cut_at(chunks: Iterable[bytes], places: list[int]) -> Iterator[tuple[int, memoryview]]:
-    """Yield all bytes, cut at some rising places, with the number of places that lie at or before them."""
+    """Yield all bytes, cut at some rising places, with the number of places that are at or before them."""
     offset = 0
     for chunk in chunks:
         view = memoryview(chunk)

@@ -24,7 +24,7 @@ class Classed(NamedTuple):
 
 
 def classify_collection(collection: Collection, config: Config, run_tasks: RunTasks, progress: Progress) -> Classed:
-    """Give every sentence its class: sentences of different classes cannot match. Those known by nothing are stepped over."""
+    """Give every sentence its class: sentences of different classes cannot match. Those known by nothing are skipped."""
     max_gap = passage_limits(config).max_gap_sentences
     if config.signatures.signature == "exact":
         return Classed(rows_of(collection, collection.digest, max_gap), None)

@@ -1,6 +1,6 @@
 """The exact set-similarity join of types: which types are connected by pairs of Jaccard similarity at least p/q.
 
-Prefix, length and position bounds leave few candidates; a parity bitmap that lies beside each posting rejects nearly all of
+Prefix, length and position bounds leave few candidates; a parity bitmap that is beside each posting rejects nearly all of
 the rest without touching the sets; the remaining ones are merged. No bound loses a pair. Pairs are not stored: the passages
 stage needs classes (connected components) to seed on and verifies each cell again. Elements of very many sets are left to
 `long_lists`.
@@ -47,7 +47,7 @@ def join_types(sets: TypeSets, min_similarity: Fraction, run_tasks: RunTasks = i
     postings = kernels.Postings(first, np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.uint64))
     kernels.fill_postings(ordered, p, q, first[:-1].copy(), postings)
 
-    # Each thread keeps a forest of its own (they are united at the end), and cursors: its tasks come in rising order.
+    # Each thread keeps a forest of its own (they are united at the end), and cursors: its tasks come in increasing order.
     mine = local()
     forests: list[NDArray[np.int32]] = []
 

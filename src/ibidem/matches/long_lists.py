@@ -5,7 +5,7 @@ not listed pair by pair:
 
 1. Each is compared with the one before it and with some leaders. Sets of one template become one component by that, and
    pairs inside a component are of no interest.
-2. Components that lie far from one another are ruled out as wholes: how many elements two sets do not share is a distance,
+2. Components that lie far from one another are ruled out as a whole: how many elements two sets do not share is a distance,
    and obeys the triangle inequality.
 3. What is left is met by one more element: sets that must share d + 1 elements share the next one within the next few. Where
    that does not separate them, pairs of different components are compared.
@@ -39,7 +39,7 @@ _MOST_DEPTH = 16
 
 @dataclass(frozen=True)
 class _Join:
-    """Sets by rising size, the limit p/q, and the forest that similar ones are united in."""
+    """Sets by increasing size, the limit p/q, and the forest that similar ones are united in."""
 
     sets: OrderedSets
     limit: tuple[int, int]

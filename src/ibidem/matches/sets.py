@@ -69,7 +69,7 @@ class Cells:
 
 
 def sort_sets(sets: HashSets, run_tasks: RunTasks = in_turn) -> TypeSets:
-    """Number the hashes by rising frequency and sort every set; the outcome does not depend on how the work is shared."""
+    """Number the hashes by increasing frequency and sort every set; the outcome does not depend on how the work is shared."""
     numbered = number_hashes(sets.hashes, run_tasks)
     hashes, counts = numbered.hashes, numbered.counts
     # Rare first; among equally rare ones the hash decides, which is as good as any order that is always the same.

@@ -24,7 +24,7 @@ Numbers = NDArray[np.int64]
 Number = TypeVar("Number", np.int8, np.int64)
 Edges = tuple[NDArray[np.int32], NDArray[np.int32]]
 
-MIN_COVERAGE = 0.8  # of both documents, for two to be copies of one another as wholes
+MIN_COVERAGE = 0.8  # of both documents, for two to be copies of one another as a whole
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Coverage:
         return a.astype(np.int32), b.astype(np.int32)
 
     def is_whole(self, document: Numbers, first: Numbers, last: Numbers) -> NDArray[np.bool_]:
-        """Tell which places cover most of their document."""
+        """Return which places cover most of their document."""
         covered = self.chars_before[last + document] - self.chars_before[first + document]
         whole = self.chars_before[self.first[document + 1]] - self.chars_before[self.first[document]]
         is_whole: NDArray[np.bool_] = covered >= MIN_COVERAGE * whole

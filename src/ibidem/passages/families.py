@@ -35,7 +35,7 @@ class Families:
 def find_families(document: Numbers, start: Numbers, end: Numbers) -> Families:
     """Return the families of n passages, given their 2n places: first those in a, then those in b.
 
-    Two places belong to one family if a passage leads from one to the other, or if they lie in one document and share at
+    Two places belong to one family if a passage leads from one to the other, or if they are in one document and share at
     least three quarters of the longer one: with half, passages that overlap a little form long chains. Places of one family
     that overlap are one.
     """

@@ -4,8 +4,9 @@ Hot windows that always follow one another are one text: a window is linked to t
 has another neighbour. What comes out are the longest texts that share all their places, and hot sentences and short documents
 that no such text explains.
 
-Every step works on columns of places, so that it does not matter how many of them are at hand. In memory all are. In partitions
-links are agreed on by exchange, and the places of a text are brought together before they are grouped (`exchange/repeats.py`).
+Every step works on columns of places, so that it does not matter how many of them are available. In memory all are. In
+partitions links are agreed on by exchange, and the places of a text are brought together before they are grouped
+(`exchange/repeats.py`).
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Repeats:
 def find_repeats(
     rows: Rows, flags: NDArray[np.uint8], limits: PassagesConfig, pairing: Pairing, cells: Cells | None
 ) -> Repeats:
-    """Return the repeats of documents that are all at hand, given the flags of their rows."""
+    """Return the repeats of documents that are all available, given the flags of their rows."""
     hot = list_hot_places(rows, flags, limits)
     if len(hot.key) == 0:
         return Repeats.none()
@@ -141,7 +142,7 @@ def agree_on_links(beside: Links, grouped: Postings) -> Links:
 def join_windows(hot: HotPlaces, grouped: Postings, links: Links, rows: Rows) -> HotTexts:
     """Return the texts of hot grams, windows joined where they are linked.
 
-    A linked text lies in one piece in each of its documents: where its first window is, all of it is. Where a text overlaps
+    A linked text is in one piece in each of its documents: where its first window is, all of it is. Where a text overlaps
     itself, its earlier place stays.
     """
     n = len(links.key)

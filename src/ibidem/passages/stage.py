@@ -58,7 +58,7 @@ def find_passages(flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Cl
 def find_repeats(
     flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Classed], found: Parts[FoundPassages], config: Config
 ) -> Parts[Repeats]:
-    """Find the texts in too many places to be paired: in memory they were found with the passages. The classes are used up."""
+    """Find the texts in too many places to be paired: in memory they were found with the passages. The classes are consumed."""
     if isinstance(flow, InMemory):
         classed.take()
         return Parts(found.look().repeats)
@@ -67,7 +67,7 @@ def find_repeats(
 
 
 def passage_table(flow: AnyFlow, sentences: Parts[Collection], found: Parts[FoundPassages], config: Config) -> Parts[pa.Table]:
-    """Return the table of passages. What was found is used up."""
+    """Return the table of passages. What was found is consumed."""
     if not isinstance(flow, InMemory):
         return Parts(tables={"passages": found.take_table("passages")})
     whole, collection = found.take(), sentences.look()

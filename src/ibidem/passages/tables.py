@@ -24,7 +24,7 @@ _KIND_WORDS, _DIRECTION_WORDS = pa.array(KINDS), pa.array(DIRECTIONS)
 def passages_table(
     passages: list[PassageRows], rows: Rows, collection: Collection, min_sentences: int, run_tasks: RunTasks = in_turn
 ) -> pa.Table:
-    """Return the passages in the schema PASSAGES. The list is used up, so that passages are not there twice."""
+    """Return the passages in the schema PASSAGES. The list is consumed, so that passages are not there twice."""
     ids, times = collection.ids, collection.times  # made once, before several threads ask for them
 
     def locate(some: PassageRows) -> pa.Table:
@@ -82,7 +82,7 @@ def in_reading_order(tables: Sequence[pa.Table]) -> pa.Table:
     columns = []
     for field in table.schema:
         if field.name in codes:
-            # The ids are the dictionary of every chunk: `take` would put them together anew.
+            # The ids are the dictionary of every chunk: `take` would put them together again.
             ids = tables[0][field.name].type
             dictionary = next((c.dictionary for t in tables for c in t[field.name].chunks), pa.array([], ids.value_type))
             columns.append(pa.DictionaryArray.from_arrays(pa.array(codes[field.name][order].astype(np.int32)), dictionary))

@@ -125,7 +125,7 @@ class LocalCopies:
 def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Source]:
     """Raise unless a cleaned copy of the inputs can be written into the folder; called before the work, and before writing.
 
-    Without a folder, only what concerns the inputs is checked. Returns what the inputs stand for.
+    Without a folder, only what concerns the inputs is checked. Returns what the inputs represent.
     """
     sources = resolve_inputs(inputs)
     if folder is not None:
@@ -173,7 +173,7 @@ def _remove_listed(folder: Path) -> None:
 def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
     """Move files, the last of which says that all are there, to where they belong, in place of those of an earlier cleaning.
 
-    Meanwhile a file lists what lies there of both, so that it can be told from files of the user's. It is on disk before
+    Meanwhile a file lists what is there of both, so that it can be told from files of the user's. It is on disk before
     anything else changes, and removed when everything else is on disk.
     """
     earlier = [str(file.relative_to(folder)) for file in _earlier_files(folder) or ()]

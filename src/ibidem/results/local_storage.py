@@ -23,7 +23,7 @@ class LocalBacking(ABC):
     _tables: Mapping[str, Table]
 
     def has(self, name: str) -> bool:
-        """Say whether there is a table of this name."""
+        """Return whether there is a table of this name."""
         return name in self._tables
 
     @abstractmethod

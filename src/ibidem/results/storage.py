@@ -89,7 +89,7 @@ class Backing(Protocol[TableT_co]):
         ...
 
     def has(self, name: str) -> bool:
-        """Say whether there is a table of this name."""
+        """Return whether there is a table of this name."""
         ...
 
     def table(self, name: str) -> Table:

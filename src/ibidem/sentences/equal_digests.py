@@ -42,7 +42,7 @@ def checks_of_words(key: CheckKey, data: Bytes, starts: Offsets, ends: Offsets) 
 
 
 def are_equal(collection: Collection, sentences: Numbers, others: Numbers, run_tasks: RunTasks) -> bool:
-    """Say whether all sentences have the same words as the others, pair by pair.
+    """Return whether all sentences have the same words as the others, pair by pair.
 
     They are compared byte by byte, and where they differ there, word by word. Both go by checks of 122 bits under a key that
     is drawn for this.

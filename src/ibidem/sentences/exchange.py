@@ -1,4 +1,4 @@
-"""Documents into sentences, in a mapper: what later stages want sent, they send while the sentences are at hand."""
+"""Documents into sentences, in a mapper: what later stages want sent, they send while the sentences are available."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class SplitBatch:
-    """Documents in sentences, as the mapper that splits them has them at hand: their numbers, records and sentences."""
+    """Documents in sentences, as the mapper that splits them has them available: their numbers, records and sentences."""
 
     documents: Numbers
     batch: pa.RecordBatch

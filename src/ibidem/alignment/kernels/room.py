@@ -59,7 +59,7 @@ class NumberTable(NamedTuple):
 
 class Grading(NamedTuple):
     """What words are graded by: how often they, their pairs and their runs are in the stretch of the other text; how many of
-    these are used up; the expected number of a word (a logarithm). All except the rates are 0 between calls.
+    these are consumed; the expected number of a word (a logarithm). All except the rates are 0 between calls.
     """
 
     counts: Numbers

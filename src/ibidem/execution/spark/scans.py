@@ -53,7 +53,7 @@ class Counted:
 
 
 def is_frame(item: Any) -> bool:
-    """Whether an object is a Spark data frame."""
+    """Return whether an object is a Spark data frame."""
     return hasattr(item, "mapInArrow") and hasattr(item, "sparkSession")
 
 

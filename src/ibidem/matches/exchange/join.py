@@ -8,7 +8,7 @@
 3. The others send their sets. Where two meet that are not joined yet they are compared; a partition sends one edge for each
    set that it joins to others at most, however many pairs there are. Where very many meet, they are joined as in `matches`.
 
-Why the join has two bodies: in memory all sets are at hand, so members have exact ranks, a posting takes 16 bytes and lies in
+Why the join has two bodies: in memory all sets are available, so members have exact ranks, a posting takes 16 bytes and is in
 order of size behind a cursor, members of a single set get none, and a pair is merged straight from the sets. No task over
 partitions has all sets: they meet by size and bitmap first, 28 bytes a posting, and only those that may match are sent. Run on
 one partition, this body would move and sort nearly twice the bytes; the other one cannot run in partitions. They share bounds,
@@ -65,7 +65,7 @@ _N_NEAR = 16  # sets before and after one, by which a crowd is known
 
 
 class _FrequencyRanks(NamedTuple):
-    """Frequent members by rising hash, their ranks by rising count, and the first rank of those that are common."""
+    """Frequent members by increasing hash, their ranks by increasing count, and the first rank of those that are common."""
 
     members: NDArray[np.uint64]
     rank: NDArray[np.int32]
@@ -114,7 +114,7 @@ def _make_sets(flow: Flow, types: PartedTable, make: Maker, layout: Layout) -> d
 
 
 def sorted_sets(tokens: pa.ChunkedArray) -> pa.ListArray:
-    """Return the different tokens of each list by rising hash."""
+    """Return the different tokens of each list by increasing hash."""
     lists = pa.table({"set": tokens})
     hashes, sizes = _distinct(flat(lists, "set"), starts_of(lengths(lists, "set")))
     return _by_hash(hashes, sizes)[0]
@@ -130,14 +130,14 @@ def _distinct(hashes: NDArray[np.uint64], first: NDArray[np.int64]) -> tuple[NDA
 
 
 def _by_hash(hashes: NDArray[np.uint64], sizes: NDArray[np.int64]) -> tuple[pa.ListArray, NDArray[np.uint64]]:
-    """Return sets by rising hash, and their bitmaps; the hashes are put in order in place."""
+    """Return sets by increasing hash, and their bitmaps; the hashes are put in order in place."""
     bitmaps = np.empty(len(sizes), np.uint64)
     kernels.order_sets(hashes, np.zeros(len(hashes), np.int32), starts_of(sizes), bitmaps)
     return as_lists(hashes, sizes, pa.uint64()), bitmaps
 
 
 def _frequent_members(flow: Flow, members: PartedTable) -> _FrequencyRanks:
-    """Return the members of very many sets, by rising hash, with their frequency ranks."""
+    """Return the members of very many sets, by increasing hash, with their frequency ranks."""
     most = max(1, _MOST_FREQUENT // flow.n_partitions)
 
     def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:

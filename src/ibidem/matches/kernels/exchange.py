@@ -129,8 +129,8 @@ def _first_met(member, size, x, begin, p, q):
 
 @inlined_kernel
 def _may_be_similar(x, y, size, bitmap, is_indexed, p, q):
-    """Whether size and bitmap allow set x to resemble y, which comes before it. A bitmap differs in at most one bit for each
-    member that two sets do not share.
+    """Return whether size and bitmap allow set x to resemble y, which comes before it. A bitmap differs in at most one bit for
+    each member that two sets do not share.
     """
     size_x = np.int64(size[x])
     size_y = np.int64(size[y])
@@ -143,7 +143,7 @@ def find_possible(member, size, bitmap, is_indexed, p, q, following, indexed, ac
     """Mark the sets that meet one at their member which size and bitmap allow to be similar.
 
     Sets come by member (only its number is looked at), then by size: an indexed one is met by those after it. Sets that are
-    marked are passed over, so that a crowd of similar sets is no square of looks. `following` and `indexed` are room for one
+    marked are skipped, so that a crowd of similar sets is no square of looks. `following` and `indexed` are room for one
     number more than there are sets: the next one that is not marked (the root of a forest), the next one that is indexed, both
     among the indexed.
     """

@@ -73,7 +73,7 @@ def _largest_partner(n, position, depth, p, q):
 
 @outer_kernel
 def mark_possible(group_first, items, positions, depth, sets, p, q, reach, is_possible):
-    """Tell which entries may resemble another one of their group, given the sizes and where the last common element is.
+    """Return which entries may resemble another one of their group, given the sizes and where the last common element is.
 
     `reach` has room for the largest group: the largest partner that any of the entries up to each allows.
     """
@@ -166,7 +166,7 @@ def measure_components(components, least, sets):
 
 @inner_kernel
 def _is_apart(a, b, components, sets, p, q):
-    """Whether two components lie too far from one another for any two of their entries to be similar."""
+    """Return whether two components lie too far from one another for any two of their entries to be similar."""
     order, first, items, radius = sets.order, components.first, components.items, components.radius
     if radius[a] < 0 or radius[b] < 0:
         return False

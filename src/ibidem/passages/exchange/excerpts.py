@@ -1,7 +1,7 @@
 """Excerpts: of a document that meets others in a bucket, only what they may share is sent there.
 
-Every passage of two documents grows from a gram that both have, over rows that lie in other such grams, in hot windows, or
-are next neighbours of these. All other sentences are left out; a *gap* stands for each stretch of them, with its words and
+Every passage of two documents grows from a gram that both have, over rows that are in other such grams, in hot windows, or
+are next neighbours of these. All other sentences are left out; a *gap* represents each stretch of them, with its words and
 characters, so that distances and shares stay what they are, though not the number of rows. It is a row of its own that equals
 no other.
 """

@@ -91,7 +91,7 @@ def _locate(
 
 
 def _hot_places(table: pa.Table, placed: PlacedDocuments) -> HotPlaces:
-    """Return hot places in the order of rows, which are counted over the documents that are at hand."""
+    """Return hot places in the order of rows, which are counted over the documents that are available."""
     columns = {name: table[name].to_numpy() for name in HOT.names}
     row = placed.rows.document_first[np.searchsorted(placed.documents, columns.pop("document"))] + columns.pop("row")
     order = np.argsort(row, kind="stable")

@@ -135,7 +135,7 @@ def similarity_of(x, y, cells):
 
 @inlined_kernel
 def _is_whole(a, b, length, rows):
-    """Whether a run covers both of its documents from end to end."""
+    """Return whether a run covers both of its documents from end to end."""
     d = rows.document[a]
     e = rows.document[b]
     return (
@@ -148,7 +148,7 @@ def _is_whole(a, b, length, rows):
 
 @inner_kernel
 def _has_long(x, y, length, n_words, min_words):
-    """Whether a run holds a cell of `min_words` words on both sides."""
+    """Return whether a run holds a cell of `min_words` words on both sides."""
     longest = 0
     for k in range(length):
         longest = max(longest, min(n_words[x + k], n_words[y + k]))

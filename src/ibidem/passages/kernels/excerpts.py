@@ -35,7 +35,7 @@ class Counts(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Sentences and rows of excerpts, -1 for a gap; of each gap its place, the first sentence it stands for, and how many."""
+    """Sentences and rows of excerpts, -1 for a gap; of each gap its place, the first sentence it represents, and how many."""
 
     sources: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -53,7 +53,7 @@ class Listed(NamedTuple):
 def bound_stretches(is_hot, is_known, document, document_first, reach, low, high):
     """Write for each row the rows [low, high) that must be there beside it, if a gram that begins in it is in common.
 
-    Those are `reach` rows on both sides, and what lies in hot windows next to it, one after the other: where a text goes on
+    Those are `reach` rows on both sides, and what is in hot windows next to it, one after the other: where a text goes on
     through other windows, these are in common, too, and say so by themselves. A row that is not known stands nowhere else: no
     text goes on beyond it.
     """
@@ -104,7 +104,7 @@ def join_stretches(excerpt, row, low, high, first, joined_low, joined_high):
 
 @outer_kernel
 def list_excerpts(excerpt_from, excerpt_to, documents, stretches, bounds, is_counting, counts, listed):
-    """Write the sentences and rows of excerpts: the stretches, and a *gap*, -1, for all that lies between two of them.
+    """Write the sentences and rows of excerpts: the stretches, and a *gap*, -1, for all that is between two of them.
 
     The place of a gap is counted among the sentences of its excerpt. When counting, only the numbers of all these are written.
     """

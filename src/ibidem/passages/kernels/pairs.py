@@ -27,7 +27,9 @@ class GramLimits(NamedTuple):
 
 @inner_kernel
 def _may_pair(d, e, pairing):
-    """Whether two documents may be paired: not the same one unless asked for, not one side of `--against`, not one group."""
+    """Return whether two documents may be paired: not the same one unless asked for, not one side of `--against`, not one
+    group.
+    """
     if d == e:
         return pairing.same_document
     if len(pairing.side) > 0 and pairing.side[d] == pairing.side[e]:
@@ -84,7 +86,7 @@ def _window_run(x, y, size, flags, classes, document):
     """Return the run that the windows at x and y seed: where it begins, and its length; 0 if another window seeds it."""
     a = x
     b = y
-    # Only hot windows can lie before a seed: walk back through them to where the run begins.
+    # Only hot windows can be before a seed: walk back through them to where the run begins.
     while a > 0 and document[a - 1] == document[x] and document[b - 1] == document[y] and classes[a - 1] == classes[b - 1]:
         a -= 1
         b -= 1
@@ -139,7 +141,7 @@ def pair_rows(kind, members, first, group_from, group_to, limits, flags, rows, p
 
     Those of group g are `members[first[g]:first[g + 1]]`; `kind` says which grams they have in common.
     HOT_WINDOW: each maximal run of equal classes with a cold window comes out once, from its first cold window. A pair is
-    passed over when the rows before it are alike too and their window is cold, for then that window is the seed.
+    skipped when the rows before it are alike too and their window is cold, for then that window is the seed.
     HOT_SENTENCE: runs shorter than `size` with a long sentence, from their first long cold cell.
     HOT_TEXT: pairs of short documents that are alike from end to end and have no long cold cell; members are their first rows.
     """
@@ -158,7 +160,7 @@ def pair_rows(kind, members, first, group_from, group_to, limits, flags, rows, p
         n = first[group + 1] - begin
         if n > max_places:
             continue
-        # Rows with the same text before them lie in a run that is seeded earlier, or found by windows: they make no pair.
+        # Rows with the same text before them are in a run that is seeded earlier, or found by windows: they make no pair.
         alike = True
         for i in range(n):
             row = members[begin + i]

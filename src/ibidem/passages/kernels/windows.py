@@ -80,7 +80,7 @@ def whole_text_keys(classes, document_first, size, keys):
 
 @outer_kernel
 def cover_windows(flags, size, bit, covered):
-    """Tell which rows lie in a window that has the bit."""
+    """Return which rows are in a window that has the bit."""
     left = 0
     for row in range(len(flags)):
         if flags[row] & bit:

@@ -29,7 +29,7 @@ from ibidem.sentences.kernels.scan import find_token, kind_at, skip_blanks
 MIN_WRAPPED_COLUMNS = 40
 MAX_WRAPPED_COLUMNS = 160
 _SLACK_COLUMNS = 4  # lines of unspaced scripts end a character early for the sake of punctuation
-_MAX_MARKER_BLANKS = 16  # between a bullet and a number; a bound, so that no text is passed over again and again
+_MAX_MARKER_BLANKS = 16  # between a bullet and a number; a bound, so that no text is skipped again and again
 # NEWLINE and PARAGRAPH differ in their lowest bit.
 _BREAKS = EACH_BYTE * np.uint64(PARAGRAPH)
 
@@ -80,7 +80,7 @@ def count_quote_markers(data, start, end):
 def read_marker(data, kinds, i, end):
     """Return `style << 32 | value << 8 | n_bytes` of the list marker at `i`, or 0 if there is none.
 
-    Markers are `1.` `1)` `1.)` `(1)` with up to three digits, or one ASCII letter; a bullet may stand before them.
+    Markers are `1.` `1)` `1.)` `(1)` with up to three digits, or one ASCII letter; a bullet may be before them.
     """
     start = i
     if kind_at(kinds, i, end) == BULLET:
@@ -120,7 +120,7 @@ def read_marker(data, kinds, i, end):
 
 @inner_kernel
 def is_heading(data, kinds, i, end):
-    """Whether the line's text at `i` starts as a Markdown heading."""
+    """Return whether the line's text at `i` starts as a Markdown heading."""
     k = i
     while k < end and data[k] == 35 and k - i < 7:
         k += 1
@@ -129,7 +129,7 @@ def is_heading(data, kinds, i, end):
 
 @inner_kernel
 def is_item(data, kinds, i, end):
-    """Whether the line's text at `i` starts as a list item or a heading."""
+    """Return whether the line's text at `i` starts as a list item or a heading."""
     if kind_at(kinds, i, end) == BULLET:
         return True
     first = data[i] if i < end else 0
@@ -155,7 +155,7 @@ def count_columns(data, start, end):
 
 @inner_kernel
 def _has_three_words(kinds, start, end):
-    """Whether a line has more than two words; characters of unspaced scripts are words."""
+    """Return whether a line has more than two words; characters of unspaced scripts are words."""
     words, in_word = 0, False
     for i in range(start, end):
         kind = kinds[i]
@@ -201,7 +201,7 @@ def measure_block(data, kinds, i, end):
 
 @inner_kernel
 def ends_at_newline(data, kinds, line, own_text, i, text, end, width):
-    """Whether the newline at `i` was meant as a break: the next line's first word, at `text`, would have fitted.
+    """Return whether the newline at `i` was meant as a break: the next line's first word, at `text`, would have fitted.
 
     Asked only if that word is not in lower case and if the width is one that text is wrapped at.
     `line` is the start of the line that ends at `i`, `own_text` that of its text; `width` is the width of its block.

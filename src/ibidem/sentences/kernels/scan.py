@@ -151,7 +151,7 @@ def find_word_start(data, kinds, i, low):
     while k > limit:
         kind = kinds[k - 1]
         if kind == FULL_STOP:
-            # A period is inside a word only if a letter or a digit stands before it.
+            # A period is inside a word only if a letter or a digit is before it.
             before = kind_before(kinds, k - 1, low)
             if before < FIRST_TOKEN_KIND or before > CASELESS:
                 break
@@ -209,7 +209,7 @@ def look_up(data, start, end, words):
 
 @inner_kernel
 def is_ascii(data, start, end):
-    """Whether all bytes of a span are ASCII."""
+    """Return whether all bytes of a span are ASCII."""
     bits = np.uint64(0)
     for i in range(start, end, 8):
         bits |= load_bytes(data, i, end)

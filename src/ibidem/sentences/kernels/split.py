@@ -96,7 +96,7 @@ def find_next_item(data, kinds, sentence, i, end):
 
 @inlined_kernel
 def _may_end_marker(data, kinds, i, low):
-    """Whether the byte at `i` may end a list marker: a digit or a letter by itself stands before it."""
+    """Return whether the byte at `i` may end a list marker: a digit or a letter by itself is before it."""
     if i <= low or data[i] > 46:
         return False
     before = kinds[i - 1]
@@ -110,7 +110,7 @@ def _may_end_marker(data, kinds, i, low):
 def split_documents(data, kinds, offsets, words, documents, starts, ends):
     """Write document, start and end of every sentence, in reading order, and return their number; -1 if room is short.
 
-    Bytes without an event are passed over; at an event the text around it is looked at, never far. `sentence` is the
+    Bytes without an event are skipped; at an event the text around it is looked at, never far. `sentence` is the
     start of the current sentence, `seen` how far it is known to hold no token character (or where its first one is).
     """
     document, n = np.int64(-1), np.int64(0)
@@ -165,7 +165,7 @@ def split_documents(data, kinds, offsets, words, documents, starts, ends):
                     cut, begin, clusters = before, i, 0
             clusters += 1
         elif kind == FULL_STOP and DIGIT <= kinds[i + 1] <= CASELESS and following < end:
-            # Nothing ends inside of "3.5" and "example.org".
+            # Nothing ends inside "3.5" and "example.org".
             pass
         elif kind != CLOSER or _may_end_marker(data, kinds, i, low):
             if seen < i:

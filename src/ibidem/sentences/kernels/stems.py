@@ -11,7 +11,7 @@ from ibidem.sentences.code_points import CLUSTER, CONTINUATION, FIRST_TOKEN_KIND
 from ibidem.sentences.kernels.scan import count_chars
 from ibidem.sentences.kernels.tokens import WORD_END, decode, look_up_page, tokenise_span
 
-# A stem is the beginning of a word: endings differ between languages, that they stand at the end does not. Characters that say
+# A stem is the beginning of a word: endings differ between languages, that they are at the end does not. Characters that say
 # more than letters do (syllables of Hangul, letters of India) count twice.
 STEM_LETTERS = 6
 STEM_BYTES = 64  # however many marks a word carries
@@ -23,8 +23,8 @@ _ONE, _HALF = np.uint64(1), np.uint64(32)
 def _letters(data, i):
     """Return how many letters the character at `i` counts for, alike in all normal forms.
 
-    Those of three bytes count twice, but for letters of Latin and Greek with marks and full-width ones; sharp s does, for it is
-    folded to two. Of a syllable of Hangul that is written in its parts the first one counts for all.
+    Those of three bytes count twice, except for letters of Latin and Greek with marks and full-width ones; sharp s does, for it
+    is folded to two. Of a syllable of Hangul that is written in its parts the first one counts for all.
     """
     lead = data[i]
     if lead < 0xE0:
@@ -109,7 +109,7 @@ def stem_words(data, kinds, offsets, code_points, seed, sentence_bytes, room, st
 
 @inlined_kernel
 def _ends_word(kinds, i, end):
-    """Tell whether the word before `i` ends there: no letter, no mark on it, nor a part of a character follows."""
+    """Return whether the word before `i` ends there: no letter, no mark on it, nor a part of a character follows."""
     if i >= end:
         return True
     kind = kinds[i]

@@ -76,7 +76,7 @@ def _shape_of_word(kinds, start, end):
 
 @inner_kernel
 def _is_opener(data, kinds, word, end, words):
-    """Whether the word at `word` is one that sentences often start with, and not an initial."""
+    """Return whether the word at `word` is one that sentences often start with, and not an initial."""
     word_end = find_word_end(kinds, word, end)
     if word_end == word or (word_end < end and data[word_end] == 46 and word_end - word <= 2):
         return False
@@ -85,7 +85,7 @@ def _is_opener(data, kinds, word, end, words):
 
 @inner_kernel
 def _is_roman(data, kinds, word, end):
-    """Whether the word at `word` is a Roman numeral in capitals; "I" before a small letter is somebody."""
+    """Return whether the word at `word` is a Roman numeral in capitals; "I" before a small letter is somebody."""
     word_end = find_word_end(kinds, word, end)
     if word_end == word + 1 and data[word] == 73 and kind_at(kinds, skip_blanks(kinds, word_end, end), end) == LOWER:
         return False
@@ -98,7 +98,7 @@ def _is_roman(data, kinds, word, end):
 
 @inner_kernel
 def is_abbreviation(data, kinds, sentence, i, word, end, words):
-    """Whether the single period at `i` belongs to its word only. `word` is where the next word starts."""
+    """Return whether the single period at `i` belongs to its word only. `word` is where the next word starts."""
     start = find_word_start(data, kinds, i, sentence)
     if start == i:
         return False
@@ -149,7 +149,7 @@ def _skip_spaced_dots(data, kinds, i, end):
 
 @inner_kernel
 def _opens(data, i, end):
-    """Whether “ or ‘ stands at `i`, which closes in German but opens after a full-width stop."""
+    """Whether “ or ‘ is at `i`, which closes in German but opens after a full-width stop."""
     return i + 2 < end and data[i] == 0xE2 and data[i + 1] == 0x80 and (data[i + 2] == 0x9C or data[i + 2] == 0x98)
 
 
@@ -171,7 +171,7 @@ def _skip_closers(data, kinds, i, end, bare):
                 break
             i = k
         elif kind == BLANK:
-            # French: a blank stands before the closing guillemet.
+            # French: a blank is before the closing guillemet.
             k = skip_kinds(kinds, i + 1, end, CONTINUATIONS)
             if k + 1 >= end or data[k] != 0xC2 or data[k + 1] != 0xBB:
                 break
@@ -188,7 +188,7 @@ def _skip_closers(data, kinds, i, end, bare):
 
 @inner_kernel
 def _is_in_title(data, i, end):
-    """Whether the title bracket 》 or 〉 closes soon after `i`, in the same clause: 《你好！世界》 is one name."""
+    """Return whether the title bracket 》 or 〉 closes soon after `i`, in the same clause: 《你好！世界》 is one name."""
     limit = i + _MAX_TITLE_BYTES
     for k in range(i, limit if limit < end - 2 else end - 2):
         if data[k] == 10:

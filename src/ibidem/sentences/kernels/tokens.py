@@ -84,7 +84,7 @@ def tokenise_span(data, start, end, code_points, seed, tokens, n):
     i = start
     last = end if end < len(data) - 15 else len(data) - 15
     while i < end or expansion < expansion_end:
-        # Most words, and what stands between words: up to fifteen letters without a branch.
+        # Most words, and what is between words: up to fifteen letters without a branch.
         while i < last and mode == _NOTHING and expansion == expansion_end:
             word = load_word(data, i)
             others = mark_others(word)
