@@ -84,7 +84,7 @@ class PlaceRows:
 
 
 class BestPlaces:
-    """The matches of all segments by query and falling score, of which only so many are looked at as are needed."""
+    """The matches of all segments by query and decreasing score; only as many are examined as needed."""
 
     def __init__(self, found: Sequence[SegmentHits], n_queries: int, most_documents: int) -> None:
         self._found, self._n_queries, self._most = found, n_queries, most_documents

@@ -1,4 +1,4 @@
-"""Passages: in memory of all rows at once, in partitions of the documents that meet in a bucket; and text that repeats."""
+"""Passages: in memory over all rows at once, in partitions over the documents that meet in a bucket; and repeated text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ibidem.passages.tables import in_reading_order, passages_table, repeats_tab
 class FoundPassages:
     """Passages of a whole collection, and the texts with too many places to be paired. `types`: which rows are equal.
 
-    After alignment, `aligned` is the table of what was aligned word by word, and `covering` are all passages, pair by pair.
+    After alignment, `aligned` is the table of passages aligned word by word, and `covering` are all passages, by pair.
     """
 
     passages: list[PassageRows]
