@@ -103,7 +103,7 @@ class SentencesConfig:
 
 @dataclass(frozen=True)
 class SignaturesConfig:
-    """What a sentence is known by."""
+    """What represents a sentence."""
 
     signature: str = _criterion(
         "auto",
@@ -226,7 +226,7 @@ class ResemblanceConfig:
 
 @dataclass(frozen=True)
 class ClustersConfig:
-    """Which documents belong together, and which of them stays."""
+    """Which documents belong together, and which of them is kept."""
 
     keep: str = _criterion(
         "first",
@@ -239,7 +239,7 @@ class ClustersConfig:
 
 @dataclass(frozen=True)
 class CleaningConfig:
-    """What is taken out of a collection, and how."""
+    """What is removed from a collection, and how."""
 
     level: str = _criterion(
         "document", "What to remove: document, passage or sentence.", common=True, value="NAME", choices=LEVELS

@@ -1,4 +1,4 @@
-"""Text out of HTML. Blocks become paragraphs, list items lines; scripts, hidden parts and link targets are left out."""
+"""Text from HTML. Blocks become paragraphs, list items become lines; scripts, hidden parts and link targets are left out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pyarrow as pa
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
 
-# The time to take text out grows with the cube of the depth, and with the square of the attributes of a tag; no page that
-# people made is a tenth as deep, or has a tag that is a tenth as long without being one long value.
+# Extraction time grows with the cube of the depth and the square of a tag's attributes; no real page is a tenth as deep, or has
+# a tag a tenth as long unless it is one long value.
 _MOST_DEPTH = 1_000
 _MOST_LISTS = 12  # inside one another: lists are worse than other tags, each of their lines is indented by all of them
 _MOST_TAG_CHARS = 20_000
@@ -23,7 +23,7 @@ _ATTRIBUTE = re.compile(r"[\s/]*([^\s/>][^\s/>=]*)(?:\s*=\s*([\"']|[^\s>]*))?")
 _GAP = re.compile(r"[\s/]*")
 _NEVER_DEEP = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}
-    | {"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option"}  # they end where the next one begins
+    | {"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option"}  # these end where the next one begins
 )
 _NOT_PARSED = frozenset({"script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"})
 _LISTS = frozenset({"ol", "ul"})
@@ -46,7 +46,7 @@ _CELL = re.compile(r"<t[dh]\b", re.IGNORECASE)
 
 
 def decode_html(data: bytes, charset: str | None = None) -> str:
-    """Return the characters of a page: by what was declared for it or in it, otherwise as they look most likely."""
+    """Return the characters of a page: by its declared encoding, otherwise by the most likely one."""
     encoding = map_encoding_to_html5(charset) if charset else detect_encoding(data, from_html_meta=True)
     return str(bytes_to_str(data, encoding, errors="replace"))
 
@@ -56,7 +56,7 @@ def extract_text(html: str, main_content: bool) -> str:
     is_usual = html.count("<") <= _FEW_TAGS and html.count("=") <= _FEW_TAGS and not _LONG_TAG.search(html)
     if is_usual and not _nests_lists(html):
         return _plain_text(html, main_content)
-    # Only a whole page shows what its main content is.
+    # Only a whole page shows its main content.
     parts = [(between, _plain_text(part, main_content)) for between, part in _parts(html, may_cut=not main_content)]
     return "".join(between + text for between, text in parts if text).lstrip("\n")
 
@@ -74,7 +74,7 @@ def _nests_lists(html: str) -> bool:
 
 
 class _Nesting:
-    """Which tags are open. The end of a tag that is not open ends nothing. Those that lie too deep are only counted."""
+    """Which tags are open. The end of a tag that is not open ends nothing. Tags that are too deep are only counted."""
 
     def __init__(self) -> None:
         self.open: list[tuple[str, str]] = []
@@ -83,7 +83,7 @@ class _Nesting:
         self._n_all_deeper = 0
 
     def step(self, name: str, is_end: bool, tag: str = "") -> int:
-        """Take a tag, which is opened again as `tag` in later parts; return how deep it lies."""
+        """Take a tag, which is opened again as `tag` in later parts; return its depth."""
         if not is_end:
             if len(self.open) < _MOST_DEPTH:
                 self.open.append((name, tag))

@@ -250,8 +250,8 @@ def _link_runs(runs, scores, n, position, max_gap, scratch):
 def _chain_pair(n, rows, limits, room, n_passages):
     """Append the passages from the n runs of one pair of documents, best first; return their new number.
 
-    Runs come in the order of their rows. The best chain is taken first, then the best of what is left; a chain that lies
-    inside another on both sides is dropped. With `max_gap` 0 every run is a chain.
+    Runs are in the order of their rows. The best chain is chosen first, then the best of the rest; a chain inside another on
+    both sides is dropped. With `max_gap` 0 every run is a chain.
     """
     runs, scores, passages = room.runs, room.scores, room.passages
     position, max_gap = rows.position, limits.max_gap
