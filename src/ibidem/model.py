@@ -23,7 +23,7 @@ class Document:
 
 
 class Span(NamedTuple):
-    """A half-open stretch of one document's text, in characters of the text as it was read."""
+    """A half-open stretch of one document's text, in characters of the text as read."""
 
     id: str
     start: int

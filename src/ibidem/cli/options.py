@@ -62,7 +62,7 @@ def setting_options(*stages: str, without: tuple[str, ...] = (), also: tuple[str
             for stage, setting in setting_fields()
             if (stage in stages and setting.name not in (*without, *_NO_FLAGS)) or setting.name in also
         ]
-        help_text = "TOML file with settings, by stage. Options win over it."
+        help_text = "TOML file with settings, by stage. Options override it."
         path = click.Path(dir_okay=False)
         options.append(option("--config", "config_file", metavar="FILE", type=path, is_common=False, help=help_text))
         for add in reversed(options):

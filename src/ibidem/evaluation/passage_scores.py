@@ -123,7 +123,7 @@ class _Scorer:
         n_meetings = self._n_meetings[of_truth]
         true_pair, found_pair = self._truth.pair[of_truth], self._found.pair[of_found]
         of_pairs = of_pairs.copy()
-        of_pairs[true_pair] = of_pairs[found_pair] = True  # a pair may hold more than one category
+        of_pairs[true_pair] = of_pairs[found_pair] = True  # a pair may have more than one category
         n_pairs = len(of_pairs)
         tallies: Figures = np.stack(
             [

@@ -222,7 +222,7 @@ def _check_places(path: Path, table: pa.Table, unit: str, numbers: Sequence[int]
         return
     (row,) = table.slice(rows[0], 1).to_pylist()
     places = " and ".join(f"{side} [{row[f'{side}_start']}:{row[f'{side}_end']}]" for side in "ab")
-    message = f"{path}, {unit} {numbers[rows[0]]}: {places} do not lie within two texts"
+    message = f"{path}, {unit} {numbers[rows[0]]}: {places} are not inside two texts"
     raise InputError(message, "Offsets count characters from 0; the end is not included.")
 
 

@@ -256,7 +256,7 @@ class _Style:
         return self._delimiter.join([begin, *(self._write_cell(value, False) for value in values)]) + end
 
     def closed(self, source: str, n_columns: int) -> str:
-        """Return a record with its last quotation closed, which still is none of a table of so many columns."""
+        """Return a record with its last quotation closed, which still does not fit a table of `n_columns` columns."""
         cells = next(csv.reader(io.StringIO(source, newline=""), delimiter=self._delimiter))
         cells[-1] = cells[-1].rstrip("\r\n")
         return self._join([*cells, ""] if len(cells) == n_columns else cells) + _line_end(source)

@@ -199,7 +199,7 @@ def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -
 
 
 def _explain_surrogate(surrogate: int, name: str) -> str:
-    # Python decodes an invalid byte as U+DC00 + byte, if told to continue.
+    # Python decodes an invalid byte as U+DC00 + byte, if asked to continue.
     if 0xDC80 <= surrogate <= 0xDCFF:
         return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; --encoding sets another encoding"
     return f"lone surrogate \\u{surrogate:04x} in field '{name}'"

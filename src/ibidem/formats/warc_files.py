@@ -40,7 +40,7 @@ _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
 class _Page(NamedTuple):
-    """One response, as it was stored."""
+    """One response, as stored."""
 
     position: int
     doc_id: str

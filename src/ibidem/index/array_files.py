@@ -134,7 +134,7 @@ def _lay_out(name_of_file: str, arrays: Mapping[str, NDArray[Any]], about: Mappi
     offset_bytes = end_bytes = 0
     for name, array in arrays.items():
         if array.ndim != 1 or array.dtype.kind not in _NUMERIC_KINDS:
-            raise ValueError(f"{name} is no one-dimensional array of numbers")
+            raise ValueError(f"{name} is not a one-dimensional array of numbers")
         # Computed before anything is written, as the header comes first. A second pass over memory costs less than writing.
         crc32 = 0
         for chunk in _chunks(array):
@@ -265,7 +265,7 @@ def _read_header(file: IO[bytes], path: Path) -> _Header:
 def _stored_array(entry: Mapping[str, Any], start_bytes: int) -> _StoredArray:
     dtype = np.dtype(str(entry["dtype"]))
     if dtype.kind not in _NUMERIC_KINDS:
-        raise ValueError(f"no numbers: {dtype}")
+        raise ValueError(f"not numbers: {dtype}")
     length = int(entry["length"])
     start_bytes += int(entry["offset"])
     end_bytes = start_bytes + length * dtype.itemsize

@@ -59,7 +59,7 @@ _CONTRADICTIONS = {
         "SELECT (SELECT value FROM state WHERE name = 'n_documents') IS NOT (SELECT COUNT(*) FROM documents)"
     ),
     "two documents share a serial": "SELECT COUNT(*) > COUNT(DISTINCT serial) FROM documents",
-    "a document is both there and removed": "SELECT EXISTS (SELECT 1 FROM documents JOIN removed USING (serial))",
+    "a document is both present and removed": "SELECT EXISTS (SELECT 1 FROM documents JOIN removed USING (serial))",
     "a serial is too high": (
         "SELECT EXISTS (SELECT 1 FROM (SELECT serial FROM documents UNION ALL SELECT serial FROM removed) "
         "WHERE serial >= (SELECT value FROM state WHERE name = 'next_serial'))"

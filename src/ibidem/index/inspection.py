@@ -127,7 +127,7 @@ def _damage_of(catalog: Catalog, state: State, progress: Progress) -> list[str]:
         names_here = segment.ids(np.flatnonzero(kept)).to_pylist()
         for name, serial in zip(names_here, segment.serials[kept].tolist(), strict=True):
             if name in serials:
-                problems.append(f"{entry.name}: the document {name!r} is there twice")
+                problems.append(f"{entry.name}: the document {name!r} occurs twice")
             serials[name] = serial
     listed = catalog.serials_of(list(serials))
     if listed != serials or len(listed) != state.n_documents:

@@ -108,7 +108,7 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co]):
         """
         unknown = set(settings) - {"mark_only", "overwrite"}
         if unknown:
-            raise SettingsError([f"{name} cannot be changed after the work" for name in sorted(unknown)])
+            raise SettingsError([f"{name} cannot be changed after the run" for name in sorted(unknown)])
         return self.copies.write(folder, Config.of(self.config, **settings), self.skipped, self.run, on_bytes)
 
     @cached_property

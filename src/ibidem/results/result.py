@@ -236,6 +236,6 @@ class Tuning:
 
     @property
     def share(self) -> float:
-        """Share of all shingles that the plan looks at."""
+        """Share of all shingles that the plan uses."""
         total = sum(group.n_shingles for group in self.groups)
         return sum(group.n_shingles / group.every for group in self.groups) / total if total else 1.0

@@ -24,7 +24,7 @@ _NO_PLACES = np.empty(0, np.uint64)
 
 
 def split_sentences(text: str, lang: str = "auto") -> list[tuple[int, int]]:
-    """Return the sentences of a text as spans of characters: half open, in reading order, no blanks around them."""
+    """Return the sentences of a text as spans of characters: half open, in reading order, without surrounding spaces."""
     batch = split_texts(pa.array([text], type=pa.large_string()), SentencesConfig(lang=lang))
     return list(zip(batch["start_char"].to_pylist(), batch["end_char"].to_pylist(), strict=True))
 

@@ -119,7 +119,7 @@ def unpack(packed: bytes) -> str:
 
 
 class Connections:
-    """Read-only connections for any thread. The file never changes, and SQLite is told so: it takes no locks.
+    """Read-only connections for any thread. The file never changes, so SQLite takes no locks.
 
     `judged` is the file of verdicts, created with the first verdict. Connections are reused, so there are never more than
     concurrent callers.
