@@ -39,7 +39,7 @@ def all_pages(ask: Ask, query: Callable[..., Any], name: str, limit: int, **aske
             return found
 
 
-# What is told of a pair.
+# What is reported about a pair.
 
 
 def test_pairs_are_told_as_they_are(store: ViewStore, invented: Invented) -> None:

@@ -41,7 +41,7 @@ def note(number: int) -> None:
 
 
 def leave_alone() -> None:
-    """Let a verb that ends by signals, such as a server, handle them itself: no waiting, and a second signal does not end it."""
+    """Let a verb that ends by signals, such as a server, handle them: no waiting, and a second signal does not end it."""
     _left_alone.set()
 
 
@@ -97,7 +97,7 @@ def interruptible() -> Iterator[None]:
 
 
 def _is_loading_code(frame: FrameType | None) -> bool:
-    """Return whether modules are imported, or kernels compiled or loaded: numba makes other errors of what is raised meanwhile."""
+    """Return whether modules or kernels are being loaded or compiled: numba would turn an exception into another error."""
     while frame is not None and frame.f_code.co_filename != _IMPORTING and _NUMBA not in frame.f_code.co_filename:
         frame = frame.f_back
     return frame is not None

@@ -165,7 +165,7 @@ def write_state(connection: sqlite3.Connection, changed: Mapping[str, Any], tomb
 
 
 def give_identity(connection: sqlite3.Connection, rows: Rows) -> str:
-    """Give an index made by an earlier version an identity, and return it. This is not a commit: the content does not change."""
+    """Give an index made by an earlier version an identity, and return it. It is not a commit: nothing else changes."""
     identity = new_identity()
     connection.execute("CREATE TABLE IF NOT EXISTS dropped (name TEXT PRIMARY KEY)")
     write_state(connection, {IDENTITY: identity}, rows.tombstones)

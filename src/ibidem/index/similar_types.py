@@ -53,7 +53,7 @@ def find_similar(
 
 
 def _count_places(segment: Segment, kept: NDArray[np.bool_], matches: Matches, n_queries: int, max_places: int) -> Numbers:
-    """Return how many places each query has; if more than `max_places`, the result may be too low, but is also more than that."""
+    """Return how many places each query has; if more than `max_places`, the number may be too low, but exceeds it."""
     counts = segment.place_counts(matches.type)
     if not kept.all():
         types, which = np.unique(matches.type, return_inverse=True)

@@ -91,7 +91,7 @@ class SnapshotReader:
         return Snapshot(state, tuple(parts), self._counts[1])
 
     def _is_kept_as_before(self, segment: Segment, removed: NDArray[np.int64]) -> bool:
-        """Return whether no document of a segment was removed since: there may be many tombstones, and most commits add none."""
+        """Return whether no document of a segment was removed since: there may be many tombstones, and few commits add any."""
         assert self._current is not None
         before = self._current.state.removed
         return before is removed or np.array_equal(_removed_near(segment, before), _removed_near(segment, removed))

@@ -1,4 +1,4 @@
-"""Whole tables as CSV and JSON: they hold what the pages hold, and nothing in them runs in a spreadsheet."""
+"""Whole tables as CSV and JSON: they contain what the pages contain, and nothing in them runs in a spreadsheet."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def refine(text, core, room, limits, passages, evidence, n):
 
 @inner_kernel
 def passages_of_seeds(text, firsts, n_a, n_seeds, room, limits, passages, evidence):
-    """Write the passages that the seeds lead to; return how many. Each uses up its seeds, so there are never more than seeds."""
+    """Write the passages that the seeds lead to; return how many. Each uses up its seeds, so there are never more."""
     n, height = np.int64(0), np.int64(0)
     failed_start, failed_end = np.int64(-1), np.int64(-1)
     if n_seeds > 0:

@@ -107,7 +107,7 @@ def count_postings(sets, p, q, posting_first):
 
 @outer_kernel
 def fill_postings(sets, p, q, cursor, postings):
-    """Write the postings of every rank in increasing order of set size, bitmaps and sizes beside them to be read in sequence."""
+    """Write the postings of every rank in increasing order of set size, with bitmaps and sizes beside them."""
     for i in range(len(sets.order)):
         t = sets.order[i]
         prefix = index_prefix(np.int64(sets.size[t]), p, q)
