@@ -1,4 +1,4 @@
-"""Places of two documents worth aligning, found over a whole collection in time that grows with its words."""
+"""Places of two documents worth aligning, found over a whole collection in time linear in its words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NO_MARKS = Marks(np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty(0, np
 def find_rectangles(
     words: Words, is_open: NDArray[np.bool_], pairing: Pairing, min_words: int = 0, run_tasks: RunTasks = in_turn
 ) -> NDArray[np.int64]:
-    """Return pairs of spans of words in two documents that share rare words close to one another, or many words in a row.
+    """Return pairs of spans of words in two documents that share rare words close together, or many words in a row.
 
     Many are LEAST_RUN, or as many as `min_words`, which a passage needs. `is_open` says by word whether its sentence appears
     nowhere else: at least one side of what leads to a pair is open. A row is start and end in a, start and end in b.
@@ -103,7 +103,7 @@ def _marks(
 
 
 def _meetings(marks: Marks, words: Words, pairing: Pairing) -> tuple[Column, Column]:
-    """Return the marks that meet in two documents, pair by pair, and where those of each first document begin."""
+    """Return the marks that meet in two documents, by pair, and where those of each first document begin."""
     first = np.zeros(len(words.document_first), np.int64)
     given = marks.keys, _most_places(marks), marks.documents, marks.openness, pairing.side, pairing.group_numbers
     kernels.list_meetings(*given, True, first, np.empty(0, np.int64))

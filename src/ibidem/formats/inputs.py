@@ -1,4 +1,4 @@
-"""What the caller calls inputs, resolved to a list of sources in reading order."""
+"""The caller's inputs, resolved to a list of sources in reading order."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _MOST_NAMED = 3
 
 @dataclass
 class Resolved:
-    """What inputs mean: sources in reading order, and what is left out of them, with the reason."""
+    """Resolved inputs: sources in reading order, and what is left out of them, with the reason."""
 
     sources: list[Source] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
 
     def add_folder(self, path: str, alone: bool) -> None:
-        """Add the files below a folder; `alone` if there is no other input, so that paths in it tell them apart."""
+        """Add the files below a folder; `alone` if there is no other input, so that paths within it are unique."""
         found = files_below(path, lambda name: format_of(name) is not None)
         for relative in found.names:
             name = os.path.join(path, relative)
@@ -60,10 +60,10 @@ def resolve_inputs(inputs: Any) -> list[Source]:
 def resolve(inputs: Any, is_read: bool = False) -> Resolved:
     """Return the sources that inputs mean, and what is left out of folders.
 
-    With `is_read` they were there before: what has been taken away since is no error.
+    With `is_read`, they existed before: files removed since are not an error.
     """
     given = _flatten(inputs)
-    # With several inputs, paths below two folders may be the same: only the path as given tells them apart then.
+    # With several inputs, paths below two folders may be the same: then only the path as given is unique.
     alone = len(given) == 1
     resolved = Resolved()
     n_objects = 0
@@ -110,7 +110,7 @@ def input_size(inputs: Any) -> int | None:
 
 
 def describe_inputs(inputs: Any, is_reference: bool = False) -> list[dict[str, Any]]:
-    """Return what `run.json` says of the inputs: path, bytes and time of change of each file, and on which side it is."""
+    """Return what `run.json` records about the inputs: path, bytes and modification time of each file, and its side."""
     side = {"reference": True} if is_reference else {}
     return [describe_source(source) | side for source in resolve(without_iterators(inputs), is_read=True).sources]
 
@@ -124,14 +124,14 @@ def _is_record(item: Any) -> bool:
 
 
 def without_iterators(inputs: Any) -> Any:
-    """Return inputs with a stand-in for what can be read only once and must not be touched before."""
+    """Return inputs with a placeholder for what can be read only once and must not be touched before."""
     if isinstance(inputs, (list, tuple)):
         return [without_iterators(item) for item in inputs]
     return {} if isinstance(inputs, Iterator) else inputs
 
 
 def _flatten(inputs: Any) -> list[Any]:
-    """Return paths and record-holding objects; neighbouring single records become one object."""
+    """Return paths and objects with records; adjacent single records become one object."""
     if _is_path(inputs) or isinstance(inputs, FileSource) or has_arrow(inputs):
         return [inputs]
     if _is_record(inputs):

@@ -1,4 +1,4 @@
-"""`ibidem.Index`: documents on disk that grow as new ones arrive, and what new ones share with them."""
+"""`ibidem.Index`: a growing collection of documents on disk, and what new documents share with it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from ibidem.model import Document
 from ibidem.sentences.core import gather
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
-_CHUNKS_IN_MEMORY = 60  # some are built at a time, and each takes several times its text
+_CHUNKS_IN_MEMORY = 60  # several are built at a time, and each takes several times its text
 _MERGING_BYTES_A_SENTENCE = 600
 _FEWEST_SENTENCES, _MOST_SENTENCES = 100_000, 16_000_000
 
@@ -86,7 +86,7 @@ class Index:
         made_with = to_store(with_own_seed(check_signature(Config.of(base, **settings)))) if create else {}
         self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
-            self._is_new = self._catalog.generation() == 0  # then the settings are fixed by the first commit, whosever it is
+            self._is_new = self._catalog.generation() == 0  # then the first commit, whoever makes it, fixes the settings
             self._stored = self._catalog.settings
             if create and self._is_new:
                 self._stored = with_seed_of(self._catalog.settings, made_with, Config.of(base, **settings))
@@ -128,13 +128,13 @@ class Index:
         """Return what documents share with the index: hits sentence by sentence, and passages. The index does not change.
 
         `documents` is one `Document` or dict, or anything that `find` accepts. A document is not compared with one of the same
-        id. With `passages=False`, passages are found only when they are asked for, while the index is open.
+        id. With `passages=False`, passages are found only on request, while the index is open.
         """
         self._check_usable()
         config = self._config_for(settings)
         skipped = SkippedRecords(config.output.strict)
         batches = list(read_batches(_several(documents), config.documents, skipped.add))
-        # Threads do not pay for a single document: waking them takes longer than what they save.
+        # Threads do not pay off for a single document: waking them takes longer than they save.
         run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
         collection = _gather(batches, config, run_tasks)
         if collection.n_documents == 0:
@@ -160,7 +160,7 @@ class Index:
         return self._reader.current()
 
     def _now(self, ids: Sequence[str]) -> tuple[Snapshot, dict[str, int]]:
-        """Return the last commit, and which of the ids it has under which serials."""
+        """Return the last commit, and the serials of those of the ids that it has."""
         while True:
             snapshot, known = self._reader.current(), self._catalog.serials_of(ids)
             if snapshot.state.mark == self._catalog.mark():
@@ -187,7 +187,7 @@ class Index:
 
             n_chunk_bytes = min(_CHUNK_BYTES, _budget(config) // _CHUNKS_IN_MEMORY)
             chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in _chunks(batches, n_chunk_bytes))
-            for first in chunks:  # before the others: it may decide how words are counted
+            for first in chunks:  # before the others: it may determine how words are counted
                 segment = build(first)
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
@@ -253,7 +253,7 @@ class Index:
             try:
                 yield writer
             except BaseException:
-                with suppress(OSError, IndexStoreError):  # what was the matter in the first place is worth more
+                with suppress(OSError, IndexStoreError):  # the original error matters more
                     writer.sweep()
                 raise
 

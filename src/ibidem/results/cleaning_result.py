@@ -22,7 +22,7 @@ RemainingT_co = TypeVar("RemainingT_co", covariant=True)
 
 
 class Copies(Protocol[RemainingT_co]):
-    """Makes cleaned copies. They read the inputs once more."""
+    """Makes cleaned copies, which read the inputs again."""
 
     @property
     def original(self) -> Any:
@@ -43,9 +43,9 @@ class Copies(Protocol[RemainingT_co]):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co]):
-    """What was decided about a collection. Nothing is changed: `write` and `remaining` give what is left of it.
+    """What to remove from a collection. Nothing is changed: `write` and `remaining` give what is left.
 
-    Both read the inputs once more, and raise an InputError if these are not what was decided about.
+    Both read the inputs again, and raise InputError if these have changed.
     """
 
     copies: Copies[RemainingT_co]
@@ -99,16 +99,16 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co]):
     ) -> list[Path]:
         """Write the cleaned collection in the formats of its files, `removed.jsonl`, `skipped.jsonl` and `run.json`.
 
-        Settings: `mark_only`, `overwrite`. The inputs must be files; they are read once more, as streams. Nothing takes its
-        place before everything is written: if it fails until then, what was there before is there still, and nothing else. If
-        it fails later, `unfinished.json` says so, and files that have no place yet are in `.cleaned`. It fails if an input has
-        changed since it was read, or was too large to be read to its end.
+        Settings: `mark_only`, `overwrite`. The inputs must be files; they are read again, as streams. No file is replaced
+        before everything is written: if writing fails until then, the folder is as before. If it fails later, `unfinished.json`
+        says so, and files not yet in place are in `.cleaned`. It fails if an input has changed since it was read, or was too
+        large to be read to its end.
 
         On Spark, `cleaned.jsonl` or `cleaned.parquet` contains all records, and no paths are returned.
         """
         unknown = set(settings) - {"mark_only", "overwrite"}
         if unknown:
-            raise SettingsError([f"{name} cannot be changed after the work" for name in sorted(unknown)])
+            raise SettingsError([f"{name} cannot be changed after the run" for name in sorted(unknown)])
         return self.copies.write(folder, Config.of(self.config, **settings), self.skipped, self.run, on_bytes)
 
     @cached_property

@@ -1,6 +1,6 @@
 """What the verbs return: tables, the texts behind them, and ways to look at them and to write them.
 
-There is one class per verb. Where the rows are, in memory, on disk or on Spark, is known to its backing.
+There is one class per verb. Only its backing knows where the rows are: in memory, on disk or on Spark.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class RunResult(Generic[TableT_co]):
         max_pairs: int | None = None,
         overwrite: bool = False,
     ) -> Path:
-        """Write a report: one page that shows the results and needs nothing else; return its path.
+        """Write a report: one self-contained page with the results; return its path.
 
         `max_pairs` bounds how many pairs of documents it shows (2,500). The page contains the texts of the documents it shows.
         An existing file that is not a report is replaced only with `overwrite`.
@@ -132,8 +132,8 @@ class PassageResult(RunResult[TableT_co]):
 class Result(PassageResult[TableT_co]):
     """Passages, documents and repeats: Arrow tables, or data frames on Spark. Iterating yields every `Passage` with its texts.
 
-    The tables of a run that was larger than memory are read from disk whenever they are asked for. They are in reading
-    order. A data frame has no order, but it is written in reading order too, part after part.
+    The tables of a run that was larger than memory are read from disk at every access. They are in reading order. A data frame
+    has no order, but it is written in reading order too, part after part.
     """
 
     def __repr__(self) -> str:
@@ -236,6 +236,6 @@ class Tuning:
 
     @property
     def share(self) -> float:
-        """Share of all shingles that the plan looks at."""
+        """Share of all shingles that the plan uses."""
         total = sum(group.n_shingles for group in self.groups)
         return sum(group.n_shingles / group.every for group in self.groups) / total if total else 1.0

@@ -22,7 +22,7 @@ _MOST_INPUTS = 100
 
 
 def describe_settings(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]]:
-    """Return the settings that mattered, those first that are not the default. A seed is drawn, and tells a reader nothing."""
+    """Return the settings that mattered, changed ones first, without the seed, which is random and tells a reader nothing."""
     defaults = Config().with_signature("words").to_dict()
     described = [
         {
@@ -38,7 +38,7 @@ def describe_settings(settings: Mapping[str, Any], verb: str) -> list[dict[str, 
 
 
 def describe_inputs(inputs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what was read, each with the side it was on."""
+    """Return the inputs, each with its side."""
     names = ("path", "kind", "bytes", "modified")
     inputs = list(inputs)[:_MOST_INPUTS]
     return [
@@ -52,7 +52,7 @@ def describe_inputs(inputs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]
 
 
 def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, has_texts: bool) -> list[dict[str, Any]]:
-    """Return what is not among the results, or cannot be shown, and why."""
+    """Return what is missing from the results or cannot be shown, and why."""
     passages = material.run.get("settings", {}).get("passages", {})
     entries: list[dict[str, Any]] = []
     if material.verb == "find":
@@ -76,7 +76,7 @@ def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, ha
         why = f"{changed[0]}{more} has changed since the run: the texts shown may not be those that were compared; run it again"
         entries.append(_entry("changed texts", why, None))
     if n_changed:
-        why = "they have changed since the run, so offsets would no longer fit; run it again"
+        why = "they have changed since the run, so offsets would no longer match; run it again"
         entries.append(_entry("changed texts", why, n_changed))
     n_inputs = len(material.run.get("inputs", ()))
     if n_inputs > _MOST_INPUTS:
@@ -97,7 +97,7 @@ def _limits(material: Material, passages: Mapping[str, Any]) -> list[dict[str, A
     why = f"a passage in more than {passages.get('max_places')} places is listed once, as a repeat group"
     entries.append(_entry("pairs of very common passages", why, n_repeats))
     if passages.get("skip_same_group"):
-        entries.append(_entry("pairs of one group", "the run skipped them (--skip-same-group)", None))
+        entries.append(_entry("pairs within one group", "the run skipped them (--skip-same-group)", None))
     if not passages.get("same_document"):
         entries.append(_entry("repetition inside a document", "the run compared different documents only", None))
     return entries

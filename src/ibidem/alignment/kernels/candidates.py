@@ -1,5 +1,5 @@
-"""Kernels that find places of two documents worth aligning: rare words beside one another, in whatever order, in both; or
-sixteen words in a row.
+"""Kernels that find places of two documents worth aligning: rare words next to one another in both, in any order; or sixteen
+words in a row.
 
 A *bond* is two rare words in a row, or with one more between them; common ones are left out. Edited, reordered and translated
 text keeps some of its bonds; by chance two texts have hardly any, and not close together. Bonds and runs of eight words
@@ -26,7 +26,7 @@ WINDOW = 9
 
 @outer_kernel
 def count_stems(stems, counts):
-    """Count stems by the first bits of their hashes; two that share them are taken for one."""
+    """Count stems by the first bits of their hashes; stems that share them are counted together."""
     for k in range(len(stems)):
         counts[stems[k] >> _SLOT_BITS] += 1
 
@@ -83,7 +83,7 @@ def list_octets(stems, is_open, first, begin, end, hashes, wanted, marks):
     """List runs of eight words of documents [begin, end), winnowed: key, first word, document, whether an end is open.
 
     Of every WINDOW that follow one another the one with the smallest hash is listed, so of a run of OCTET_WORDS + WINDOW - 1
-    words that stands in two texts the same ones are listed in both.
+    words in two texts gives the same ones in both.
     """
     n = np.int64(0)
     for document in range(begin, end):
@@ -93,7 +93,7 @@ def list_octets(stems, is_open, first, begin, end, hashes, wanted, marks):
             h = np.uint64(0)
             for i in range(OCTET_WORDS):
                 h = mix(h, np.uint64(stems[low + k + i]))
-            # Told before the new hash takes the place of the one that leaves the window.
+            # Checked before the new hash replaces the one that leaves the window.
             is_gone = smallest <= k - WINDOW
             is_least = smallest < 0 or (not is_gone and h <= hashes[smallest % WINDOW])
             hashes[k % WINDOW] = h
@@ -117,7 +117,7 @@ def list_octets(stems, is_open, first, begin, end, hashes, wanted, marks):
 def list_runs(starts_a, starts_b, documents_a, documents_b, stems, document_first, least_words, rectangles):
     """List the runs of at least `least_words` equal words around meetings, as rectangles.
 
-    Meetings come by diagonal and place, so that those that lie in the run before are passed over: no word is looked at twice.
+    Meetings are sorted by diagonal and place, so that those inside the previous run are skipped: no word is read twice.
     """
     n, last_diagonal, last_end = np.int64(0), np.int64(0), np.int64(-1)
     for i in range(len(starts_a)):
@@ -138,7 +138,7 @@ def list_runs(starts_a, starts_b, documents_a, documents_b, stems, document_firs
 
 @inlined_kernel
 def _end_of_group(keys, start):
-    """Return where the group of equal keys (upper halves) that begins at `start` ends."""
+    """Return the end of the group of equal keys (upper halves) that begins at `start`."""
     end = start + 1
     while end < len(keys) and keys[end] >> _HALF == keys[start] >> _HALF:
         end += 1
@@ -206,11 +206,11 @@ def list_meetings(keys, most_places, documents, openness, side, group_numbers, c
 def list_rectangles(
     begin, end, first, meetings, words, documents, least_bonds, max_gap, places, tasks, span, rectangles
 ):  # fmt: skip
-    """List the rectangles (words of a, words of b) of documents a [begin, end) where enough bonds meet close to one another."""
+    """List the rectangles (words of a, words of b) of documents a [begin, end) where enough bonds meet close together."""
     n = np.int64(0)
     for document in range(begin, end):
         start, stop = first[document], first[document + 1]
-        sort_seeds(start, stop, meetings, 1)  # bonds are numbered in reading order, so this is by document b too
+        sort_seeds(start, stop, meetings, 1)  # bonds are numbered in reading order, so this also sorts by document b
         while start < stop:
             other = documents[meetings[2 * start + 1]]
             after = start + 1
@@ -227,7 +227,7 @@ def list_rectangles(
                         break
                     if span[1] - span[0] < least_bonds:
                         continue
-                    # One bond that repeats on the other side is no more than one.
+                    # A bond that repeats on the other side counts once.
                     is_enough = True
                     for side in range(2):
                         sort_seeds(span[0], span[1], places, side)

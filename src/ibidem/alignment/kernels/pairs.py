@@ -1,7 +1,7 @@
-"""Kernels that align many pairs of texts, one after the other.
+"""Kernels that align many pairs of texts, one by one.
 
-The words of two texts, and their runs of two, four and eight words, get numbers of their own: equal numbers are equal runs, and
-counts by number are plain arrays. The table of numbers is of open addressing, and emptied by a new stamp.
+The words of two texts, and their runs of two, four and eight words, are numbered: equal numbers are equal runs, and counts per
+number are plain arrays. The table of numbers uses open addressing; a new stamp empties it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _RARE_COUNT, _WINDOW_RATIO, _MOST_IN_WINDOW = 4, 2, 0.8  # how many of the rare 
 
 @inlined_kernel
 def _number(table, mask, stamp, key, n):
-    """Return the number of a key: the one it has since this stamp, or `n` if it is new."""
+    """Return the number of a key under this stamp, or `n` if it is new."""
     at = np.int64((key * GOLDEN) >> _HALF) & mask
     while table.stamps[at] == stamp:
         if table.keys[at] == key:
@@ -44,7 +44,7 @@ def _number(table, mask, stamp, key, n):
 
 @inner_kernel
 def _number_words(stems, starts, ends, table, mask, stamp, words):
-    """Number the stems of spans [starts[i], ends[i]) one after the other; return how many different ones there are."""
+    """Number the stems of spans [starts[i], ends[i]) in turn; return how many distinct ones there are."""
     n, at = np.int64(0), np.int64(0)
     for side in range(2):
         for k in range(starts[side], ends[side]):
@@ -60,8 +60,7 @@ def _number_words(stems, starts, ends, table, mask, stamp, words):
 def _number_runs(shorter, step, n_words, table, mask, stamp, runs):
     """Number runs of 2 * step words, each made of the shorter runs at its start and `step` words later.
 
-    The last ones of a text are shorter than they should be: they reach over its end, and those who look at runs know where
-    that is.
+    The last runs of a text reach beyond its end and are invalid; users of runs know where the text ends.
     """
     n = np.int64(0)
     for k in range(n_words):
@@ -76,7 +75,7 @@ def _number_runs(shorter, step, n_words, table, mask, stamp, runs):
 def number_text(stems, bounds, starts, ends, text, room, stamp, unseen):
     """Bring two spans of words into one array: numbers of words and of their runs, and where stretches may begin."""
     n_words = text.n_words
-    # Only as much of the tables as this pair needs, so that they stay in the nearest cache.
+    # Only as much of the tables as this pair needs, so that they stay in the fastest cache.
     mask = np.int64(15)
     while mask < 2 * n_words:
         mask = 2 * mask + 1
@@ -215,8 +214,8 @@ def _put_summary(text, room, limits, n):
 def _resolve(room, limits, n):
     """Set the evidence of passages that are not kept to 0.
 
-    They are too short; or weak where others are word for word, for then what is alike is rather the subject; or others with
-    more evidence lie over them on both sides.
+    They are too short; or weak while others are word for word, so that what they share is more likely the subject; or passages
+    with more evidence overlap them on both sides.
     """
     passages, evidence = room.passages, room.evidence
     has_verbatim = False
@@ -247,7 +246,7 @@ def _resolve(room, limits, n):
 
 @inner_kernel
 def _words_in_common(text, a_start, a_end, b_start, b_end, room):
-    """Return how many words of a stretch of a have a counterpart of their own in a stretch of b."""
+    """Return how many words of a stretch of a have their own counterpart in a stretch of b."""
     for k in range(b_start, b_end):
         room.grading.counts[text.words[k]] += 1
     n = np.int64(0)
@@ -278,7 +277,7 @@ def _align(stems, bounds, text, room, limits):
 
 @outer_kernel
 def mark_turned(stems, spans, is_turned):
-    """Mark the pairs of spans (flat) whose b is shorter than a, or of the same length and first by its words."""
+    """Mark the pairs of spans (flat) whose b is shorter than a, or equally long and first by its words."""
     for pair in range(len(is_turned)):
         a, end_a, b, end_b = spans[4 * pair], spans[4 * pair + 1], spans[4 * pair + 2], spans[4 * pair + 3]
         is_turned[pair] = end_b - b < end_a - a
@@ -291,8 +290,8 @@ def mark_turned(stems, spans, is_turned):
 def align_pairs(stems, bounds, spans, pair, last_pair, room, limits, outcomes):
     """Align the pairs of spans (start and end in a, start and end in b; flat) from `pair` on.
 
-    An outcome has the columns named by OUTCOME, its places counted as in the spans. Returns the first pair that there was no
-    room left for, and the number of outcomes. Called again from that pair on, with the same room, it is not aligned again.
+    An outcome has the columns named by OUTCOME, with places counted as in the spans. Returns the first pair that did not fit,
+    and the number of outcomes. If called again from that pair, with the same room, it is not aligned again.
     """
     n_outcomes = np.int64(0)
     while pair < last_pair:
