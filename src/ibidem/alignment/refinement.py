@@ -137,7 +137,7 @@ def _with_margin(spans: Numbers, words: Words) -> Numbers:
 
 
 def merged(spans: Numbers, words: Words) -> Numbers:
-    """Return spans with those of a pair of documents joined that cannot be told apart by a gap on either side.
+    """Return spans; those of a pair of documents are joined unless a gap on one side separates them.
 
     They are cut at gaps on one side and the other in turn until nothing more is cut, as seeds are. What is around one place
     then explains the words of another, and no word is aligned twice.
