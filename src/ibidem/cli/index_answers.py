@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, islice
 from typing import Any
 
 from ibidem.config import Config
@@ -15,6 +15,7 @@ from ibidem.results.summary import excerpt_of, many
 _SENTENCES_SHOWN = 5
 _PLACES_SHOWN = 3
 _SOURCES_SHOWN = 5
+_SAME_TEXTS_SHOWN = 3
 _NEARLY_ALL = 0.9
 _ARROWS = {"a_to_b": "→", "b_to_a": "←"}
 
@@ -36,7 +37,8 @@ def arrival_line(arrival: Arrival, line: int) -> str:
     if arrival.verdict is None:
         reason = arrival.skipped.reason if arrival.skipped else ""
         return _json({"id": arrival.id or None, "skipped": reason, "line": line})
-    return _json({**_verdict(arrival.verdict), "passages": [_without_id(passage) for passage in arrival.passages]})
+    same = {} if arrival.same_text_as is None else {"same_text_as": arrival.same_text_as}
+    return _json({**_verdict(arrival.verdict), **same, "passages": [_without_id(passage) for passage in arrival.passages]})
 
 
 def list_passages(result: QueryResult, number: int, text: str) -> Iterator[str]:
@@ -98,6 +100,17 @@ def summarise_query(result: QueryResult, seconds: float) -> Iterator[str]:
     n_passages = result.passages.num_rows
     yield f"{many(len(result), 'hit')}, {many(n_passages, 'passage')}"
     yield f"{known:,} of {many(len(result.ids), 'document')} share text with the index"
+
+
+def same_texts_lines(same_texts: Mapping[str, str]) -> Iterator[str]:
+    """Yield lines that say how many documents were added whose text is in the index under another id, and which."""
+    if same_texts:
+        have = "has" if len(same_texts) == 1 else "have"
+        yield f"{many(len(same_texts), 'document')} {have} the same text as one already in the index under another id:"
+        for new, known in islice(same_texts.items(), _SAME_TEXTS_SHOWN):
+            yield f"  {new} = {known}"
+        if len(same_texts) > _SAME_TEXTS_SHOWN:
+            yield f"  and {len(same_texts) - _SAME_TEXTS_SHOWN:,} more"
 
 
 def _appearing(n_known: int, n_sentences: int) -> str:

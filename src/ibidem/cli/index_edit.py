@@ -73,6 +73,7 @@ def add(
     with loading_libraries():
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import open_index, tell_of_compiling
+        from ibidem.cli.index_answers import same_texts_lines
         from ibidem.formats import input_size
         from ibidem.results.summary import many, skipped_lines, unknown_files_lines
         from ibidem.results.table_files import write_skipped
@@ -99,6 +100,7 @@ def add(
     lines = list(skipped_lines(index.skipped.records, listed_in))
     if lines and skipped is None and len(index.skipped.records) > 1:
         lines.append("  --skipped FILE lists them all")
+    lines += same_texts_lines(index.same_texts)
     lines.append(f"{folder}: {many(about['documents'], 'document')}, {size_of(about['bytes'])}")
     click.echo("\n".join([*lines, *unknown_files_lines(index.skipped.records, listed_in)]), err=True)
 

@@ -67,7 +67,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         raise click.UsageError("standard input is closed; pipe in documents as JSON lines")
     with loading_libraries():
         from ibidem.cli.index_access import open_index, tell_of_compiling
-        from ibidem.cli.index_answers import arrival_line
+        from ibidem.cli.index_answers import arrival_line, same_texts_lines
         from ibidem.formats.jsonl_files import arriving_records
         from ibidem.model import Skipped
         from ibidem.results.summary import many
@@ -76,6 +76,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     line_numbers: deque[int] = deque()
     unusable: Skipped | None = None
     n_documents = n_duplicated = n_skipped = 0
+    same_texts: dict[str, str] = {}
 
     def records() -> Iterator[dict[str, Any] | Skipped]:
         for number, record in arriving_records(sys.stdin.fileno(), stopped):
@@ -97,6 +98,8 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
                 if arrival.verdict is not None:
                     n_documents += 1
                     n_duplicated += arrival.verdict.duplicated
+                    if arrival.same_text_as is not None:
+                        same_texts[arrival.id] = arrival.same_text_as
                     continue
                 n_skipped += 1
                 reason = arrival.skipped.reason if arrival.skipped else ""
@@ -112,6 +115,8 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         rate = f"{n_documents / max(seconds, 1e-9):,.0f} documents per second"
         skipped = f", {many(n_skipped, 'record')} skipped" if n_skipped else ""
         click.echo(f"{many(n_documents, 'document')} added, {n_duplicated:,} {rule}{skipped}, {rate}", err=True)
+        for said in same_texts_lines(same_texts):
+            click.echo(said, err=True)
     if unusable is not None:
         message = f"line {unusable.position}: {unusable.reason}"
         raise SkippedRecordsError(

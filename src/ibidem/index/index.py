@@ -98,6 +98,7 @@ class Index:
         self._reader = SnapshotReader(self._catalog)
         self._settings = segment_settings(self.config)
         self.skipped = SkippedRecords(self.config.output.strict)
+        self.same_texts: dict[str, str] = {}
         self._process = os.getpid()
         self._streams: weakref.WeakSet[Generator[Arrival, None, None]] = weakref.WeakSet()
 
@@ -175,9 +176,12 @@ class Index:
         """Add documents, all of them or none; return how many. They are safe on disk when this returns.
 
         An id that is already in the index is a `KnownIdError`, unless `replace` is set: then the new document replaces the old.
+        Afterwards `same_texts` says which documents have the same text as one under another id, already in the index or earlier
+        in these inputs: the id of each, with that of the first document that has its text.
         """
         config = self._config_for(settings)
         self.skipped = SkippedRecords(config.output.strict)
+        self.same_texts = {}
         with self._writer(config) as writer:
             batches = read_batches(_several(documents), config.documents, self.skipped.add, self.progress.add_bytes)
 
@@ -185,16 +189,18 @@ class Index:
                 own_batches, serials = chunk
                 return writer.build(Arrivals(_gather(own_batches, config, in_turn)), serials)
 
+            def write(segment: Segment) -> None:
+                self.same_texts |= writer.same_texts(segment)
+                writer.write(segment)
+                self.progress.add_documents(segment.n_documents, segment.n_sentences)
+
             n_chunk_bytes = min(_CHUNK_BYTES, _budget(config) // _CHUNKS_IN_MEMORY)
             chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in _chunks(batches, n_chunk_bytes))
             for first in chunks:  # before the others: it may decide how words are counted
-                segment = build(first)
-                writer.write(segment)
-                self.progress.add_documents(segment.n_documents, segment.n_sentences)
+                write(build(first))
                 break
             for segment in self._threads.run_tasks(build, chunks):
-                writer.write(segment)
-                self.progress.add_documents(segment.n_documents, segment.n_sentences)
+                write(segment)
             return writer.commit()
 
     def watch(self, documents: Iterable[Any], *, replace: bool = False, **settings: Any) -> Generator[Arrival, None, None]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ibidem.errors import ResourceError
 from ibidem.index.bits import build_tables, sentence_signatures, word_masks
 from ibidem.index.kernels import segment as kernels
-from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen
+from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen, text_order
 from ibidem.index.vocabulary import WordCounts
 
 _MOST_BYTES = 1 << 32
@@ -59,6 +59,8 @@ def build_segment(
     columns |= {"occurrence_first": occurrence_first, "occurrences": occurrences}
     tables = build_tables(columns["signatures"], settings.signature_bits)
     columns |= {"bit_rows": tables.rows, "bit_starts": tables.starts}
+    texts = text_order(sentences.document_first, sentence_types, digests)
+    columns |= {"text_digests": texts.digests, "documents_by_text": texts.documents}
     return Segment(**{name: frozen(column) for name, column in columns.items()})
 
 
