@@ -78,6 +78,18 @@ def test_adding_says_what_was_added_and_replaced(run: Run, archive: str, tmp_pat
     assert answers(run("index", "check", archive, name, "--min-hits", "1"))[0]["n_known"] == 0
 
 
+def test_adding_the_same_text_under_another_id_is_said(run: Run, tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"a{number}.txt").write_text(text(number, 20), "utf-8")
+        (tmp_path / f"b{number}.txt").write_text(text(number, 20), "utf-8")
+    assert "same text" not in run("index", "add", "i.idx", "a*.txt").err
+    told = "the same text as one already in the index under another id:\n"
+    said(run("index", "add", "i.idx", "b0.txt"), 0, f"1 document has {told}  b0.txt = a0.txt\ni.idx: 6 documents")
+    answer = run("index", "add", "i.idx", "b[1234].txt")
+    said(answer, 0, f"4 documents have {told}  b1.txt = a1.txt\n", "  and 1 more\n")
+    assert all(len(line) <= 80 for line in answer.err.splitlines())
+
+
 def test_adding_quietly(run: Run, today: str) -> None:
     assert run("index", "add", "new.idx", today, "-q") == (0, "", "")
 

@@ -21,7 +21,7 @@ from ibidem.index.kernels import segment as kernels
 
 LONG_GAP = 255
 _SENTENCES_A_STEP = 1 << 20
-_ODD, _FIRST_FACTOR, _SECOND_FACTOR = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))  # those of SplitMix64
 
 
 def frozen(column: NDArray[Any]) -> NDArray[Any]:
@@ -96,12 +96,9 @@ def text_order(document_first: NDArray[np.int64], types: NDArray[np.uint32], typ
     while begin < len(digests):  # a part at a time: of a large segment, all sentences at once take room
         end = max(begin + 1, int(np.searchsorted(document_first, document_first[begin] + _SENTENCES_A_STEP, side="right")) - 1)
         first = document_first[begin : end + 1]
-        counts = np.diff(first)
-        place = np.arange(1, first[-1] - first[0] + 1, dtype=np.uint64) - np.repeat(first[:-1] - first[0], counts).astype(
-            np.uint64
-        )
+        place = (np.arange(first[0], first[-1]) - np.repeat(first[:-1], np.diff(first)) + 1).astype(np.uint64)
         sums = np.zeros(len(place) + 1, np.uint64)
-        np.cumsum(_stirred(type_digests[types[first[0] : first[-1]]] + place * _ODD), out=sums[1:])
+        np.cumsum(_stirred(type_digests[types[first[0] : first[-1]]], place), out=sums[1:])
         digests[begin:end] = sums[first[1:] - first[0]] - sums[first[:-1] - first[0]]
         begin = end
     documents = np.flatnonzero(np.diff(document_first))
@@ -110,11 +107,13 @@ def text_order(document_first: NDArray[np.int64], types: NDArray[np.uint32], typ
     return TextOrder(digests[order], documents[order].astype(np.uint32))
 
 
-def _stirred(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers whose sums say which numbers they are of."""
-    values = (values ^ (values >> np.uint64(30))) * _FIRST_FACTOR
-    values = (values ^ (values >> np.uint64(27))) * _SECOND_FACTOR
-    return values ^ (values >> np.uint64(31))
+def _stirred(digests: NDArray[np.uint64], place: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers whose sum says which digests are at which places."""
+    values = digests + place * _FACTORS[0]
+    values = (values ^ (values >> np.uint64(30))) * _FACTORS[1]
+    values = (values ^ (values >> np.uint64(27))) * _FACTORS[2]
+    stirred: NDArray[np.uint64] = values ^ (values >> np.uint64(31))
+    return stirred
 
 
 @dataclass(frozen=True)
@@ -187,9 +186,8 @@ class Segment(DocumentColumns):
     @classmethod
     def stored(cls, arrays: Mapping[str, NDArray[Any]]) -> Segment:
         """Return a segment from the columns of a file."""
-        return cls(
-            **{field.name: arrays[field.name] for field in fields(cls) if field.name in arrays or field.default is not None}
-        )
+        names = [field.name for field in fields(cls) if field.name in arrays or field.default is not None]
+        return cls(**{name: arrays[name] for name in names})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name, as they are stored."""
