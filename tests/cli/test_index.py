@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import ibidem
 from ibidem.cli.options import NO_SEARCH_SETTINGS, flag
 from ibidem.config import setting_fields
 from ibidem.index.commits import WriterLock
@@ -88,6 +89,28 @@ def test_adding_the_same_text_under_another_id_is_said(run: Run, tmp_path: Path)
     answer = run("index", "add", "i.idx", "b[1234].txt")
     said(answer, 0, f"4 documents have {told}  b1.txt = a1.txt\n", "  and 1 more\n")
     assert all(len(line) <= 80 for line in answer.err.splitlines())
+
+
+def test_times_that_cannot_be_parsed_are_shown(run: Run, tmp_path: Path) -> None:
+    records = [{"id": "a", "text": text(1, 2), "time": "32.13.2020"}, {"id": "b", "text": text(3), "time": "soon"}]
+    write_jsonl(tmp_path / "t.jsonl", records)
+    told = "2 timestamps could not be parsed and were ignored, such as '32.13.2020' in t.jsonl:1; accepted: 2031-09-13T04"
+    said(run("index", "add", "i.idx", "t.jsonl"), 0, told)
+    answer = run("index", "query", "i.idx", "t.jsonl")
+    assert answer.code == 0
+    assert told in answer.err
+    assert told not in run("index", "query", "i.idx", "t.jsonl", "-q").err
+    with ibidem.Index(tmp_path / "i.idx") as index:
+        index.add(documents(c=text(4)))
+        assert index.notices == []
+        index.add([{"id": "d", "text": text(5), "time": "soon"}])
+        assert index.notices[0].startswith("1 timestamp could not be parsed and was ignored, such as 'soon'")
+
+
+@pytest.mark.parametrize("verb", ["add", "query", "check"])
+def test_inputs_without_documents_are_named(run: Run, archive: str, tmp_path: Path, verb: str) -> None:
+    write_jsonl(tmp_path / "odd.jsonl", [{"id": "a", "body": text(1)}])
+    said(run("index", verb, archive, "odd.jsonl"), 3, ": odd.jsonl\n", "its fields are id, body")
 
 
 def test_adding_quietly(run: Run, today: str) -> None:

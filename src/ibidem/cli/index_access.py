@@ -14,6 +14,7 @@ from ibidem.errors import NoDocumentsError
 from ibidem.execution.progress import Progress
 from ibidem.execution.warmup import FIRST_RUN, is_index_compiled
 from ibidem.formats import describe_inputs, input_size, read
+from ibidem.formats.inputs import given_names
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.index.answers import QueryResult
 from ibidem.index.index import Index
@@ -46,14 +47,21 @@ def look_up(
     with display.stage("looking up", n_bytes):
         if not with_texts:
             result = index.query(list(inputs), passages=passages)
+            _tell(index.notices, quiet)
             return result, (), result.skipped
         # Read here and not by the query, which does not keep the texts: they are shown.
         skipped = SkippedRecords(index.config.output.strict)
         documents = list(read(list(inputs), on_skip=skipped.add, **asdict(index.config.documents)))
         if not documents:
-            raise NoDocumentsError("the inputs contain no documents to look up", skipped.explain())
+            message = f"the inputs contain no documents to look up: {given_names(list(inputs))}"
+            raise NoDocumentsError(message, skipped.explain())
         result = index.query(documents, passages=passages, html=False, main_content=False)
         return result, [document.text for document in documents], skipped.records
+
+
+def _tell(notices: Sequence[str], quiet: bool) -> None:
+    for notice in () if quiet else notices:
+        click.echo(f"ibidem: {notice}", err=True)
 
 
 def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], display: Progress) -> None:

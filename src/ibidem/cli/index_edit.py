@@ -75,6 +75,7 @@ def add(
         from ibidem.cli.index_access import open_index, tell_of_compiling
         from ibidem.cli.index_answers import same_texts_lines
         from ibidem.formats import input_size
+        from ibidem.formats.inputs import given_names
         from ibidem.results.summary import many, skipped_lines, unknown_files_lines
         from ibidem.results.table_files import write_skipped
 
@@ -90,7 +91,7 @@ def add(
     if skipped is not None:
         write_skipped(skipped, index.skipped.records)
     if not n_added:
-        raise NoDocumentsError("the inputs contain no documents", index.skipped.explain())
+        raise NoDocumentsError(f"the inputs contain no documents: {given_names(list(inputs))}", index.skipped.explain())
     if quiet:
         return
     replaced = f" ({n_replaced:,} replaced)" if n_replaced else ""
@@ -100,7 +101,7 @@ def add(
     lines = list(skipped_lines(index.skipped.records, listed_in))
     if lines and skipped is None and len(index.skipped.records) > 1:
         lines.append("  --skipped FILE lists them all")
-    lines += same_texts_lines(index.same_texts)
+    lines += [*index.notices, *same_texts_lines(index.same_texts)]
     lines.append(f"{folder}: {many(about['documents'], 'document')}, {size_of(about['bytes'])}")
     click.echo("\n".join([*lines, *unknown_files_lines(index.skipped.records, listed_in)]), err=True)
 

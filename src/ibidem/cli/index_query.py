@@ -98,7 +98,7 @@ def query(
 
 @click.command(
     cls=Verb,
-    short_help="Say for each document whether it is a duplicate.",
+    short_help="Say how much of each document is in the index.",
     examples=(
         "ibidem index check news.idx draft.txt",
         "ibidem index check news.idx today.jsonl --min-hits 5 --exit-code",
@@ -126,13 +126,14 @@ def check(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Say for each document whether it is a duplicate of what an index contains.
+    """Say for each document how much of it is in an index, and where.
 
-    It is one if --min-hits or more of its sentences are known.
+    In JSON, `duplicated` says that --min-hits or more of its sentences are known.
+    As text, a document is called a duplicate only if nearly all of it is known.
     \f
 
-    With --paper, it takes more than --min-hits. Sentences found in more than --max-places documents do not count. The exit
-    code is 0 whatever the verdict; with --exit-code it is 1 if any document is duplicated.
+    With --paper, `duplicated` takes more than --min-hits. Sentences found in more than --max-places documents do not count.
+    The exit code is 0 whatever the verdict; with --exit-code it is 1 if any document is duplicated.
     """
     settings = given_settings(config_file, flags)
     with loading_libraries():

@@ -22,7 +22,8 @@ from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.execution.threads import Threads
 from ibidem.execution.unique_ids import check_unique_ids
 from ibidem.formats import read_batches
-from ibidem.formats.jobs import SkippedRecords
+from ibidem.formats.inputs import given_names
+from ibidem.formats.jobs import SkippedRecords, UnreadTimes, unread_times_notices
 from ibidem.index.answers import QueryResult, answer
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
@@ -99,6 +100,7 @@ class Index:
         self._settings = segment_settings(self.config)
         self.skipped = SkippedRecords(self.config.output.strict)
         self.same_texts: dict[str, str] = {}
+        self.notices: list[str] = []
         self._process = os.getpid()
         self._streams: weakref.WeakSet[Generator[Arrival, None, None]] = weakref.WeakSet()
 
@@ -134,12 +136,14 @@ class Index:
         self._check_usable()
         config = self._config_for(settings)
         skipped = SkippedRecords(config.output.strict)
-        batches = list(read_batches(_several(documents), config.documents, skipped.add))
+        unread: list[UnreadTimes] = []
+        batches = list(read_batches(_several(documents), config.documents, skipped.add, None, unread.append))
         # Threads do not pay for a single document: waking them takes longer than what they save.
         run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
         collection = _gather(batches, config, run_tasks)
         if collection.n_documents == 0:
-            raise NoDocumentsError("the inputs contain no documents to look up", skipped.explain())
+            raise NoDocumentsError(f"the inputs contain no documents to look up{_named(documents)}", skipped.explain())
+        self.notices = unread_times_notices(unread)
         check_unique_ids(batches)
         snapshot, known = self._now(_ids(batches))
         parts = [(part.segment, part.kept) for part in snapshot.parts]
@@ -177,13 +181,16 @@ class Index:
 
         An id that is already in the index is a `KnownIdError`, unless `replace` is set: then the new document replaces the old.
         Afterwards `same_texts` says which documents have the same text as one under another id, already in the index or earlier
-        in these inputs: the id of each, with that of the first document that has its text.
+        in these inputs: the id of each, with that of the first document that has its text. `notices` says what else should be
+        known of the inputs, such as timestamps that could not be parsed.
         """
         config = self._config_for(settings)
         self.skipped = SkippedRecords(config.output.strict)
         self.same_texts = {}
+        unread: list[UnreadTimes] = []
         with self._writer(config) as writer:
-            batches = read_batches(_several(documents), config.documents, self.skipped.add, self.progress.add_bytes)
+            tell = self.skipped.add, self.progress.add_bytes, unread.append
+            batches = read_batches(_several(documents), config.documents, *tell)
 
             def build(chunk: tuple[list[pa.RecordBatch], Any]) -> Segment:
                 own_batches, serials = chunk
@@ -201,6 +208,7 @@ class Index:
                 break
             for segment in self._threads.run_tasks(build, chunks):
                 write(segment)
+            self.notices = unread_times_notices(unread)
             return writer.commit()
 
     def watch(self, documents: Iterable[Any], *, replace: bool = False, **settings: Any) -> Generator[Arrival, None, None]:
@@ -274,6 +282,11 @@ def _budget(config: Config) -> int:
 
 def _several(documents: Any) -> Any:
     return [documents] if isinstance(documents, (Document, Mapping)) else documents
+
+
+def _named(documents: Any) -> str:
+    """Return the files that were to be read, for a message."""
+    return f": {names}" if (names := given_names(_several(documents))) else ""
 
 
 def _gather(batches: list[pa.RecordBatch], config: Config, run_tasks: RunTasks) -> Collection:

@@ -22,7 +22,7 @@ def _lines(result: ClusterResult[Any], folder: Path | None) -> Iterator[str]:
     yield f"{many(result.counts['documents'], 'document')}, {many(result.counts['shingles'], 'shingle')}, {seconds:.1f} s"
     verified = "" if result.config.resemblance.verify or is_compared_in_full(result.config) else ", not verified"
     found = result.overview()
-    yield f"{many(found.n_pairs, 'duplicate pair')}{verified}"
+    yield f"{many(found.n_pairs, 'pair')} of similar documents{verified}"
     if found.n_clusters:
         more = found.n_members - found.n_clusters
         yield f"{many(found.n_clusters, 'cluster')} of {many(found.n_members, 'document')}: {more:,} could be removed"

@@ -14,14 +14,14 @@
     const known = arrival.n_known ? `${number(arrival.n_known)} of ${sentences} known${share}` : "new";
     return h(
       "li",
-      { class: arrival.duplicated ? "duplicated" : null },
+      { class: ibidem.isNearlyAll(arrival) ? "duplicated" : null },
       h(
         "p",
         { class: "arrival-head" },
         h("time", { datetime: arrival.at }, time(arrival.at)),
         " ",
         h("bdi", { class: "name", title: arrival.id }, arrival.id),
-        arrival.duplicated && h("span", { class: "tag" }, "duplicate"),
+        ibidem.isNearlyAll(arrival) && h("span", { class: "tag" }, "duplicate"),
         h("span", { class: "quiet-text" }, ` ${known}`),
       ),
       arrival.excerpt && h("p", { class: "excerpt", lang: "", dir: "auto" }, arrival.excerpt),

@@ -9,10 +9,9 @@
   function verdictWords({ verdict, covered_share: share, sources }) {
     const sentences = many(verdict.n_sentences, "sentence");
     const known = `${number(verdict.n_known)} of ${sentences} ${ibidem.are(verdict.n_known)} known`;
-    if (verdict.duplicated)
-      return ["This text is a duplicate of what the index holds.", `${known}; ${percent(share)} of it stands elsewhere.`];
-    if (sources.length)
-      return ["Parts of this text stand in the index already.", `${known}; ${percent(share)} of it stands elsewhere.`];
+    const elsewhere = `${known}; ${percent(share)} of its characters also appear elsewhere.`;
+    if (ibidem.isNearlyAll(verdict)) return ["This text is a duplicate: nearly all of it is already in the index.", elsewhere];
+    if (sources.length) return ["Parts of this text are already in the index.", elsewhere];
     return ["This text is new.", `${known}.`];
   }
 

@@ -28,7 +28,7 @@
         ),
     },
     { label: "Reused", sort: "reused_share", class: "coverage", cell: (one) => bar(one.reused_share) },
-    { label: "First here", class: "figure", key: "first", cell: (one) => percent(one.first_share) },
+    { label: "Earliest here", class: "figure", key: "first", cell: (one) => percent(one.first_share) },
     { label: "Pairs", sort: "n_pairs", class: "figure", cell: (one) => number(one.n_pairs) },
     { label: "Characters", sort: "n_chars", class: "figure", cell: (one) => number(one.n_chars) },
     {
@@ -63,7 +63,9 @@
           "p",
           { class: "lead" },
           "Reused is the share of a document that also stands in another one.",
-          summary.has_times && " First here is the share that others hold, too, and that stands here first.",
+          summary.has_times &&
+            " Earliest here is the share that other documents have too, and whose earliest known place is here; " +
+              "where times are missing or the same, that is the document read first.",
         ),
       ),
       listed.element,

@@ -25,6 +25,10 @@
   const many = (count, noun, nouns) => `${number(count)} ${count === 1 ? noun : nouns || `${noun}s`}`;
   const are = (count) => (count === 1 ? "is" : "are");
 
+  // Whether to call a text a duplicate: `duplicated` says that some sentences are known, which may be a few of many.
+  const NEARLY_ALL = 0.9;
+  const isNearlyAll = (one) => one.duplicated && one.n_known + (one.n_common || 0) >= NEARLY_ALL * one.n_sentences;
+
   // How many of those that this report holds, where it does not hold all that there were.
   function ofEmbedded(counted, nHere, nAll, verb) {
     return nHere < nAll ? `${counted} of the ${number(nHere)} in this report (${number(nAll)} were ${verb})` : counted;
@@ -114,6 +118,7 @@
     decimal,
     many,
     are,
+    isNearlyAll,
     ofEmbedded,
     percent,
     similarity,
