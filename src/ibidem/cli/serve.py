@@ -19,7 +19,7 @@ import click
 from ibidem.cli.commands import Verb, argument, files, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import quiet_option
-from ibidem.cli.signals import leave_alone, loading
+from ibidem.cli.signals import SIGNALS, leave_alone, loading
 from ibidem.config.quantities import memory_bytes
 from ibidem.config.settings import INPUT
 from ibidem.errors import ResourceError, UsageError
@@ -141,6 +141,12 @@ def serve(
             plain = address_of(listening)
             address = plain + (f"?token={quote(token, safe='')}" if token else "")
             server = make_server(served, Access(host, token, max_upload), verbose)
+            # Signals are how a server is meant to end: the answers under way are given, and that is all. It listens to them
+            # before it says that it serves; what it still loads after that would postpone the usual interruption for good.
+            leave_alone()
+            for number in SIGNALS:
+                if signal.getsignal(number) != signal.SIG_IGN:
+                    signal.signal(number, server.handle_exit)
             if not quiet:
                 # A terminal is read by who started this; a file may be a log that others read.
                 shown = address if sys.stderr.isatty() else plain
@@ -148,11 +154,7 @@ def serve(
                 click.echo(f"ibidem: serving {folder} at {shown}  (Ctrl-C to stop{how})", err=True)
             if open_browser:
                 click.launch(stack.enter_context(page_that_leads_to(address)) if token else address)
-            # Signals are how a server is meant to end: the answers under way are given, and that is all.
-            with suppress(KeyboardInterrupt):
-                leave_alone()
-                signal.signal(signal.SIGTERM, signal.default_int_handler)
-                server.run([listening])
+            server.run([listening])
 
 
 def _check_token(token: str | None) -> None:
