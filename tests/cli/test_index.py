@@ -380,9 +380,10 @@ def test_one_writer_at_a_time(run: Run, archive: str, today: str, tmp_path: Path
 
 
 def test_the_first_run_says_that_it_compiles(run: Run, archive: str, today: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ibidem.cli.index_access.is_index_compiled", lambda searching: False)
+    monkeypatch.setattr("ibidem.execution.warmup._is_compiled", lambda part: False)
     for arguments in (["check", archive, today], ["query", archive, today], ["compact", archive], ["add", archive, today]):
-        assert "compiling kernels for this command, once" in run("index", *arguments).err
+        said = run("index", *arguments).err
+        assert f"ibidem: compiling for the first run of `index {arguments[0]}`: about" in said
     assert run("index", "check", archive, today, "-q").err == ""
 
 

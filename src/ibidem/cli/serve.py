@@ -136,7 +136,7 @@ def serve(
                 for line in served.problems():
                     click.echo(f"ibidem: {line}", err=True)
             if served.index is not None:
-                tell_of_compiling(quiet, searching=True)
+                tell_of_compiling("serve", quiet)
                 warm_up(served.index)
             plain = address_of(listening)
             address = plain + (f"?token={quote(token, safe='')}" if token else "")

@@ -133,7 +133,7 @@ class Index:
         self._check_usable()
         config = self._config_for(settings)
         skipped = SkippedRecords(config.output.strict)
-        batches = list(read_batches(_several(documents), config.documents, skipped.add))
+        batches = list(read_batches(_several(documents), config.documents, skipped.add, self.progress.add_bytes))
         # Threads do not pay for a single document: waking them takes longer than what they save.
         run_tasks = self._threads.run_tasks if sum(batch.num_rows for batch in batches) > 1 else in_turn
         collection = _gather(batches, config, run_tasks)
