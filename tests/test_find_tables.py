@@ -199,7 +199,7 @@ def test_a_result_is_a_sequence_of_passages(result: ibidem.Result) -> None:
         ('quoted "id", with comma', "other"), ('quoted "id", with comma', "more"), ("other", "more"),
     ]  # fmt: skip
     assert passages[1].a.text == passages[1].b.text == text(1, 2, 3)
-    assert repr(result) == "<Result: 3 passages, 1 repeats, 15 documents>"
+    assert repr(result) == "<Result: 3 passages, 1 repeat, 15 documents>"
 
 
 def test_the_longest_passages(result: ibidem.Result) -> None:

@@ -38,7 +38,7 @@ LATE_IMPORTS = {
         "cli.index_query", "cli.libraries", "cli.main", "cli.report", "cli.serve", "cli.spark", "cli.tune", "cli.verbs",
         "cli.watch",
     },
-    "a verb loads what it runs, and where it runs": {"api", "results.backings"},
+    "a verb loads what it runs, and where it runs": {"api", "execution.verb_runs", "results.backings"},
     "a format is loaded when the first file of it is met": {
         "formats.records", "formats.text_files",
     },

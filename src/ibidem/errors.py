@@ -116,11 +116,3 @@ class IndexSpaceError(IndexWriteError, ResourceError):
     """The index cannot be written because no space is left on its disk."""
 
     exit_code = 5
-
-
-def no_room(folder: object, error: OSError) -> ResourceError:
-    """Return the error for temporary files that cannot be written into a folder."""
-    return ResourceError(
-        f"cannot write temporary files to {folder}: {error.strerror or error}",
-        "Choose a folder with enough space with --tmp-dir, or allow more memory with --memory.",
-    )

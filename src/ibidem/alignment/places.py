@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ibidem.alignment import Aligned, Words
 from ibidem.columns.collection import NO_TIME, Collection
 from ibidem.columns.texts import text_buffers
+from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks
 from ibidem.model import DIRECTIONS, KINDS
@@ -55,7 +56,9 @@ def words_of(collection: Collection, run_tasks: RunTasks) -> Words:
         )
 
     if int(collection.n_words.sum(dtype=np.int64)) >= MOST_WORDS:
-        raise ResourceError(f"more than {MOST_WORDS:,} words", "Split the collection, and compare the parts with --against.")
+        raise ResourceError(
+            f"more than {MOST_WORDS:,} words", f"Split the collection, and compare the parts with {named('against')}."
+        )
     # Two letters are a word and what separates it. Room that stays unused is never touched.
     stems = np.empty(sum(batch.column("text").nbytes for batch in collection.batches) // 2 + collection.n_documents, np.uint32)
     document_first = np.zeros(collection.n_documents + 1, np.int64)

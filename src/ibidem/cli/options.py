@@ -15,6 +15,7 @@ from ibidem.cli.commands import Decorator, argument, files, option
 from ibidem.config import Config, setting_fields, setting_type, settings_from_toml
 from ibidem.config.checks import not_among
 from ibidem.config.settings import CRITERIA, INPUT, OUTPUT, RUNNING
+from ibidem.config.surface import flag
 
 _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst")
 VERBOSE = "verbose"
@@ -81,11 +82,6 @@ def given_settings(config_file: str | None, flags: dict[str, Any]) -> dict[str, 
 def resolve_settings(config_file: str | None, flags: dict[str, Any]) -> Config:
     """Return defaults, overlaid by the file, overlaid by the flags."""
     return Config.of(**given_settings(config_file, flags))
-
-
-def flag(name: str) -> str:
-    """Return the flag of a setting."""
-    return "--" + name.replace("_", "-")
 
 
 def _option(setting: dataclasses.Field[Any]) -> Decorator:

@@ -22,6 +22,7 @@ from ibidem.cli.options import quiet_option
 from ibidem.cli.signals import leave_alone, loading
 from ibidem.config.quantities import memory_bytes
 from ibidem.config.settings import INPUT
+from ibidem.config.surface import speak
 from ibidem.errors import ResourceError, UsageError
 
 _LEAST_TOKEN_CHARS = 8
@@ -152,6 +153,7 @@ def serve(
             with suppress(KeyboardInterrupt):
                 leave_alone()
                 signal.signal(signal.SIGTERM, signal.default_int_handler)
+                speak("python")  # requests name settings as Python does
                 server.run([listening])
 
 

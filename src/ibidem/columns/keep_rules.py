@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME, Documents
 from ibidem.config import Config, DocumentsConfig
+from ibidem.config.surface import named
 from ibidem.errors import InputError
 
 UNKNOWN = 1 << 60  # the key of a document without a time or a value: it comes last; no time of a year below 38,000 is as large
@@ -98,8 +99,11 @@ def check_known(rule: str, n_known: int) -> None:
         return
     field, separator, _ = rule.rpartition(":")
     if separator:
-        raise InputError(f"no record has a field '{field}' with a value", "Check --keep.")
-    raise InputError("no record has a time, so no document is the earliest", "Check --time-field, or choose another --keep.")
+        raise InputError(f"no record has a field '{field}' with a value", f"Check {named('keep')}.")
+    raise InputError(
+        "no record has a time, so no document is the earliest",
+        f"Check {named('time_field')}, or choose another {named('keep')}.",
+    )
 
 
 def _keys_of_values(rule: str, values: pa.LargeStringArray) -> Numbers:

@@ -27,6 +27,7 @@ from ibidem.config.settings import (
     SentencesConfig,
     SignaturesConfig,
 )
+from ibidem.config.surface import named
 from ibidem.errors import SettingsError
 
 
@@ -62,7 +63,7 @@ class Config:
             try:
                 changes.setdefault(stage, {})[name] = _coerce(setting, value)
             except (ValueError, TypeError, ZeroDivisionError):
-                problems.append(f"{name} must be {_type_word(setting)}, not {value!r}")
+                problems.append(f"{named(name)} must be {_type_word(setting)}, not {value!r}")
         for stage, values in changes.items():
             config = dataclasses.replace(config, **{stage: dataclasses.replace(getattr(config, stage), **values)})
         problems.extend(problems_of(config))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.config import EXACT_METHODS, Config
+from ibidem.config.surface import named
 from ibidem.errors import InputError, SettingsError
 
 _FORMAT = "ibidem sampling plan"
@@ -39,12 +40,12 @@ class SamplingPlan:
         size = config.signatures.shingle_words("document")
         wanted = {"min_similarity": float(config.matches.min_similarity), "shingle_size": size}
         problems = [
-            f"{name} = {value:g}, but the sampling plan was made for {self.made_for[name]:g}"
+            f"{named(name)} is {value:g}, but the sampling plan was made for {self.made_for[name]:g}"
             for name, value in wanted.items()
             if self.made_for.get(name, value) != value
         ]
         if config.resemblance.sample_every > 1:
-            problems.append(f"sample_every = {config.resemblance.sample_every}, but a sampling plan is given")
+            problems.append(f"{named('sample_every')} is {config.resemblance.sample_every}, but a sampling plan is given")
         if config.resemblance.method not in EXACT_METHODS:
             problems.append(f"a sampling plan is for the methods {' and '.join(EXACT_METHODS)}")
         if problems:

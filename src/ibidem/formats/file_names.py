@@ -8,6 +8,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
+from ibidem.config.surface import in_shell
 from ibidem.errors import InputError, UsageError
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.sources import FileSource, ObjectSource, Source
@@ -55,7 +56,7 @@ def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
     for path in paths:
         real = os.path.realpath(path)
         if {real, real + ".part"} & inputs:
-            raise UsageError(f"{path} would overwrite an input", "Give another folder with -o.")
+            raise UsageError(f"{path} would overwrite an input", f"Give another folder{in_shell(' with -o')}.")
         outputs.add(real)
     for path in paths:
         if os.path.realpath(path) + ".part" in outputs:
@@ -65,7 +66,10 @@ def output_paths(sources: Sequence[Source], folder: Path) -> list[Path]:
 
 def _checked(source: Source) -> FileSource:
     if isinstance(source, ObjectSource):
-        raise InputError(f"{source.name}: Python objects are not files and cannot be copied", "Give file paths.")
+        raise InputError(
+            f"{source.name}: Python objects are not files and cannot be copied",
+            in_shell("Give file paths.", "Use cleaned() instead of write(), or give file paths."),
+        )
     if source.path == STDIN:
         raise InputError("standard input can be read only once", "Save it with spool_stdin, and give its path.")
     if os.path.exists(source.path) and not stat.S_ISREG(os.stat(source.path).st_mode):

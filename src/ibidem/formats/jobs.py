@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from ibidem.config.surface import given
 from ibidem.errors import SkippedRecordsError
 from ibidem.formats.file_access import is_unknown_kind
 from ibidem.formats.registry import FORMATS
@@ -129,7 +130,7 @@ class SkippedRecords:
         if self.strict:
             what = "record" if record.position else "file"
             raise SkippedRecordsError(
-                f"{_place(record)}: {record.reason}", f"Fix the {what}, or run without --strict to skip it."
+                f"{_place(record)}: {record.reason}", f"Fix the {what}, or run without {given('strict', True)} to skip it."
             )
         self.records.append(record)
 
@@ -143,7 +144,11 @@ class SkippedRecords:
         text = f"{count:,} {what}{'s' * (count > 1)} skipped; the first, {_place(first)}: {first.reason}."
         if all(is_unknown_kind(record.reason) for record in records):
             return f"{text} {_known_formats()}"
-        return text + (" If the text is in another field, name it with --text-field." if "no field" in first.reason else "")
+        return text + (
+            f" If the text is in another field, name it with {given('text_field', 'NAME')}."
+            if "no field" in first.reason
+            else ""
+        )
 
 
 def _known_formats() -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.index.bits import build_tables, sentence_signatures, word_masks
 from ibidem.index.kernels import segment as kernels
@@ -87,7 +88,9 @@ def _types_and_words(
     sizes = np.empty(n_types, np.uint8)
     scratch = np.empty(longest, np.int32)
     if 5 * (len(types.words) + n_types) >= _MOST_BYTES:  # offsets have 32 bits
-        raise ResourceError("a segment of more than 800 million words", "Set a lower --memory: segments become smaller.")
+        raise ResourceError(
+            "a segment of more than 800 million words", f"Set a lower {named('memory')}: segments become smaller."
+        )
     n_bytes = kernels.write_lists(types.words, types.first, order, rank, scratch, lists, list_first, sizes)
 
     posting_first, postings = _postings(types, order, sizes, n_words, Fraction(0))

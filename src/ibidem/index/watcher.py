@@ -16,6 +16,7 @@ import numpy as np
 from ibidem.columns.collection import Collection
 from ibidem.config import Config
 from ibidem.config.quantities import commit_rhythm
+from ibidem.config.surface import given
 from ibidem.execution.tasks import RunTasks
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.formats.records import surrogate_in
@@ -133,7 +134,7 @@ class Watcher:
                 reason = f"no field '{self._config.documents.id_field}', or it is not text; an index needs ids"
                 refused[number] = Skipped("stream", position, reason)
             elif name in known:
-                reason = "the index already contains a document with this id; --replace replaces it"
+                reason = f"the index already contains a document with this id; {given('replace', True)} replaces it"
                 refused[number] = Skipped("stream", position, reason, name)
             else:
                 wanted.append(item)

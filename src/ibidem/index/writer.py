@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.config.surface import given
 from ibidem.errors import IndexChangedError, IndexLockedError, IndexWriteError, KnownIdError
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
@@ -269,5 +270,5 @@ def _refuse(ids: Sequence[str], where: str) -> None:
         step = "Leave these documents out, or give them other ids"
         raise KnownIdError(
             message,
-            f"{step}, or replace the old ones with --replace (in Python: replace=True)." if "index" in where else f"{step}.",
+            f"{step}, or replace the old ones with {given('replace', True)}." if "index" in where else f"{step}.",
         )

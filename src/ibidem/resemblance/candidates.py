@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ibidem.columns.postings import postings_of
 from ibidem.columns.sets import HashSets
 from ibidem.config import Config
+from ibidem.config.surface import given
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.comparison import Duplicates, as_resemblance, joined, resemblances
@@ -127,7 +128,9 @@ def _all_pairs(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTa
     """Every pair, for small collections and studies."""
     documents = np.flatnonzero(corpus.wanted & (corpus.sizes > 0)).astype(np.int32)
     if len(documents) > _MOST_DOCUMENTS_FOR_ALL_PAIRS:
-        raise ResourceError(f"{len(documents):,} documents are too many to compare all pairs", "Leave out --method pairs.")
+        raise ResourceError(
+            f"{len(documents):,} documents are too many to compare all pairs", f"Leave out {given('method', 'pairs')}."
+        )
     first, second = np.triu_indices(len(documents), 1)
     a, b = documents[first], documents[second]
     return estimated(corpus, a, b, np.zeros(len(a)), 0.0)

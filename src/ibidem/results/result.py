@@ -14,8 +14,10 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
+from ibidem.columns.notebook import MOST_ROWS, counted, listed, longest_passages, page
 from ibidem.config import Config
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.errors import UsageError
 from ibidem.model import Passage, Skipped
 from ibidem.resemblance import SizeGroup
 from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, reused_of
@@ -41,6 +43,27 @@ class RunResult(Generic[TableT_co]):
 
     def __enter__(self: AnyResult) -> AnyResult:
         return self
+
+    def __repr__(self) -> str:
+        try:
+            return f"<{type(self).__name__}: {self._sentence()}>"
+        except UsageError:
+            return f"<{type(self).__name__}: closed>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: a sentence, and the first of what was found; on Spark, the sentence alone."""
+        try:
+            return page(f"{self._sentence()}.", *([] if self.backing.storage == "spark" else self._examples()))
+        except UsageError as error:
+            return page(f"{error.message}.")
+
+    def _sentence(self) -> str:
+        """Say what was found, in a sentence without its full stop."""
+        raise NotImplementedError
+
+    def _examples(self) -> Iterator[str]:
+        """Yield the first of what was found, as HTML."""
+        raise NotImplementedError
 
     def __exit__(self, *problem: object) -> None:
         self.close(failed=problem[0] is not None)
@@ -121,6 +144,9 @@ class PassageResult(RunResult[TableT_co]):
         cleaned = self.backing.cleaned_texts()
         return self._write(folder, tables if cleaned is None else {**tables, "texts": cleaned}, output.format)
 
+    def _examples(self) -> Iterator[str]:
+        yield longest_passages(self.backing)
+
     def _further_tables(self) -> dict[str, Table]:
         return {}
 
@@ -136,9 +162,8 @@ class Result(PassageResult[TableT_co]):
     order. A data frame has no order, but it is written in reading order too, part after part.
     """
 
-    def __repr__(self) -> str:
-        sizes = (f"{self.backing.table(name).n_rows} {name}" for name in ("passages", "repeats", "documents"))
-        return f"<Result: {', '.join(sizes)}>"
+    def _sentence(self) -> str:
+        return ", ".join(counted(self.backing.table(f"{noun}s").n_rows, noun) for noun in ("passage", "repeat", "document"))
 
     @property
     def documents(self) -> TableT_co:
@@ -175,8 +200,8 @@ class Comparison(PassageResult[pa.Table]):
 
     n_pairs: int
 
-    def __repr__(self) -> str:
-        return f"<Comparison: {len(self)} passages in {self.n_pairs} pairs>"
+    def _sentence(self) -> str:
+        return f"{counted(len(self), 'passage')} in {counted(self.n_pairs, 'pair')}"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -191,9 +216,15 @@ class ClusterResult(RunResult[TableT_co]):
     def __len__(self) -> int:
         return self.backing.table("duplicates").n_rows
 
-    def __repr__(self) -> str:
-        counts = self._result_counts
-        return f"<ClusterResult: {len(self)} pairs, {counts['clusters']} clusters of {counts['clustered']} documents>"
+    def _sentence(self) -> str:
+        pairs, counts = counted(len(self), "pair"), self._result_counts
+        return f"{pairs}, {counted(counts['clusters'], 'cluster')} of {counted(counts['clustered'], 'document')}"
+
+    def _examples(self) -> Iterator[str]:
+        found = self.overview()
+        rows = [(n, canonical, ", ".join(others[:MOST_ROWS])) for n, canonical, others in found.largest]
+        if rows:
+            yield listed(("documents", "keep", "duplicates of it"), rows, found.n_clusters - len(rows))
 
     @property
     def duplicates(self) -> TableT_co:
@@ -239,3 +270,11 @@ class Tuning:
         """Share of all shingles that the plan looks at."""
         total = sum(group.n_shingles for group in self.groups)
         return sum(group.n_shingles / group.every for group in self.groups) / total if total else 1.0
+
+    def __repr__(self) -> str:
+        return f"<Tuning: {self.share:.1%} of all shingles, in {len(self.groups)} groups of documents>"
+
+    def _repr_html_(self) -> str:
+        names = ("from_shingles", "every", "n_documents", "n_shingles")
+        rows = [[getattr(group, name) for name in names] for group in self.groups]
+        return page(f"The plan looks at {self.share:.1%} of all shingles.", listed([n.replace("_", " ") for n in names], rows))

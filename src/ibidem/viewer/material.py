@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
@@ -19,6 +20,8 @@ from ibidem.config import FORMATS
 from ibidem.errors import InputError
 from ibidem.formats import is_changed, read, sources_described
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, PASSAGES, REPEATS
+from ibidem.results.cleaned_objects import are_objects
+from ibidem.results.cleaning_result import CleaningResult
 
 if TYPE_CHECKING:
     from ibidem.results.result import RunResult
@@ -57,6 +60,7 @@ class Material:
     hits: pa.Table | None = None
     collection: Documents | None = None
     named: Sequence[str] = field(default_factory=tuple)
+    objects: Sequence[Any] = field(default_factory=tuple)  # inputs that are Python objects, to be read again
 
     @property
     def verb(self) -> str:
@@ -80,6 +84,8 @@ class Material:
             yield from _in_memory(self.collection)
         elif self.named:
             yield from _read(list(self.named), self._config, None)
+        elif self.objects:
+            yield from _read(list(self.objects), self._config, False)
         else:
             for is_reference in (False, True):
                 sources, _ = self._sources(is_reference)
@@ -87,14 +93,14 @@ class Material:
 
     def missing_inputs(self) -> list[str]:
         """Return which inputs cannot be read again, in words."""
-        if self.collection is not None or self.named:
+        if self.collection is not None or self.named or self.objects:
             return []
         missing = (name for side in (False, True) for name in self._sources(side)[1])
         return ["standard input cannot be read again" if name == "-" else f"{name} cannot be found" for name in missing]
 
     def changed_inputs(self) -> list[str]:
         """Return which inputs are not as they were, as far as size and time of change tell."""
-        if self.collection is not None or self.named:
+        if self.collection is not None or self.named or self.objects:
             return []
         folder, described = str(self.run.get("folder", "")), self.run.get("inputs", ())
         known = [entry for entry in described if {"modified", "path"} <= entry.keys()]
@@ -137,13 +143,37 @@ def material_of_result(result: RunResult[Any]) -> Material:
     # Inputs on disk have titles, too, which are not kept in memory.
     is_held = isinstance(collection, Collection) and any(entry.get("kind") for entry in result.inputs)
     skipped = [asdict(record) for record in result.skipped]
-    return Material("Text reuse", result.run(), skipped, **tables, collection=collection if is_held else None)
+    title, objects = "Text reuse", cast("Sequence[Any]", ())
+    if isinstance(result, CleaningResult):
+        title, objects = "Text that dedup removes", result.copies.original if are_objects(result.copies.original) else ()
+        tables = removed_pairs(result.backing.table("removed").read(), result.config.cleaning.level)
+    return Material(title, result.run(), skipped, **tables, collection=collection if is_held else None, objects=objects)
+
+
+def removed_pairs(removed: pa.Table, level: str) -> dict[str, pa.Table]:
+    """Return what is removed as pairs of documents, or as passages: what is removed, and what stays for it.
+
+    How much of a document is in the other is estimated: by their lengths and by how similar they are.
+    """
+    similarity = removed["similarity"].fill_null(1.0)
+    if level == "document":
+        share, a, b = (np.asarray(column, np.float64) for column in (similarity, removed["end"], removed["matched_end"]))
+        common = share / (1 + share) * (a + b)
+        contained = (np.minimum(1.0, common / np.maximum(1, length)) for length in (a, b))
+        columns = [removed["id"], removed["matched_id"], share, *contained]
+        return {"duplicates": pa.table(columns, names=DUPLICATES.names)}
+    kind = pa.array(np.where(np.asarray(similarity) == 1.0, "exact", "near"))
+    columns = [
+        *(removed[name] for name in ("id", "start", "end", "matched_id", "matched_start", "matched_end")),
+        removed["n_sentences"].fill_null(1), similarity, kind, pa.array(["unknown"] * removed.num_rows, pa.string()),
+    ]  # fmt: skip
+    return {"passages": pa.table(columns, names=PASSAGES.names).cast(PASSAGES)}
 
 
 def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
     """Return what a folder of results gives to look at; `named` are the documents, if not those that `run.json` names."""
     run = read_run(folder)
-    tables = {
+    tables: dict[str, Any] = {
         "passages": _table(folder, "passages", PASSAGES, _KEPT_TEXTS),
         "documents": _table(folder, "documents", DOCUMENTS),
         "repeats": _table(folder, "repeats", REPEATS),

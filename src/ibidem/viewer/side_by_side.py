@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ibidem.alignment.differences import word_bounds
+from ibidem.config.surface import named
 from ibidem.model import Passage
 from ibidem.results.summary import many
 from ibidem.sentences import split_sentences
@@ -60,7 +61,7 @@ def describe_sharing(passages: Sequence[Passage], name_a: str, name_b: str, n_ch
     """Return in one line how much two texts share."""
     name_a, name_b = _one_line(name_a), _one_line(name_b)
     if not passages:
-        return f"{name_a} and {name_b} share no passage (of 25 words, unless --min-aligned-words says otherwise)"
+        return f"{name_a} and {name_b} share no passage (of 25 words, unless {named('min_aligned_words')} says otherwise)"
     share_a, share_b = covered_shares(passages, n_chars_a, n_chars_b)
     return f"{many(len(passages), 'passage')}: {_percent(share_a)} of {name_a}, {_percent(share_b)} of {name_b}"
 

@@ -255,7 +255,7 @@ def test_stages_that_take_more_than_the_budget_end_the_run(spark: Any, tmp_path:
     path = write_lines(tmp_path / "news.jsonl", random_records(3, 60))
     (tmp_path / "work").mkdir()
     engine = ibidem.SparkEngine(spark, tmp_dir=f"file:{tmp_path / 'work'}", partitions=2)
-    with pytest.raises(ResourceError, match="that --max-disk allows: sentences "):
+    with pytest.raises(ResourceError, match="that max_disk allows: sentences "):
         ibidem.find(path, engine=engine, signature="exact", max_disk="5kB")
     assert list((tmp_path / "work").iterdir()) == []
     with ibidem.find(path, engine=engine, signature="exact", max_disk="1GB") as result:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
+from ibidem.config.surface import given
 from ibidem.errors import InputError, NoDocumentsError
 from ibidem.execution.flow import Mapper, PartedTable
 from ibidem.execution.spark.readers import (
@@ -169,7 +170,9 @@ def scan_inputs(spark: Any, inputs: Any, against: Any, config: Config, store: Ca
 def _check_encoding(encoding: str) -> None:
     """Raise for encodings in which lines cannot be told apart by their bytes."""
     if "\n{".encode(encoding) != b"\n{":
-        raise InputError(f"Spark cannot read lines in {encoding}", "Convert the files to UTF-8, or leave out --engine spark.")
+        raise InputError(
+            f"Spark cannot read lines in {encoding}", f"Convert the files to UTF-8, or leave out {given('engine', 'spark')}."
+        )
 
 
 def _add(
