@@ -229,7 +229,7 @@ def test_who_stays_by_a_field() -> None:
     assert list(clusters(ibidem.cluster(items, keep="score:min"))) == ["b"]
     with pytest.raises(ibidem.InputError, match=r"'rank'.*\n.*keep"):
         ibidem.cluster(items, keep="rank:min")
-    with pytest.raises(ibidem.InputError, match="--time-field"):
+    with pytest.raises(ibidem.InputError, match="time_field"):
         ibidem.cluster(items, keep="earliest")
     dated = [{**item, "time": time} for item, time in zip(items, (None, "2020-01-02", "2020-01-01"), strict=True)]
     assert list(clusters(ibidem.cluster(dated, keep="earliest"))) == ["c"]

@@ -6,6 +6,7 @@ IbidemError                      1
 │   └── OutputExistsError            the output folder contains results already
 ├── InputError                   3   what is read
 │   ├── NoDocumentsError             the inputs contain no readable document
+│   ├── NoValueError                 no record has a value in a field that a setting names
 │   ├── RepeatedIdError              one id in two places
 │   └── SkippedRecordsError          records were skipped and `strict` was asked for
 ├── IndexStoreError              4   the index on disk
@@ -62,6 +63,10 @@ class InputError(IbidemError):
 
 class NoDocumentsError(InputError):
     """The inputs contain no document at all."""
+
+
+class NoValueError(InputError):
+    """No record has a value in the field that a setting names."""
 
 
 class RepeatedIdError(InputError):

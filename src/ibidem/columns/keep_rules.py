@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import NO_TIME, Documents
 from ibidem.config import Config, DocumentsConfig
 from ibidem.config.surface import named
-from ibidem.errors import InputError
+from ibidem.errors import NoValueError
 
 UNKNOWN = 1 << 60  # the key of a document without a time or a value: it comes last; no time of a year below 38,000 is as large
 ALWAYS_KNOWN = ("first", "longest")  # rules that look at what every document has
@@ -99,8 +99,8 @@ def check_known(rule: str, n_known: int) -> None:
         return
     field, separator, _ = rule.rpartition(":")
     if separator:
-        raise InputError(f"no record has a field '{field}' with a value", f"Check {named('keep')}.")
-    raise InputError(
+        raise NoValueError(f"no record has a field '{field}' with a value", f"Check {named('keep')}.")
+    raise NoValueError(
         "no record has a time, so no document is the earliest",
         f"Check {named('time_field')}, or choose another {named('keep')}.",
     )

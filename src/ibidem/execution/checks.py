@@ -18,7 +18,7 @@ from ibidem.columns.collection import NO_TIME, Collection, Documents
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import DocumentsConfig
 from ibidem.config.surface import named
-from ibidem.errors import InputError, NoDocumentsError, UsageError
+from ibidem.errors import InputError, NoDocumentsError, NoValueError, UsageError
 from ibidem.execution.flow import AnyFlow, InMemory, Parts
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
@@ -38,7 +38,7 @@ class EmptySideError(NoDocumentsError):
         self.is_reference = is_reference
 
 
-class NoTimesError(InputError):
+class NoTimesError(NoValueError):
     """No record has a time in the field that the user named; the run knows whether any could not be parsed."""
 
     def __init__(self, name: str) -> None:
@@ -64,7 +64,7 @@ def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> 
         if name != getattr(usual, setting) and n_known == 0:
             if setting == "time_field":
                 raise NoTimesError(name)
-            raise InputError(f"no record has a field '{name}' with a value", f"Check {named('group_field')}.")
+            raise NoValueError(f"no record has a field '{name}' with a value", f"Check {named('group_field')}.")
 
 
 def check_sentences(

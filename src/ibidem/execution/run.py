@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
-from ibidem.errors import InputError, NoDocumentsError
+from ibidem.errors import InputError, NoDocumentsError, NoValueError
 from ibidem.execution.checks import EmptySideError, NoTimesError
 from ibidem.execution.disk_limit import DiskBudget, disk_budget
 from ibidem.execution.flow import AnyFlow, InMemory, Source, Stream
@@ -21,6 +21,7 @@ from ibidem.execution.progress import Progress
 from ibidem.execution.threads import Threads
 from ibidem.formats import describe_inputs, input_size, read_batches, times
 from ibidem.formats.byte_streams import STDIN
+from ibidem.formats.field_listing import fields_seen
 from ibidem.formats.inputs import given_names, resolve_inputs, source_names, without_iterators
 from ibidem.formats.jobs import SkippedRecords, UnreadTimes
 from ibidem.formats.sources import FileSource, FileState, file_states
@@ -57,6 +58,8 @@ class Run(Generic[TableT_co]):
             raise InputError(
                 f"no time in the field '{error.name}' could be parsed, such as {first}", error.next_step
             ) from error
+        if isinstance(error, NoValueError) and (fields := self._fields_seen()):
+            raise NoValueError(error.message + fields, error.next_step) from error
 
     def read(self, fields: DocumentsConfig, to_copy: bool = False) -> Source:
         """Return the documents for the first stage. `to_copy`: the inputs will be read again, for a cleaned copy."""
@@ -67,7 +70,13 @@ class Run(Generic[TableT_co]):
         raise NotImplementedError
 
     def _explain_skipped(self, side: Any) -> str:
+        if not self.skipped.records and not given_names(side):
+            return "Pass at least one document. A generator can be read only once."
         return self.skipped.explain(None if self.against is None else source_names(side))
+
+    def _fields_seen(self) -> str:
+        """Return which fields the inputs have, to be added to a message."""
+        return fields_seen(self.inputs, self.config.documents.encoding)
 
     def _first_unread_time(self) -> str | None:
         """Return a time that could not be parsed, and where it is."""

@@ -88,7 +88,7 @@ def files_of_unknown_kind(inputs: Any) -> list[Skipped]:
 
 def given_names(inputs: Any) -> str:
     """Return the paths among inputs as they were given, to be shown to people; the first ones if they are many."""
-    paths = [printable(os.fspath(item)) for item in settle(without_iterators(inputs)) if _is_path(item)]
+    paths = [printable(os.fspath(item)) for item in settle(without_iterators(inputs), on_spark=True) if _is_path(item)]
     more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
     return ", ".join(paths[:_MOST_NAMED]) + more
 

@@ -200,7 +200,7 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
             line += n_breaks
 
 
-def field_names(file: InputFile) -> set[str]:
+def field_names(file: InputFile) -> list[str]:
     """Return the names of the fields of the first line, as far as it is an object."""
     first = next(line_blocks(file, file.encoding), b"").split(b"\n", 1)[0]
     return names_of(first.decode("utf-8", "surrogateescape"))

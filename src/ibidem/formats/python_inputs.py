@@ -106,6 +106,19 @@ def settle(inputs: Any, on_spark: bool = False) -> list[Any]:
     raise refused(inputs)
 
 
+def column_names(records: Any) -> list[str]:
+    """Return the names of the columns of an object, or of the fields of its first record; none if they are not known."""
+    if isinstance(records, (Texts, Iterator)):
+        return []
+    if isinstance(records, (pa.Table, pa.RecordBatch)):
+        return list(records.schema.names)
+    for name in ("columns", "column_names"):
+        if (names := getattr(records, name, None)) is not None:
+            return [str(each) for each in names]
+    first = records[0] if isinstance(records, (list, tuple)) and records else None
+    return [str(name) for name in first] if isinstance(first, Mapping) else []
+
+
 def refused(item: Any) -> InputError:
     """Return the error for what documents cannot be read from."""
     return InputError(f"cannot read documents from a {type(item).__name__}", f"Pass {_KINDS}.")

@@ -18,6 +18,7 @@ from ibidem.config.surface import named
 from ibidem.errors import InputError
 from ibidem.formats.arrow_records import arrow_batches
 from ibidem.formats.byte_streams import CHANGED, READ_ERRORS, ByteStream
+from ibidem.formats.field_listing import fields_of
 from ibidem.formats.inputs import Resolved, resolve
 from ibidem.formats.jobs import Job, Outcome, UnreadTimes, run_jobs, skip_source
 from ibidem.formats.python_inputs import Taken, Texts, refuse_texts_without_ids, settle
@@ -176,9 +177,9 @@ def _read_outcomes(resolved: Resolved, wanted: Wanted) -> Iterator[Outcome]:
     if not n_documents and wanted.unfit_tables:
         raise wanted.unfit_tables[0]
     name = wanted.config.id_field
-    all_files = all(isinstance(source, FileSource) for source in resolved.sources)
-    if name != DocumentsConfig().id_field and wanted.id_fields_met == {False} and all_files:
-        raise InputError(f"no record has a field '{name}' with a value", f"Check {named('id_field')}.")
+    if name != DocumentsConfig().id_field and wanted.id_fields_met == {False}:
+        fields = fields_of(resolved.sources, wanted.config.encoding)
+        raise InputError(f"no record has a field '{name}' with a value{fields}", f"Check {named('id_field')}.")
 
 
 def _read_sources(sources: Iterable[FileSource | ObjectSource], wanted: Wanted) -> Iterator[Outcome]:

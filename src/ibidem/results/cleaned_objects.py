@@ -21,7 +21,7 @@ from ibidem.errors import InputError, UsageError
 from ibidem.formats.arrow_records import arrow_batches
 from ibidem.formats.decisions import Decisions, Marks, SourceDecisions, without_spans
 from ibidem.formats.edits import changed_input
-from ibidem.formats.python_inputs import Several, Taken, Texts
+from ibidem.formats.python_inputs import Several, Taken, Texts, column_names
 from ibidem.model import Document
 
 Mask = NDArray[np.bool_]
@@ -111,21 +111,10 @@ def _changes(item: Taken, source: SourceDecisions, name: str, fields: DocumentsC
     }
     columns: dict[str, Sequence[Any]] = {}
     if marks is not None:
-        marks.check(_column_names(item.records), name)
+        marks.check(column_names(item.records), name)
         every = [source.at(position) for position in range(1, _n_rows(item) + 1)]
         columns = {name: array.to_pylist() for name, array in zip(marks.names, marks.as_arrays(every), strict=True)}
     return Changes(_kept(item, source), new, columns, fields.text_field)
-
-
-def _column_names(records: Any) -> list[str]:
-    """Return the names of the columns, or of the fields of the first record."""
-    if isinstance(records, (pa.Table, pa.RecordBatch)):
-        return list(records.schema.names)
-    if hasattr(records, "columns") or hasattr(records, "column_names"):
-        return [str(name) for name in getattr(records, "columns", None) or records.column_names or ()]
-    return (
-        [name for record in records[:1] if isinstance(record, Mapping) for name in record] if isinstance(records, list) else []
-    )
 
 
 def _texts_at(item: Taken, rows: list[int], name: str) -> list[str]:
@@ -144,12 +133,21 @@ def _texts_at(item: Taken, rows: list[int], name: str) -> list[str]:
             return [record[name] for row, record in enumerate(records) if row in chosen]
         found = records.select(rows).with_format(None)[name][:]
     else:
-        found = _as_table(records)[name].take(pa.array(rows, pa.int64())).to_pylist()
+        found = _chosen(_as_table(records).select([name]), rows)[name].to_pylist()
     return [text.decode("utf-8") if isinstance(text, bytes) else text for text in found]
 
 
 def _as_table(records: Any) -> pa.Table:
     return records if isinstance(records, pa.Table) else pa.Table.from_batches(list(arrow_batches(records)))
+
+
+def _chosen(table: pa.Table, rows: Sequence[int]) -> pa.Table:
+    """Return some rows of a table. Arrow takes none of columns that are views, so these are something else meanwhile."""
+    schema = table.schema
+    plain = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
+    stored = [column.with_type(plain.get(str(column.type), column.type)) for column in schema]
+    taken = table.cast(pa.schema(stored, schema.metadata)).take(pa.array(rows, pa.int64()))
+    return taken.cast(schema)
 
 
 def _clean_list(item: Taken, changes: Changes) -> list[Any]:
@@ -241,7 +239,7 @@ def _clean_arrow(item: Taken, changes: Changes) -> Any:
         table = table.set_column(number, field, _typed(values, field.type))
     for name, values in changes.marks.items():
         table = table.append_column(name, pa.array(values))
-    table = table.filter(pa.array(changes.keep))
+    table = _chosen(table, changes.kept_rows)
     if not isinstance(item.original, pa.RecordBatch):
         return table
     arrays = [column.combine_chunks() for column in table.columns]

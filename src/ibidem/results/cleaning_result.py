@@ -148,21 +148,23 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co, Inp
         return self.copies.remaining(self.config)
 
     def write(
-        self, folder: str | os.PathLike[str], on_bytes: Callable[[int], None] | None = None, **settings: Any
-    ) -> list[Path]:
+        self, folder: str | os.PathLike[str], on_bytes: Callable[[int], None] | None = None, *,
+        mark_only: bool | None = None, overwrite: bool | None = None, **others: object,
+    ) -> list[Path]:  # fmt: skip
         """Write the cleaned collection in the formats of its files, `removed.jsonl`, `skipped.jsonl` and `run.json`.
 
-        Settings: `mark_only`, `overwrite`. The inputs must be files; they are read once more, as streams. Nothing takes its
-        place before everything is written: if it fails until then, what was there before is there still, and nothing else. If
-        it fails later, `unfinished.json` says so, and files that have no place yet are in `.cleaned`. It fails if an input has
-        changed since it was read, or was too large to be read to its end.
+        What is not given here is as it was set for the run. The inputs must be files; they are read once more, as streams.
+        Nothing takes its place before everything is written: if it fails until then, what was there before is there still, and
+        nothing else. If it fails later, `unfinished.json` says so, and files that have no place yet are in `.cleaned`. It fails
+        if an input has changed since it was read, or was too large to be read to its end.
 
         On Spark, `cleaned.jsonl` or `cleaned.parquet` contains all records, and no paths are returned.
         """
-        unknown = set(settings) - {"mark_only", "overwrite"}
-        if unknown:
-            raise SettingsError([f"{named(name)} cannot be changed after the work" for name in sorted(unknown)])
-        return self.copies.write(folder, Config.of(self.config, **settings), self.skipped, self.run, on_bytes)
+        if others:
+            raise SettingsError([f"{named(name)} cannot be changed after the work" for name in sorted(others)])
+        given = {"mark_only": mark_only, "overwrite": overwrite}
+        config = Config.of(self.config, **{name: value for name, value in given.items() if value is not None})
+        return self.copies.write(folder, config, self.skipped, self.run, on_bytes)
 
     @cached_property
     def _removal_counts(self) -> tuple[int, int, int, int]:

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import pyarrow as pa
 
 from ibidem.columns.notebook import MOST_ROWS, counted, listed, longest_passages, page
 from ibidem.config import Config
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.settings import OutputConfig
 from ibidem.errors import UsageError
 from ibidem.model import Passage, Skipped
 from ibidem.resemblance import SizeGroup
@@ -25,6 +26,7 @@ from ibidem.results.storage import Backing, Table, TableT_co, passages_of
 from ibidem.results.table_files import describe_run
 
 AnyResult = TypeVar("AnyResult", bound="RunResult[Any]")
+TableFormat = Literal["parquet", "jsonl", "csv"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -132,12 +134,16 @@ class PassageResult(RunResult[TableT_co]):
         """Return the passages with the columns `a_text` and `b_text`, in memory."""
         return self.backing.passages_with_texts().read()
 
-    def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
-        """Write all tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `keep_text`, `overwrite`.
+    def write(
+        self, folder: str | os.PathLike[str], *, format: TableFormat | None = None, keep_text: bool | None = None,
+        overwrite: bool | None = None,
+    ) -> list[Path]:  # fmt: skip
+        """Write all tables, `skipped.jsonl` and `run.json` into a folder.
 
-        Return the paths; on Spark, where each table is a folder of parts in any file system, return an empty list.
+        What is not given here is as it was set for the run. Return the paths; on Spark, where each table is a folder of parts
+        in any file system, return an empty list.
         """
-        output = Config.of(self.config, **settings).output
+        output = _output_settings(self.config, format=format, keep_text=keep_text, overwrite=overwrite)
         self.backing.check_output(folder, output.overwrite)
         passages = self.backing.passages_with_texts() if output.keep_text else self.backing.table("passages")
         tables = {"passages": passages, **self._further_tables()}
@@ -242,12 +248,14 @@ class ClusterResult(RunResult[TableT_co]):
         n_clusters, largest = largest_clusters(clusters.batches)
         return ClusterOverview(len(self), n_clusters, clusters.n_rows, self.backing.sizes().n_all_documents, largest)
 
-    def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
-        """Write both tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `overwrite`.
+    def write(
+        self, folder: str | os.PathLike[str], *, format: TableFormat | None = None, overwrite: bool | None = None
+    ) -> list[Path]:
+        """Write both tables, `skipped.jsonl` and `run.json` into a folder.
 
-        Return the paths; on Spark, an empty list.
+        What is not given here is as it was set for the run. Return the paths; on Spark, an empty list.
         """
-        output = Config.of(self.config, **settings).output
+        output = _output_settings(self.config, format=format, overwrite=overwrite)
         self.backing.check_output(folder, output.overwrite)
         tables = {name: self.backing.table(name) for name in ("duplicates", "clusters")}
         return self._write(folder, tables, output.format, **({} if self.plan is None else {"plan": self.plan.to_dict()}))
@@ -278,3 +286,8 @@ class Tuning:
         names = ("from_shingles", "every", "n_documents", "n_shingles")
         rows = [[getattr(group, name) for name in names] for group in self.groups]
         return page(f"The plan looks at {self.share:.1%} of all shingles.", listed([n.replace("_", " ") for n in names], rows))
+
+
+def _output_settings(config: Config, **given: object) -> OutputConfig:
+    """Return the settings of the run for what it writes, with those that are given now."""
+    return Config.of(config, **{name: value for name, value in given.items() if value is not None}).output
