@@ -138,7 +138,8 @@ def _check_can_be_resumed(config: Config, inputs: Sequence[Mapping[str, Any]]) -
     """Raise if nobody could tell whether a later run has the same inputs, or find what this one stores."""
     if config.engine.work_dir == "auto":
         raise UsageError(
-            f"{named('resume')} needs a folder that outlives the run", in_shell("Name one with -o.", "Name one with work_dir.")
+            f"{named('resume')} needs a folder that outlives the run",
+            in_shell("Name one with -o.", f"Name one with {named('work_dir')}."),
         )
     kinds = {str(description.get("kind")) for description in inputs} - {"None"}
     if kinds:
