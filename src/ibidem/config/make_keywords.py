@@ -84,6 +84,7 @@ FUNCTIONS = {
     "Index.query": _QUERY,
     "Index.check": _QUERY,
     "Index.add": Wanted(("documents",), (), ("memory", *_RUN)),
+    "Index.info": Wanted(("index",)),
     "Index.watch": Wanted(("documents", "passages", "index"), (), ("paper", "memory", *_RUN)),
 }
 FILES = ("api.py", "formats/reader.py", "index/index.py")

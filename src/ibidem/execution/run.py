@@ -21,9 +21,9 @@ from ibidem.execution.progress import Progress
 from ibidem.execution.threads import Threads
 from ibidem.formats import describe_inputs, input_size, read_batches, times
 from ibidem.formats.byte_streams import STDIN
-from ibidem.formats.field_listing import fields_seen
 from ibidem.formats.inputs import given_names, resolve_inputs, source_names, without_iterators
 from ibidem.formats.jobs import SkippedRecords, UnreadTimes
+from ibidem.formats.known_fields import fields_seen
 from ibidem.formats.sources import FileSource, FileState, file_states
 
 TableT_co = TypeVar("TableT_co", covariant=True)

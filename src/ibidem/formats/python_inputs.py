@@ -21,7 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ibidem.config.surface import in_shell, spoken
+from ibidem.config.surface import given, in_shell, spoken
 from ibidem.errors import InputError, UsageError
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.registry import format_of
@@ -234,7 +234,8 @@ def _checked(values: list[Any], what: str, kind: Any) -> list[str | None]:
     """Return values that are texts or missing; otherwise raise."""
     if not any(isinstance(value, str) for value in values) and any(value is not None for value in values):
         raise InputError(
-            f"the {what} contains {kind}, not texts", "Pass the column with the texts, or a frame with text_field."
+            f"the {what} contains {kind}, not texts",
+            f"Pass the column with the texts, or a frame with {given('text_field', 'NAME')}.",
         )
     return values
 

@@ -18,9 +18,9 @@ from ibidem.config.surface import named
 from ibidem.errors import InputError
 from ibidem.formats.arrow_records import arrow_batches
 from ibidem.formats.byte_streams import CHANGED, READ_ERRORS, ByteStream
-from ibidem.formats.field_listing import fields_of
 from ibidem.formats.inputs import Resolved, resolve
 from ibidem.formats.jobs import Job, Outcome, UnreadTimes, run_jobs, skip_source
+from ibidem.formats.known_fields import fields_of
 from ibidem.formats.python_inputs import Taken, Texts, refuse_texts_without_ids, settle
 from ibidem.formats.python_records import read_object
 from ibidem.formats.records import UnfitTableError, Wanted

@@ -322,9 +322,22 @@ class Index:
         """Read everything and return a description of each damage; an empty list if there is none."""
         return find_damage(self._catalog, self.progress)
 
-    def info(self, **settings: Any) -> dict[str, Any]:
-        """Return settings, counts and sizes, and how much a bits search is predicted to find."""
+    def _info(self, **settings: Any) -> dict[str, Any]:
         return describe(self._catalog.opened, self._current(), self._config_for(settings))
+
+    @carried_out_by(_info)
+    def info(
+        self, *,
+        # settings of Index.info
+        signature_bits: int = 64, bits_per_word: int = 3,
+        search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
+        score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
+        radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
+        commit_every: str = "1000,10s",
+        # end of settings
+    ) -> dict[str, Any]:  # fmt: skip
+        """Return settings, counts and sizes, and how much a bits search is predicted to find."""
+        raise NotImplementedError
 
     def _config_for(self, settings: Mapping[str, Any]) -> Config:
         return with_stored(self._stored, self.config, settings) if settings else self.config

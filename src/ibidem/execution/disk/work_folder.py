@@ -21,7 +21,7 @@ from typing import Any
 
 from ibidem.config import Config
 from ibidem.config.quantities import size_of
-from ibidem.config.surface import given, named
+from ibidem.config.surface import given, in_shell, named
 from ibidem.errors import OutputExistsError, ResourceError, UsageError
 from ibidem.execution.disk_limit import no_room
 from ibidem.execution.durable_files import make_folder, replace_file, sync_file, sync_folder
@@ -211,7 +211,10 @@ class WorkFolder:
             return
         others = {path.name for path in self._work.iterdir()} - {"lock", f"{_DESCRIPTION}.part"}
         if others:
-            raise UsageError(f"{self._work} contains files other than stages ({min(others)})", "Give another work_dir.")
+            raise UsageError(
+                f"{self._work} contains files other than stages ({min(others)})",
+                f"Give another {in_shell('folder with -o', named('work_dir'))}.",
+            )
         where = _STAGES  # from the work folder on, wherever it will be called from or moved to
         try:
             if config.engine.tmp_folder is not None:

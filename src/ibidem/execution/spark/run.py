@@ -19,9 +19,9 @@ from ibidem.execution.spark.inputs import Scan, Scans, scan_inputs
 from ibidem.execution.spark.readers import without_scheme
 from ibidem.execution.spark.session import SessionSettings, WorkFolder, spark_errors
 from ibidem.execution.spark.spark_flow import SparkFlow
-from ibidem.formats.field_listing import fields_seen
 from ibidem.formats.inputs import files_of_unknown_kind
 from ibidem.formats.jobs import SkippedRecords
+from ibidem.formats.known_fields import fields_seen
 from ibidem.formats.records import shown_names
 
 if TYPE_CHECKING:
