@@ -176,6 +176,13 @@ def test_what_cannot_be_read_is_refused(inputs: Any, message: str) -> None:
         ibidem.find(inputs)
 
 
+def test_a_spark_frame_without_arrow_is_left_to_spark() -> None:
+    frame = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe"})()
+    assert settle(frame, on_spark=True) == [frame]
+    with pytest.raises(InputError, match=r"only Spark can read a Spark data frame\nAdd engine="):
+        ibidem.find(frame)  # type: ignore[call-overload]
+
+
 def test_a_series_of_numbers_is_refused() -> None:
     with pytest.raises(InputError, match="the Series contains int64, not texts"):
         ibidem.find(series([1, 2]))

@@ -256,8 +256,6 @@ def test_what_is_wrong_is_said(spark: Any, tmp_path: Path) -> None:
     frame = spark.createDataFrame([("a", "One."), ("b", "Two.")], "key string, text string")
     with pytest.raises(InputError, match=r"a field 'nope' with a value; the columns are key, text\nCheck id_field"):
         ibidem.find(frame, engine=engine, id_field="nope")
-    with pytest.raises(InputError, match=r"only Spark can read a Spark data frame\nAdd engine="):
-        ibidem.find(frame)
     (tmp_path / "x.csv").write_text("id,text\n1,One.\n")
     with pytest.raises(InputError, match=r"Spark cannot read .*x\.csv"):
         ibidem.find(str(tmp_path / "x.csv"), engine=engine)
