@@ -20,7 +20,7 @@ min_similarity = 0.9
 min_sentences = 2
 ```
 
-Pass the file with `--config FILE`. Flags win over the file, and the file wins over the defaults. Limits are inclusive.
+Pass the file with `--config FILE`. Flags override the file, and the file overrides the defaults. Limits are inclusive.
 {_MADE}
 """,
     "commands": f"""# Commands

@@ -1,4 +1,4 @@
-"""`dedup`: what goes stands elsewhere and stays there, what is left is as it was."""
+"""`dedup`: what is removed also appears elsewhere and is kept there; the rest is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of `find`: repeats, documents, and the result that holds them, written and read back."""
+"""The tables of `find`: repeats, documents, and the result that contains them, written and read back."""
 
 from __future__ import annotations
 

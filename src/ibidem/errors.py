@@ -3,7 +3,7 @@
 IbidemError                      1
 ├── UsageError                   2   the call itself
 │   ├── SettingsError                invalid settings, all of them at once
-│   └── OutputExistsError            the output folder contains results already
+│   └── OutputExistsError            the output folder already contains results
 ├── InputError                   3   what is read
 │   ├── NoDocumentsError             the inputs contain no readable document
 │   ├── NoValueError                 no record has a value in a field that a setting names
@@ -17,7 +17,7 @@ IbidemError                      1
 │   ├── IndexChangedError            another process moved, replaced or changed it while it was open
 │   ├── IndexWriteError              cannot write (read-only, no permission, ...)
 │   │   └── IndexSpaceError      5       no space left on the disk; also a ResourceError
-│   └── KnownIdError                 a document with that id is in it already
+│   └── KnownIdError                 it already has a document with that id
 └── ResourceError                5   memory, disk, missing programs
 """
 
@@ -108,7 +108,7 @@ class IndexWriteError(IndexStoreError):
 
 
 class KnownIdError(IndexStoreError):
-    """A document with that id is in the index already."""
+    """The index already has a document with that id."""
 
 
 class ResourceError(IbidemError):

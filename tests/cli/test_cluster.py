@@ -1,4 +1,4 @@
-"""`ibidem cluster` as a user runs it: exit codes, what is said where, and what lies in the output folder afterwards."""
+"""`ibidem cluster` as a user runs it: exit codes, what is said where, and what is in the output folder afterwards."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ NEW = f"{text(*SHARED[:6])} {changed(7, 2)} {text(*SHARED[7:])}"
 
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[str, str]:
-    """Two files, one of which holds a slightly changed part of the other."""
+    """Two files, one of which contains a slightly changed part of the other."""
     (tmp_path / "old.txt").write_text(OLD, "utf-8")
     (tmp_path / "new.txt").write_text(NEW, "utf-8")
     return "old.txt", "new.txt"

@@ -1,4 +1,4 @@
-"""`ibidem dedup` as a user runs it: exit codes, what is said where, and what lies in the output folder afterwards."""
+"""`ibidem dedup` as a user runs it: exit codes, what is said where, and what is in the output folder afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.texts import documents, text
 
 @pytest.fixture
 def news(tmp_path: Path) -> str:
-    """A file of four documents: the third is a copy of the first, the second holds a passage of it."""
+    """A file of four documents: the third is a copy of the first, the second contains a passage of it."""
     return write_jsonl(tmp_path / "news.jsonl", NEWS)
 
 

@@ -88,7 +88,7 @@ def test_skipped_records_are_counted_and_listed_if_asked(run: Run, tmp_path: Pat
     said(run("index", "add", "i1", name), 0, "1 document added", "3 records skipped:", "broken.jsonl:1", "--skipped FILE")
     said(run("index", "add", "i2", name, "--skipped", "left.jsonl"), 0, "3 records skipped (listed in left.jsonl)")
     assert [(record["position"], record["id"]) for record in rows(tmp_path / "left.jsonl")] == [(1, None), (2, "x"), (3, "y")]
-    said(run("index", "add", "i3", name, "--skipped", "left.jsonl"), 2, "the file exists already")
+    said(run("index", "add", "i3", name, "--skipped", "left.jsonl"), 2, "the file already exists")
     said(run("index", "add", "i3", name, "--skipped", "absent/left.jsonl"), 2, "there is no folder absent")
     said(run("index", "add", "i3", name, "--strict"), 3, "broken.jsonl:1", "--strict")
 

@@ -44,7 +44,7 @@ def test_the_table_and_the_plan(run: Run, pages: str, tmp_path: Path) -> None:
         assert cells[4] == f"{group.chosen.precision:.3f}"
         assert cells[-1] == str(group.chosen.true)
     assert {len(line) for line in lines[:4]} == {len(header)}
-    assert f"the plan looks at {expected.share:.1%} of the shingles" in answer.out
+    assert f"the plan uses {expected.share:.1%} of the shingles" in answer.out
     assert "(promised 0.8)" in answer.out
     assert "--no-verify" in answer.out
     plan = ibidem.SamplingPlan.load(tmp_path / "plan.json")
@@ -59,7 +59,7 @@ def test_without_a_file_nothing_is_written(run: Run, few: str, tmp_path: Path) -
     answer = run("tune", few)
     assert (answer.code, answer.err) == (0, "")
     assert "10,000+" in answer.out
-    assert "the plan looks at 100.0% of the shingles" in answer.out
+    assert "the plan uses 100.0% of the shingles" in answer.out
     assert [path.name for path in tmp_path.iterdir()] == [few]
 
 

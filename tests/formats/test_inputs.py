@@ -187,7 +187,7 @@ TABLE = pa.table({"text": ["one", "two", None], "id": [1, 2, 3], "n": [0.5, None
 
 
 class OldDataset:
-    """A Hugging Face dataset as far as it matters here: rows are chosen by a list, the table below holds them all."""
+    """A Hugging Face dataset as far as it matters here: rows are chosen by a list, the table below has them all."""
 
     def with_format(self, kind: str) -> OldDataset:
         assert kind == "arrow"

@@ -1,4 +1,4 @@
-"""Passages refined word by word, and edited copies added; so far in memory only."""
+"""Passages refined word by word, and edited copies added; so far only in memory."""
 
 from __future__ import annotations
 

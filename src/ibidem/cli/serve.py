@@ -160,7 +160,7 @@ def serve(
 def _check_token(token: str | None) -> None:
     if token is not None and (len(token) < _LEAST_TOKEN_CHARS or not all("!" <= letter <= "~" for letter in token)):
         raise UsageError(
-            f"--token must have at least {_LEAST_TOKEN_CHARS} characters: letters, digits and signs, no blanks",
+            f"--token must have at least {_LEAST_TOKEN_CHARS} characters: letters, digits and signs, no spaces",
             "To make a good one: python -c 'import secrets; print(secrets.token_urlsafe())'",
         )
 

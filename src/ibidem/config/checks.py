@@ -1,4 +1,4 @@
-"""What is wrong with settings, all of it at once, each with what is allowed instead."""
+"""Everything that is wrong with settings, each problem with what is allowed instead."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def problems_of(config: Config) -> Iterator[str]:
 
 
 def not_among(name: str, value: object, choices: tuple[str, ...]) -> str:
-    """Return what to say of a value that is none of the choices; the nearest one is suggested."""
+    """Return the message for a value that is not among the choices; the nearest one is suggested."""
     from difflib import get_close_matches
 
     near = get_close_matches(str(value), choices, n=1)
@@ -80,7 +80,7 @@ def not_among(name: str, value: object, choices: tuple[str, ...]) -> str:
 
 
 def outside(name: str, value: float, at_least: float, at_most: float = LARGEST) -> str:
-    """Return what to say of a number outside of its limits."""
+    """Return the message for a number outside its limits."""
     if at_most < LARGEST:
         return f"{name} must be between {at_least} and {at_most}, not {value}"
     return (

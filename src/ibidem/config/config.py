@@ -107,7 +107,7 @@ def passage_limits(config: Config) -> PassagesConfig:
 
 
 def is_compared_in_full(config: Config) -> bool:
-    """Tell whether pairs of documents are compared in full, whatever `verify` says: the method itself does it."""
+    """Return whether pairs of documents are compared in full, whatever `verify` says: the method itself does it."""
     settings = config.resemblance
     return settings.method in EXACT_METHODS and settings.sample_every == 1 and settings.measure == "resemblance"
 
@@ -194,4 +194,4 @@ def _toml_value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return repr(value)
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML's strings are JSON's, but for DEL
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML's strings are JSON's, except for DEL

@@ -1,7 +1,7 @@
 """Settings as keyword parameters: how a function shows each of them, and still knows which ones a caller gave.
 
 The signatures are written by `make_keywords.py`, so that completion, `help` and type checkers know every setting with its type
-and default. A default is what holds if neither the caller nor a `config` says otherwise.
+and default. A default applies if neither the caller nor a `config` says otherwise.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _FIXED = ("lang", "max_sentence_words", "hash_seed", "signature", "min_similarit
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """The settings of a function: those of some stages, but for some, and single ones."""
+    """The settings of a function: all those of some stages, except a few, plus single ones."""
 
     stages: Sequence[str] = ()
     without: Sequence[str] = ()

@@ -36,7 +36,7 @@ class SamplingPlan:
         return np.asarray(self.every, np.int64)[np.maximum(group, 0)]
 
     def check(self, config: Config) -> None:
-        """Raise SettingsError if the plan was made for other settings: what it promises would not hold."""
+        """Raise SettingsError if the plan was made for other settings: its promise would be void."""
         size = config.signatures.shingle_words("document")
         wanted = {"min_similarity": float(config.matches.min_similarity), "shingle_size": size}
         problems = [
@@ -56,7 +56,7 @@ class SamplingPlan:
         Path(path).write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a plan's file holds."""
+        """Return the content of a plan's file."""
         groups = [{"from_shingles": a, "every": b} for a, b in zip(self.from_shingles, self.every, strict=True)]
         return {"format": _FORMAT, "made_for": self.made_for, "groups": groups}
 
@@ -85,7 +85,7 @@ class SamplingPlan:
 
 
 def is_plan(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file is a sampling plan."""
+    """Return whether a file is a sampling plan."""
     try:
         SamplingPlan.load(path)
     except InputError:

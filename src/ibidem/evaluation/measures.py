@@ -16,8 +16,9 @@ from ibidem.evaluation.document_numbers import MAX_CHARS, NONE, Numbers, categor
 
 
 class Sentences(NamedTuple):
-    """Where sentences stand: ids of documents and their sizes, and of each sentence the number of its document, its start and
-    its end; all in characters."""
+    """Where sentences are: ids of documents and their sizes, and of each sentence the number of its document, its start and its
+    end; all in characters.
+    """
 
     ids: pa.LargeStringArray
     n_chars: Numbers
@@ -29,9 +30,10 @@ class Sentences(NamedTuple):
 def evaluate_sentences(
     truth: pa.Table, found: pa.Table, sentences: Sentences, pairs: pa.Table | None = None, n_samples: int = 0
 ) -> CountEvaluation:
-    """Measure passages by sentences: a thing is a sentence that stands in a certain other document, too.
+    """Measure passages by sentences: a thing is a sentence that is in a certain other document, too.
 
-    A passage holds a sentence if it covers at least half of its characters. Each sentence counts once for a pair of documents.
+    A passage contains a sentence if it covers at least half of its characters. Each sentence counts once for a pair of
+    documents.
     """
     _, of_row, listed, n_pairs = number_pairs(truth, found, pairs)
     counted = np.full(n_pairs, listed is None)
@@ -98,8 +100,8 @@ def evaluate_verdicts(truth: pa.Table, found: pa.Table, n_samples: int = 0) -> C
 def evaluate_clusters(truth: pa.Table, found: pa.Table, n_samples: int = 0) -> CountEvaluation:
     """Measure clusters (columns cluster id) by the pairs of documents that they put together.
 
-    A document that one of the tables does not list is a cluster of its own there. A category has the pairs of which both
-    documents belong to it. The bootstrap draws documents, each with half of every pair that it is in.
+    A document that a table does not list is a cluster by itself there. A category has the pairs of which both documents belong
+    to it. The bootstrap draws documents, each with half of every pair that it is in.
     """
     truth_ids, found_ids = _distinct_ids(truth, "the truth"), _distinct_ids(found, "the result")
     ids = pa.chunked_array([truth_ids, found_ids]).unique()
@@ -139,7 +141,7 @@ def _numbered(label: Numbers) -> tuple[int, Numbers]:
 
 
 def _held(table: pa.Table, side: str, sentences: Sentences) -> tuple[Numbers, Numbers]:
-    """Return passages and the sentences that they hold on one side, pair by pair."""
+    """Return passages and the sentences they contain on one side, by pair."""
     names = table[f"{side}_id"].combine_chunks().cast(pa.large_string())
     document = pc.index_in(names, sentences.ids)
     if document.null_count:

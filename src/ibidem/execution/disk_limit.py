@@ -1,4 +1,4 @@
-"""How much disk a run may use for temporary files, and has used."""
+"""How much disk a run may use, and has used, for temporary files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ibidem.config.quantities import memory_bytes, size_of
 from ibidem.config.surface import given, named
 from ibidem.errors import ResourceError
 
-# What `auto` allows. A run stores about six times its text, and compressed inputs unfold to some ten times their size.
+# What `auto` allows. A run stores about six times its text, and compressed inputs expand to about ten times their size.
 FREE_SHARE = 0.9
 TIMES_ITS_INPUTS = 200
 LEAST_BYTES = 4_000_000_000  # for small inputs
@@ -21,8 +21,8 @@ _MOST_NAMED = 3
 class DiskBudget:
     """Counts the bytes of temporary files before they are written, from any thread.
 
-    More than `most_bytes` at a time is a ResourceError, which says what uses them; `rule` says where the limit comes from,
-    and `next_step` how to get a larger one.
+    More than `most_bytes` at a time raises ResourceError, which says what uses them; `rule` says where the limit comes from,
+    and `next_step` how to raise it.
     """
 
     def __init__(self, most_bytes: int = sys.maxsize, rule: str = "", next_step: str = "") -> None:
@@ -50,7 +50,7 @@ class DiskBudget:
             self.n_bytes_now -= n_bytes
 
     def used(self) -> dict[str, int]:
-        """Return what `run.json` says of temporary files; nothing if there were none."""
+        """Return what `run.json` records about temporary files; nothing if there were none."""
         if not self.n_bytes_written:
             return {}
         numbers = {"spilled_bytes": self.n_bytes_written, "spilled_bytes_peak": self.n_bytes_peak}
@@ -81,16 +81,15 @@ def _as_flag(n_bytes: int) -> str:
 
 
 def disk_budget(max_disk: str, folder: object, n_input_bytes: int | None) -> DiskBudget:
-    """Return the budget that the setting `max_disk` means for temporary files in a folder.
+    """Return the budget for temporary files in a folder under the setting `max_disk`.
 
-    auto: nine tenths of what is free there, and at most 200 times the inputs, where their size is known, or 4 GB if that is
-    more.
+    auto: nine tenths of the free space, and at most 200 times the inputs if their size is known, or 4 GB if that is more.
     """
     if most_bytes := memory_bytes(max_disk):
         return DiskBudget(most_bytes)
     try:
         free = int(shutil.disk_usage(str(folder)).free * FREE_SHARE)
-    except OSError:  # it will be said when the folder is used
+    except OSError:  # reported when the folder is used
         free = sys.maxsize
     by_inputs = sys.maxsize if n_input_bytes is None else max(LEAST_BYTES, TIMES_ITS_INPUTS * n_input_bytes)
     if free <= by_inputs:

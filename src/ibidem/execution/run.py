@@ -1,4 +1,4 @@
-"""One run of a verb: its inputs and settings, what it reads, and what it keeps track of. In memory, on disk or on Spark."""
+"""One run of a verb, in memory, on disk or on Spark: its inputs and settings, what it reads, and what it records."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ AnyRun = TypeVar("AnyRun", bound="Run[Any]")
 
 
 class OutgrownError(Exception):
-    """There is more text than a run in memory may hold."""
+    """There is more text than fits a run in memory."""
 
 
 class Run(Generic[TableT_co]):
-    """What every run has, wherever it works. Used in a with block; `flow` is there once the inputs were read."""
+    """What every run has, wherever it works. Use it in a with block; `flow` is set once the inputs have been read."""
 
     flow: AnyFlow
 
@@ -66,7 +66,7 @@ class Run(Generic[TableT_co]):
         raise NotImplementedError
 
     def facts(self) -> dict[str, Any]:
-        """Return what every result says of its run."""
+        """Return what every result records about its run."""
         raise NotImplementedError
 
     def _explain_skipped(self, side: Any) -> str:
@@ -86,7 +86,7 @@ class Run(Generic[TableT_co]):
 class LocalRun(Run[pa.Table]):
     """A run on this machine, which reads its inputs itself.
 
-    `states` are the states of files that will be copied, from before they were read.
+    `states` are the states of files to be copied, taken before they were read.
     """
 
     def __init__(self, inputs: Any, against: Any, config: Config, progress: Progress) -> None:
@@ -95,7 +95,7 @@ class LocalRun(Run[pa.Table]):
         self._unread_times: list[UnreadTimes] = []
 
     def facts(self) -> dict[str, Any]:
-        """Return what every result says of its run."""
+        """Return what every result records about its run."""
         reference = [] if self.against is None else describe_inputs(self.against, is_reference=True)
         return {
             "skipped": self.skipped.records,
@@ -114,7 +114,7 @@ class LocalRun(Run[pa.Table]):
         self.states = file_states(resolve_inputs(without_iterators(self.inputs)))
 
     def _notices(self) -> list[str]:
-        """Return what the user should know of the inputs, in words."""
+        """Return messages for the user about the inputs."""
         if not self._unread_times:
             return []
         count, first = sum(unread.count for unread in self._unread_times), self._unread_times[0].first
@@ -133,7 +133,7 @@ class LocalRun(Run[pa.Table]):
 
 
 class MemoryRun(LocalRun):
-    """A run whose collection is in memory. More text than `most_text_bytes` is an OutgrownError."""
+    """A run whose collection is in memory. More text than `most_text_bytes` raises OutgrownError."""
 
     flow: InMemory
 
@@ -145,7 +145,7 @@ class MemoryRun(LocalRun):
         self._n_text_bytes = 0
         self._threads = Threads(config.engine.workers)
         folder = config.engine.tmp_folder or tempfile.gettempdir()
-        # Not a method: a run that its own flow leads to would keep the inputs in memory until Python looks for cycles.
+        # Not a method: a reference from the flow back to the run would keep the inputs in memory until Python collects cycles.
         disk = partial(disk_of_run, inputs, against, config, folder)
         self.flow = InMemory(self._threads.run_tasks, against is not None, disk)
 
@@ -154,7 +154,7 @@ class MemoryRun(LocalRun):
         super().__exit__(kind, error, trace)
 
     def read(self, fields: DocumentsConfig, to_copy: bool = False) -> Stream:
-        """Return the documents as a stream: they are read while the first stage works on them."""
+        """Return the documents as a stream, read while the first stage works on them."""
         if to_copy:
             self._note_states()
         stream = self._stream(fields)
@@ -169,7 +169,7 @@ class MemoryRun(LocalRun):
 
 
 def disk_of_run(inputs: Any, against: Any, config: Config, folder: str) -> DiskBudget:
-    """Return what a run may use of the disk for temporary files. Standard input that was stored to be read twice counts."""
+    """Return the disk budget of a run for temporary files. Stored standard input counts."""
     budget = disk_budget(config.engine.max_disk, folder, _size_of(inputs, against))
     for source in resolve_inputs(without_iterators(inputs)):
         if isinstance(source, FileSource) and source.name == STDIN and source.stored is not None:

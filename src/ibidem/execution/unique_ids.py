@@ -1,4 +1,4 @@
-"""Ids are the user's own and must be unique: one id in two places is an error that names both."""
+"""Ids come from the user and must be unique: one id in two places is an error that names both."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_unique_ids(batches: Sequence[pa.RecordBatch]) -> None:
 
 
 def check_ids(flow: Flow, ids: PartedTable) -> None:
-    """Raise the same for documents in partitions; `ids` of one side that are equal have one `key` and are in one partition."""
+    """Raise the same for documents in partitions; equal `ids` of one side have one `key` and are in one partition."""
 
     def find_repeated(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         order = np.argsort(tables["ids"]["document"].to_numpy(), kind="stable")
@@ -43,7 +43,7 @@ def check_ids(flow: Flow, ids: PartedTable) -> None:
 
 
 def _repeated(keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Return where keys are that occur twice or more: the key that is seen first comes first, with all its places."""
+    """Return the places of keys that occur twice or more: the key seen first comes first, with all its places."""
     _, first, which, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     repeated = np.flatnonzero(counts[which] > 1)
     return repeated[np.argsort(first[which[repeated]], kind="stable")]
@@ -51,7 +51,7 @@ def _repeated(keys: NDArray[Any]) -> NDArray[np.int64]:
 
 def _repeated_id_error(documents: pa.Table) -> RepeatedIdError:
     """Return the error for documents (id, source, position; in reading order) whose ids all occur twice or more."""
-    doc_ids = documents["id"].unique()  # in the order in which they are first seen
+    doc_ids = documents["id"].unique()  # in the order first seen
     first, second = documents.filter(pc.equal(documents["id"], doc_ids[0])).slice(0, 2).to_pylist()
     n_more = len(doc_ids) - 1
     sources = first["source"], second["source"]

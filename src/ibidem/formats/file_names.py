@@ -1,4 +1,4 @@
-"""Names of files: as they can be shown, stored and sent; and of their copies, which never take the place of an input."""
+"""Names of files, as they can be shown, stored and sent; and names of copies, which never replace an input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ibidem.formats.sources import FileSource, ObjectSource, Source
 
 # What ibidem writes beside the copies.
 MARKS_FILE = "marks.jsonl"
-UNFINISHED_FILE = "unfinished.json"  # lists what lies in a folder while results are replaced there
+UNFINISHED_FILE = "unfinished.json"  # lists what is in a folder while results are replaced there
 STAGED_FOLDER = ".cleaned"  # where copies are written before they take their places
 OUR_FILES = ("removed.jsonl", "skipped.jsonl", "run.json", MARKS_FILE, UNFINISHED_FILE)
 _UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -34,7 +34,7 @@ def printable(name: str) -> str:
 def _escaped(found: re.Match[str]) -> str:
     character = found[0]
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, as Python hands it on
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as Python represents it
         code -= 0xDC00
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 

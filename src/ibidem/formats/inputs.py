@@ -1,4 +1,4 @@
-"""What the caller calls inputs, resolved to a list of sources in reading order."""
+"""The caller's inputs, resolved to a list of sources in reading order."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _MOST_NAMED = 3
 
 @dataclass
 class Resolved:
-    """What inputs mean: sources in reading order, and what is left out of them, with the reason."""
+    """Resolved inputs: sources in reading order, and what is left out of them, with the reason."""
 
     sources: list[Source] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
 
     def add_folder(self, path: str, alone: bool) -> None:
-        """Add the files below a folder; `alone` if there is no other input, so that paths in it tell them apart."""
+        """Add the files below a folder; `alone` if there is no other input, so that paths within it are unique."""
         found = files_below(path, lambda name: format_of(name) is not None)
         for relative in found.names:
             name = os.path.join(path, relative)
@@ -59,7 +59,7 @@ def resolve_inputs(inputs: Any) -> list[Source]:
 def resolve(inputs: Any, is_read: bool = False) -> Resolved:
     """Return the sources that inputs mean, and what is left out of folders.
 
-    With `is_read` they were there before: what has been taken away since is no error.
+    With `is_read`, they existed before: files removed since are not an error.
     """
     given = settle(inputs)
     # With several inputs, paths below two folders may be the same: only the path as given tells them apart then.
@@ -111,7 +111,7 @@ def input_size(inputs: Any) -> int | None:
 
 
 def describe_inputs(inputs: Any, is_reference: bool = False) -> list[dict[str, Any]]:
-    """Return what `run.json` says of the inputs: path, bytes and time of change of each file, and on which side it is."""
+    """Return what `run.json` records about the inputs: path, bytes and modification time of each file, and its side."""
     side = {"reference": True} if is_reference else {}
     return [describe_source(source) | side for source in resolve(without_iterators(inputs), is_read=True).sources]
 
@@ -121,7 +121,7 @@ def _is_path(item: Any) -> bool:
 
 
 def without_iterators(inputs: Any) -> Any:
-    """Return inputs with a stand-in for what can be read only once and must not be touched before."""
+    """Return inputs with a placeholder for what can be read only once and must not be touched before."""
     if isinstance(inputs, (list, tuple)) and not all(isinstance(item, (str, Mapping, Document)) for item in inputs):
         return [without_iterators(item) for item in inputs]
     return {} if isinstance(inputs, Iterator) else inputs

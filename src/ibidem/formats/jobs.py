@@ -1,7 +1,7 @@
-"""What reading consists of: jobs that run side by side, their outcomes in order, and the records that are left out.
+"""What reading consists of: jobs that run in parallel, their outcomes in order, and the skipped records.
 
-A reader yields *jobs*: calls that need no more input and return an `Outcome`. Reading stays in order, jobs run side by
-side, and nothing that a job finds is reported to the caller before its turn.
+A reader yields *jobs*: calls that need no more input and return an `Outcome`. Reading stays in order, jobs run in parallel, and
+nothing that a job finds is reported to the caller before its turn.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_WAIT_SECONDS = 2
 
 @dataclass(frozen=True)
 class UnreadTimes:
-    """Times in no known form: the documents are used without. `first` says what one of them is, and where."""
+    """Times that cannot be parsed: the documents are used without them. `first` is one of them, and where it is."""
 
     count: int
     first: str
@@ -69,9 +69,9 @@ def skip_source(source: str, reason: str, n_bytes: int = 0) -> Outcome:
 
 
 def run_jobs(jobs: Iterator[Job]) -> Iterator[Outcome]:
-    """Yield the outcomes of jobs in their order; `jobs` is drawn in a thread of its own, a few ahead and no more.
+    """Yield the outcomes of jobs in order; a separate thread reads `jobs`, only a few ahead.
 
-    After a heavy job nothing is drawn until its outcome was taken.
+    After a heavy job, nothing is read until its outcome was taken.
 
     What `jobs` or a job raises is raised here, in its turn. Closing this generator ends the threads.
     """
@@ -119,7 +119,7 @@ def run_jobs(jobs: Iterator[Job]) -> Iterator[Outcome]:
 
 
 class SkippedRecords:
-    """Collects the records that were left out, for the user to see; in strict mode the first one is an error."""
+    """Collects the skipped records for the user; in strict mode, the first one is an error."""
 
     def __init__(self, strict: bool) -> None:
         self.strict = strict
@@ -135,7 +135,7 @@ class SkippedRecords:
         self.records.append(record)
 
     def explain(self, names: Container[str] | None = None) -> str:
-        """Say why there is nothing to work on, and what to do; with `names`, only by what these sources contain."""
+        """Explain why there is nothing to work on, and what to do; with `names`, only from these sources."""
         records = [record for record in self.records if names is None or record.source in names]
         if not records:
             return _known_formats()

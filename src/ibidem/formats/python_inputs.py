@@ -170,7 +170,7 @@ def _is_record(item: Any) -> bool:
 
 
 def _settle_list(inputs: Sequence[Any], on_spark: bool) -> list[Any]:
-    """Settle the items of a list; neighbouring records become one object, strings are told apart together."""
+    """Settle the items of a list; neighbouring records become one object, strings are taken together as paths or as texts."""
     if inputs and all(isinstance(item, (str, type(None))) for item in inputs) and any(item is not None for item in inputs):
         return [PathName(item) for item in inputs] if _are_paths(inputs) else [Taken(inputs, Texts(inputs), "list")]
     if all(map(_is_record, inputs)):

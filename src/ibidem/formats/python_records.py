@@ -1,4 +1,4 @@
-"""Records as Python objects, out of files and from the caller: which field means what, and which values will do."""
+"""Records as Python objects, from files and from the caller: which field means what, and which values are valid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ibidem.formats.sources import ObjectSource, has_arrow
 from ibidem.model import Document, Skipped
 
 MAX_JOB_CHARS = 4 << 20
-# What a record weighs besides its text, so that many tiny ones make a job too.
+# The size of a record besides its text, so that many tiny ones also make a job.
 _RECORD_CHARS = 1000
 
 
@@ -41,7 +41,7 @@ def read_object(source: ObjectSource, wanted: Wanted) -> Iterator[Job]:
 def _as_mapping(document: Document, wanted: Wanted) -> dict[str, Any]:
     text_name, id_name, time_name, group_name = wanted.names
     named = {group_name: document.group, time_name: document.time, id_name: document.id, text_name: document.text}
-    # A field of the user's that is to be taken for the group is not hidden by a group that is none.
+    # A user's field used as the group is not hidden by an empty group.
     return {**document.fields, **{name: value for name, value in named.items() if value is not None}}
 
 
@@ -109,7 +109,7 @@ def documents_of(
     n_bytes: int = 0,
     invalid_bytes: Mapping[int, int] | None = None,
 ) -> Outcome:
-    """Make documents of Python objects.
+    """Make documents from Python objects.
 
     `skipped` is what was left out before; `invalid_bytes` says of some rows where their line is no UTF-8.
     """

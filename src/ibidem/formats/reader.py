@@ -1,4 +1,4 @@
-"""The readers behind one door: sources in, batches of documents out."""
+"""The entry point of all readers: from sources to batches of documents."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _records_in(settled: list[Any], config: DocumentsConfig) -> Iterator[Any]:
 
 
 def _merge_small(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Put neighbouring small batches together: each costs its user something, however small it is."""
+    """Merge adjacent small batches: each one has a fixed cost."""
     waiting: list[pa.RecordBatch] = []
     n_waiting_bytes = 0
     for batch in batches:
@@ -167,7 +167,7 @@ def _report(
 
 
 def _read_outcomes(resolved: Resolved, wanted: Wanted) -> Iterator[Outcome]:
-    """Read everything once, then raise InputError if that cannot be what was meant."""
+    """Read everything, then raise InputError if that cannot be what the user meant."""
     resolved = resolved.without_repeated()
     yield Outcome(skipped=resolved.skipped)
     n_documents = 0
@@ -204,7 +204,7 @@ def file_jobs(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
 
 
 def _is_text_file(source: FileSource) -> bool:
-    """Say whether a file is a text as a whole: these may be many and small, and are read several at a time."""
+    """Return whether a file is one text: such files may be many and small, and are read several at a time."""
     kind = None if source.format is None else FORMATS[source.format]
     return kind is not None and kind.is_document and not kind.is_binary
 

@@ -28,7 +28,7 @@ def read_files(sources: Iterable[FileSource], wanted: Wanted) -> Iterator[Job]:
     handful: list[FileSource] = []
     n_bytes = 0
     for source in sources:
-        # What a compressed file unfolds to is not known before: it is a handful by itself.
+        # The expanded size of a compressed file is not known before: it is a job of its own.
         size = MAX_JOB_BYTES if os.path.splitext(source.path)[1].lower() in COMPRESSIONS else source.n_bytes or 0
         if handful and (len(handful) == MAX_JOB_FILES or n_bytes + size > MAX_JOB_BYTES or source.format != handful[0].format):
             yield weighed(functools.partial(_read_files, handful, wanted), n_bytes)
@@ -132,7 +132,7 @@ def _decode_html(data: bytes) -> str:
 
 
 def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
-    """Write what stays of a text, in its encoding and with its byte order mark."""
+    """Write what remains of a text, in its encoding and with its byte order mark."""
     decision = edits.at(0)
     data = b"".join(file.raw_chunks())
     if file.damage is not None or decision is None:

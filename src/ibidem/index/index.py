@@ -1,4 +1,4 @@
-"""`ibidem.Index`: documents on disk that grow as new ones arrive, and what new ones share with them."""
+"""`ibidem.Index`: a growing collection of documents on disk, and what new documents share with it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from ibidem.model import Document
 from ibidem.sentences.core import gather
 
 _CHUNK_BYTES = 24 << 20  # of text: about 200,000 sentences, which make one segment
-_CHUNKS_IN_MEMORY = 60  # some are built at a time, and each takes several times its text
+_CHUNKS_IN_MEMORY = 60  # several are built at a time, and each takes several times its text
 _MERGING_BYTES_A_SENTENCE = 600
 _FEWEST_SENTENCES, _MOST_SENTENCES = 100_000, 16_000_000
 
@@ -85,7 +85,7 @@ class Index:
         made_with = to_store(with_own_seed(check_signature(Config.of(base, **settings)))) if create else {}
         self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
-            self._is_new = self._catalog.generation() == 0  # then the settings are fixed by the first commit, whosever it is
+            self._is_new = self._catalog.generation() == 0  # then the first commit, whoever makes it, fixes the settings
             self._stored = self._catalog.settings
             if create and self._is_new:
                 self._stored = with_seed_of(self._catalog.settings, made_with, Config.of(base, **settings))
@@ -197,7 +197,7 @@ class Index:
         return self._reader.current()
 
     def _now(self, ids: Sequence[str]) -> tuple[Snapshot, dict[str, int]]:
-        """Return the last commit, and which of the ids it has under which serials."""
+        """Return the last commit, and the serials of those of the ids that it has."""
         while True:
             snapshot, known = self._reader.current(), self._catalog.serials_of(ids)
             if snapshot.state.mark == self._catalog.mark():
@@ -237,7 +237,7 @@ class Index:
 
             n_chunk_bytes = min(_CHUNK_BYTES, _budget(config) // _CHUNKS_IN_MEMORY)
             chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in _chunks(batches, n_chunk_bytes))
-            for first in chunks:  # before the others: it may decide how words are counted
+            for first in chunks:  # before the others: it may determine how words are counted
                 segment = build(first)
                 writer.write(segment)
                 self.progress.add_documents(segment.n_documents, segment.n_sentences)
@@ -352,7 +352,7 @@ class Index:
             try:
                 yield writer
             except BaseException:
-                with suppress(OSError, IndexStoreError):  # what was the matter in the first place is worth more
+                with suppress(OSError, IndexStoreError):  # the original error matters more
                     writer.sweep()
                 raise
 

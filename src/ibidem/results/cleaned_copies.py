@@ -1,4 +1,4 @@
-"""The cleaned copy of a collection: its documents once more, or files in the formats of its own."""
+"""The cleaned copy of a collection: as documents, or as files in the formats of the inputs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LocalCopies:
-    """Reads the inputs once more; an InputError if they are not what was decided about.
+    """Reads the inputs again; raises InputError if they have changed since the decision.
 
     `states` are those of the files before they were read. The backing has a table of what is removed and, where whole
     documents are, one of the members of all clusters.
@@ -54,7 +54,7 @@ class LocalCopies:
     backing: MemoryBacking | DiskBacking
 
     def remaining(self, config: Config) -> Iterator[Document]:
-        """Yield the documents that remain, what is cut taken out of their texts."""
+        """Yield the remaining documents, without what is cut from their texts."""
         changes = changes_of(self.backing.table("removed"))
         next_change = next(changes, None)
         fields, key = dataclasses.asdict(config.documents), text_key(config.sentences.hash_seed)
@@ -107,7 +107,7 @@ class LocalCopies:
         self._check_unchanged(sources)
         removed, decisions = self.backing.decided("removed"), self._decisions(config, mark_only)
         staged, was_there = path / STAGED_FOLDER, path.exists()
-        shutil.rmtree(staged, ignore_errors=True)  # of a run that was killed
+        shutil.rmtree(staged, ignore_errors=True)  # left by a killed run
         try:
             written = rewrite(sources, decisions, staged, config.documents, columns, on_bytes, damaged)
             described = {
@@ -120,11 +120,11 @@ class LocalCopies:
             self._check_unchanged()
             return _take_places(staged, path, [str(file.relative_to(staged)) for file in written])
         finally:
-            if not (path / UNFINISHED_FILE).exists():  # else some of the new files may be nowhere else
+            if not (path / UNFINISHED_FILE).exists():  # otherwise some of the new files may be nowhere else
                 shutil.rmtree(staged, ignore_errors=True)
             if not was_there:
                 with suppress(OSError):
-                    path.rmdir()  # it was made for this; it is not empty unless nothing came of it
+                    path.rmdir()  # created for this; it is empty only if nothing was written
 
     @property
     def _mark_columns(self) -> pa.Schema:
@@ -145,7 +145,7 @@ class LocalCopies:
 def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Source]:
     """Raise unless a cleaned copy of the inputs can be written into the folder; called before the work, and before writing.
 
-    Without a folder, only what concerns the inputs is checked. Returns what the inputs stand for.
+    Without a folder, only what concerns the inputs is checked. Returns the resolved inputs.
     """
     sources = resolve_inputs(inputs)
     if folder is not None:
@@ -172,7 +172,7 @@ def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Sou
 
 
 def _earlier_files(folder: Path) -> list[Path] | None:
-    """Return the files of an earlier cleaning, finished or not, or None if the folder holds none."""
+    """Return the files of an earlier cleaning, finished or not, or None if the folder has none."""
     for name in (UNFINISHED_FILE, "run.json"):
         written = read_written(folder / name)
         if written is not None:
@@ -181,7 +181,7 @@ def _earlier_files(folder: Path) -> list[Path] | None:
 
 
 def _remove_listed(folder: Path) -> None:
-    """Remove what the folder says was written, or will be; `run.json` first, for it says that all is there."""
+    """Remove the listed files, written or not; `run.json` first, because it says that the results are complete."""
     files = _earlier_files(folder) or []
     (folder / "run.json").unlink(missing_ok=True)
     for file in files:
@@ -191,9 +191,9 @@ def _remove_listed(folder: Path) -> None:
 
 
 def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
-    """Move files, the last of which says that all are there, to where they belong, in place of those of an earlier cleaning.
+    """Move files, the last of which marks the results as complete, to their places, replacing those of an earlier cleaning.
 
-    Meanwhile a file lists what lies there of both, so that it can be told from files of the user's. It is on disk before
+    During this, a file lists the files of both, so that they can be distinguished from the user's files. It is on disk before
     anything else changes, and removed when everything else is on disk.
     """
     earlier = [str(file.relative_to(folder)) for file in _earlier_files(folder) or ()]
@@ -218,7 +218,7 @@ def _take_places(staged: Path, folder: Path, names: list[str]) -> list[Path]:
 
 
 def unread_sources(sources: Iterable[Source], skipped: Iterable[Skipped]) -> list[str]:
-    """Return the names of inputs that cannot even be opened, of which there can be no copy."""
+    """Return the names of inputs that cannot even be opened, and so cannot be copied."""
     unread = {record.source for record in skipped if record.position == 0}
     suspects = [source for source in sources if isinstance(source, FileSource) and source.name in unread]
     return [source.name for source in suspects if not os.access(source.path, os.R_OK)]

@@ -36,7 +36,7 @@ else:
 
 
 class Copies(Protocol[RemainingT_co]):
-    """Makes cleaned copies. They read the inputs once more."""
+    """Makes cleaned copies, which read the inputs again."""
 
     @property
     def original(self) -> Any:
@@ -65,9 +65,9 @@ class Copies(Protocol[RemainingT_co]):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co, InputsT_co]):
-    """What was decided about a collection. Nothing is changed: `cleaned`, `write` and `remaining` give what is left of it.
+    """What to remove from a collection. Nothing is changed: `cleaned`, `write` and `remaining` give what is left.
 
-    They read the inputs once more, and raise an InputError if these are not what was decided about.
+    They read the inputs again, and raise InputError if these have changed.
     """
 
     copies: Copies[RemainingT_co]
@@ -86,7 +86,7 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co, Inp
             shown = [(row["id"], _place(row), row["matched_id"], _place(row, "matched_"), row["similarity"]) for row in rows]
             yield listed(("removed from", "at", "also in", "at", "similarity"), shown, len(self) - len(rows))
         documents = self.backing.documents
-        if isinstance(documents, Collection):  # else texts are not at hand
+        if isinstance(documents, Collection):  # without them, there are no texts to show
             for row in rows[:SHOWN]:
                 text, start, end = documents.text(row["document"]), row["start"], row["end"]
                 begin = max(0, start - CONTEXT_CHARS)
@@ -153,10 +153,10 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co, Inp
     ) -> list[Path]:  # fmt: skip
         """Write the cleaned collection in the formats of its files, `removed.jsonl`, `skipped.jsonl` and `run.json`.
 
-        What is not given here is as it was set for the run. The inputs must be files; they are read once more, as streams.
-        Nothing takes its place before everything is written: if it fails until then, what was there before is there still, and
-        nothing else. If it fails later, `unfinished.json` says so, and files that have no place yet are in `.cleaned`. It fails
-        if an input has changed since it was read, or was too large to be read to its end.
+        Settings not given here are those of the run. The inputs must be files; they are read again, as streams. No file is
+        replaced before everything is written: if writing fails until then, the folder is as before. If it fails later,
+        `unfinished.json` says so, and files not yet in place are in `.cleaned`. It fails if an input has changed since it was
+        read, or was too large to be read to its end.
 
         On Spark, `cleaned.jsonl` or `cleaned.parquet` contains all records, and no paths are returned.
         """

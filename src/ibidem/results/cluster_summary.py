@@ -1,4 +1,4 @@
-"""The summary of `cluster` for people: counts, the largest clusters, and why there is nothing where there is nothing."""
+"""The summary of `cluster` for people: counts, the largest clusters, and why nothing was found."""
 
 from __future__ import annotations
 

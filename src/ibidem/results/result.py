@@ -1,6 +1,6 @@
 """What the verbs return: tables, the texts behind them, and ways to look at them and to write them.
 
-There is one class per verb. Where the rows are, in memory, on disk or on Spark, is known to its backing.
+There is one class per verb. Only its backing knows where the rows are: in memory, on disk or on Spark.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class RunResult(Generic[TableT_co]):
         max_pairs: int | None = None,
         overwrite: bool = False,
     ) -> Path:
-        """Write a report: one page that shows the results and needs nothing else; return its path.
+        """Write a report: one self-contained page with the results; return its path.
 
         `max_pairs` bounds how many pairs of documents it shows (2,500). The page contains the texts of the documents it shows.
         An existing file that is not a report is replaced only with `overwrite`.
@@ -140,7 +140,7 @@ class PassageResult(RunResult[TableT_co]):
     ) -> list[Path]:  # fmt: skip
         """Write all tables, `skipped.jsonl` and `run.json` into a folder.
 
-        What is not given here is as it was set for the run. Return the paths; on Spark, where each table is a folder of parts
+        Settings not given here are those of the run. Return the paths; on Spark, where each table is a folder of parts
         in any file system, return an empty list.
         """
         output = _output_settings(self.config, format=format, keep_text=keep_text, overwrite=overwrite)
@@ -164,8 +164,8 @@ class PassageResult(RunResult[TableT_co]):
 class Result(PassageResult[TableT_co]):
     """Passages, documents and repeats: Arrow tables, or data frames on Spark. Iterating yields every `Passage` with its texts.
 
-    The tables of a run that was larger than memory are read from disk whenever they are asked for. They are in reading
-    order. A data frame has no order, but it is written in reading order too, part after part.
+    The tables of a run that was larger than memory are read from disk at every access. They are in reading order. A data frame
+    has no order, but it is written in reading order too, part after part.
     """
 
     def _sentence(self) -> str:
@@ -253,7 +253,7 @@ class ClusterResult(RunResult[TableT_co]):
     ) -> list[Path]:
         """Write both tables, `skipped.jsonl` and `run.json` into a folder.
 
-        What is not given here is as it was set for the run. Return the paths; on Spark, an empty list.
+        Settings not given here are those of the run. Return the paths; on Spark, an empty list.
         """
         output = _output_settings(self.config, format=format, overwrite=overwrite)
         self.backing.check_output(folder, output.overwrite)
@@ -275,7 +275,7 @@ class Tuning:
 
     @property
     def share(self) -> float:
-        """Share of all shingles that the plan looks at."""
+        """Share of all shingles that the plan uses."""
         total = sum(group.n_shingles for group in self.groups)
         return sum(group.n_shingles / group.every for group in self.groups) / total if total else 1.0
 

@@ -56,7 +56,7 @@ class SparkBacking:
         self._closing = weakref.finalize(self, run.take_over().close)
 
     def has(self, name: str) -> bool:
-        """Say whether there is a table of this name."""
+        """Return whether there is a table of this name."""
         return name in self._tables
 
     def table(self, name: str) -> SparkTable:

@@ -1,4 +1,4 @@
-"""The summary for people: counts, the longest passages, and why there is nothing where there is nothing."""
+"""The summary for people: counts, the longest passages, and why nothing was found."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def _remarks(tuning: Tuning) -> Iterator[str]:
     made_for = tuning.plan.made_for
     trials = [group.chosen for group in tuning.groups]
     accepted, right, true = (sum(getattr(trial, name) for trial in trials) for name in ("accepted", "right", "true"))
-    yield f"the plan looks at {tuning.share:.1%} of the shingles; identical documents count once"
+    yield f"the plan uses {tuning.share:.1%} of the shingles; identical documents count once"
     if not true:
         yield "there are no pairs to measure: the precision of samples is unknown here"
         return

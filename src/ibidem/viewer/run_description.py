@@ -23,7 +23,7 @@ _MOST_INPUTS = 100
 
 
 def describe_settings(settings: Mapping[str, Any], verb: str) -> list[dict[str, Any]]:
-    """Return the settings that mattered, those first that are not the default. A seed is drawn, and tells a reader nothing."""
+    """Return the settings that mattered, changed ones first, without the seed, which is random and tells a reader nothing."""
     defaults = Config().with_signature("words").to_dict()
     described = [
         {
@@ -39,7 +39,7 @@ def describe_settings(settings: Mapping[str, Any], verb: str) -> list[dict[str, 
 
 
 def describe_inputs(inputs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what was read, each with the side it was on."""
+    """Return the inputs, each with its side."""
     names = ("path", "kind", "bytes", "modified")
     inputs = list(inputs)[:_MOST_INPUTS]
     return [
@@ -53,7 +53,7 @@ def describe_inputs(inputs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]
 
 
 def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, has_texts: bool) -> list[dict[str, Any]]:
-    """Return what is not among the results, or cannot be shown, and why."""
+    """Return what is missing from the results or cannot be shown, and why."""
     passages = material.run.get("settings", {}).get("passages", {})
     entries: list[dict[str, Any]] = []
     if material.verb == "find":
@@ -83,7 +83,7 @@ def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, ha
         why = f"{changed[0]}{more} has changed since the run: the texts shown may not be those that were compared; run it again"
         entries.append(_entry("changed texts", why, None))
     if n_changed:
-        why = "they have changed since the run, so offsets would no longer fit; run it again"
+        why = "they have changed since the run, so offsets would no longer match; run it again"
         entries.append(_entry("changed texts", why, n_changed))
     n_inputs = len(material.run.get("inputs", ()))
     if n_inputs > _MOST_INPUTS:

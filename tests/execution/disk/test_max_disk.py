@@ -79,7 +79,7 @@ def test_a_larger_budget_continues_a_run(
 def test_what_no_result_reads_is_gone_before_it_is_written(
     verb: Any, settings: dict[str, str], news: str, tmp_path: Path
 ) -> None:
-    """Documents in sentences and shingles are the largest tables but for the inputs; a copy of these needs room, too."""
+    """Documents in sentences and shingles are the largest tables except for the inputs; a copy of these needs room, too."""
     with verb(str(tmp_path / news), partitions=3, tmp_dir=str(tmp_path), **settings):
         stored = {path.name.partition("-")[2] for path in tmp_path.rglob("*.arrows")}
     assert "inputs.documents.arrows" in stored

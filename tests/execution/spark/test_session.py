@@ -1,4 +1,4 @@
-"""What the Spark engine stands on is found, or the error says what to do; and nothing is left behind."""
+"""What the Spark engine needs is found, or the error says what to do; and nothing is left behind."""
 
 from __future__ import annotations
 

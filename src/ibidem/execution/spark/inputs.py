@@ -1,4 +1,4 @@
-"""Inputs as Spark reads them: paths of any file system that it knows, data frames, or objects that become data frames."""
+"""Inputs as Spark reads them: paths on any file system it knows, data frames, or objects converted to data frames."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class Scan:
 
 @dataclass
 class Scans:
-    """All that a run reads. After a stage has read it, `skipped` is where the records that were left out lie.
+    """Everything a run reads. After a stage has read it, `skipped` has the skipped records.
 
-    Files of which nothing can be read are known before: `skipped_here`.
+    Files that cannot be read at all are known before: `skipped_here`.
     """
 
     config: Config
@@ -76,11 +76,11 @@ class Scans:
 
     @property
     def n_skipped(self) -> int:
-        """How many records were left out in all."""
+        """The total number of skipped records."""
         return len(self.skipped_here) + self.n_skipped_there
 
     def records(self) -> RecordScans:
-        """Return the records of the inputs as they stand, to be copied."""
+        """Return the unchanged records of the inputs, for copies."""
         inputs = [scan for scan in self.scans if scan.is_input]
         kinds = sorted({scan.kind for scan in inputs})
         if len(inputs) != 1 or kinds[0] not in (JSONL, PARQUET, FRAME):
@@ -95,18 +95,18 @@ class Scans:
 
     @property
     def outputs(self) -> Mapping[str, pa.Schema]:
-        """What readers give besides documents."""
+        """What readers return besides documents."""
         return {"skipped": SKIPPED}
 
     def after_reading(self, flow: Any, stored: Mapping[str, PartedTable]) -> None:
-        """Keep what was left out; raise where nothing may be."""
+        """Record skipped records; raise if none are allowed."""
         self.skipped = stored["skipped"]
         self.n_skipped_there = flow.count(self.skipped)
         if self.config.output.strict:
             self.first_skipped(flow, strict=True)
 
     def first_skipped(self, flow: Any, strict: bool) -> SkippedRecords:
-        """Return the first records that were left out; raise where none may be."""
+        """Return the first skipped records; raise if none are allowed."""
         skipped = SkippedRecords(strict)
         for record in self.skipped_here:
             skipped.add(record)
@@ -119,7 +119,7 @@ class Scans:
 
 @dataclass
 class RecordScans:
-    """The records of an input as they stand."""
+    """The unchanged records of an input."""
 
     scan: Scan
     encoding: str
@@ -136,7 +136,7 @@ class RecordScans:
 
     @property
     def outputs(self) -> Mapping[str, pa.Schema]:
-        """What is read besides: nothing."""
+        """What is read besides records: nothing."""
         return {}
 
     def mapped(self, mapper: Mapper) -> Iterator[tuple[Any, Mapper]]:
@@ -146,7 +146,7 @@ class RecordScans:
         yield self.scan.records, through(read, mapper)
 
     def after_reading(self, flow: Any, stored: Mapping[str, PartedTable]) -> None:
-        """Nothing was left out."""
+        """Do nothing: no record is skipped."""
 
 
 def scan_inputs(spark: Any, inputs: Any, against: Any, scans: Scans, store: Callable[[str, Any], str], whole: bool) -> None:
@@ -177,7 +177,7 @@ def _check_id_field(scans: Scans, fields: DocumentsConfig) -> None:
 
 
 def _check_encoding(encoding: str) -> None:
-    """Raise for encodings in which lines cannot be told apart by their bytes."""
+    """Raise for encodings in which line ends cannot be found by their bytes."""
     if "\n{".encode(encoding) != b"\n{":
         raise InputError(
             f"Spark cannot read lines in {encoding}", f"Convert the files to UTF-8, or leave out {given('engine', 'spark')}."
@@ -208,7 +208,7 @@ def _add(
         for begin in sorted(counted.records[path]):
             firsts[begin] = line
             line += counted.records[path][begin]
-        # A file as a whole has no position; rows of a frame are counted over all the files that it was stored in.
+        # A file as one document has no position; rows of a frame are counted over all files it was stored in.
         first_position = {TEXT: 0, HTML: 0, FRAME: 1 + scans.n_records - n_before}.get(part.kind, 1)
         numbered[path] = NumberedFile(file, scans.n_records, first_position, firsts)
         scans.n_records += line - 1

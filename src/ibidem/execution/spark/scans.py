@@ -1,4 +1,4 @@
-"""What inputs stand for on Spark: files of one kind that follow one another, and how many records each of them has."""
+"""What inputs mean on Spark: runs of files of one kind, and how many records each file has."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Part:
     frame: Any = None
 
     def stored_at(self, spark: Any, folder: str, name: str) -> Part:
-        """Return the data frame as the files that it was stored in, in the order of its rows."""
+        """Return the data frame as the files it was stored in, in the order of its rows."""
         sizes = {without_scheme(path): size for path, size in list_sizes(spark, folder).items()}
         return Part(FRAME, {path: FileSource(name, name, PARQUET) for path in sizes}, sizes)
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The number of records of every file, by the byte at which each of its blocks begins; and the rows to read.
+    """The number of records of every file, by the byte where each block begins; and the rows to read.
 
     Rows begin with the path and the block or number; `whole_rows` have all columns.
     """
@@ -54,12 +54,12 @@ class Counted:
 
 
 def is_frame(item: Any) -> bool:
-    """Whether an object is a Spark data frame."""
+    """Return whether an object is a Spark data frame."""
     return hasattr(item, "mapInArrow") and hasattr(item, "sparkSession")
 
 
 def parts_of(spark: Any, inputs: Any, config: Config) -> Iterator[Part]:
-    """Yield what inputs stand for, in their order."""
+    """Yield the parts of the inputs, in order."""
     given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     alone = len(given) == 1
     waiting: list[Any] = []
@@ -126,7 +126,7 @@ def _check_file(file: FileSource) -> None:
 
 
 def _as_frame(spark: Any, source: ObjectSource, config: Config) -> Any:
-    """Return an object that holds records as a data frame with all their fields."""
+    """Return an object with records as a data frame with all their fields."""
     records = source.records
     try:
         if has_arrow(records):
@@ -152,7 +152,7 @@ def _as_dict(record: Any, config: Config) -> Mapping[str, Any]:
 
 
 def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
-    """Count the records of every file; of lines also where Spark cuts the file."""
+    """Count the records of every file; for lines, also where Spark splits the file."""
     from pyspark.sql import functions
 
     paths = [escaped(path) for path in part.files]
@@ -179,10 +179,10 @@ def count_records(spark: Any, part: Part, wanted: Wanted) -> Counted:
 
 
 def quoted(name: str) -> str:
-    """Return the name of a column as Spark takes it for nothing else."""
+    """Return the name of a column, quoted for Spark."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def _file_metadata(frame: Any, name: str, alias: str) -> Any:
-    """Return what Spark tells of each row's file, under a name that no column of a user has."""
+    """Return what Spark reports about each row's file, under a name that no user's column has."""
     return frame.metadataColumn("_metadata").getField(name).alias(f"ibidem:{alias}")
