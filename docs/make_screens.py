@@ -5,6 +5,8 @@
 It needs tmux. The screens are those of the bundled examples; the lines of progress are those of a larger copy of them.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import json

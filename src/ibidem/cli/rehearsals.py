@@ -96,7 +96,8 @@ def _dedup() -> Iterator[dict[str, Any]]:
 
 def _use_index(folder: Path, whole: str, part: str, signature: str, search: str) -> None:
     """Add, query, watch, remove, merge: everything that changes or reads an index."""
-    with Index(folder, create=True, signature=signature, search_engine=search) as index:
+    settings: dict[str, Any] = {"signature": signature, "search_engine": search}
+    with Index(folder, create=True, **settings) as index:
         index.add(part)
         index.add(whole, replace=True)
         index.query(whole)

@@ -1,6 +1,6 @@
-"""The first run has to compile the kernels. While it compiles those of the first stages, a second process does the later ones.
+"""The first run has to compile the kernels. While it compiles those of the first stages, a second process compiles the rest.
 
-Both leave what they compiled in numba's cache on disk, where the other one and all later runs find it.
+Both store them in numba's cache on disk, where the other process and all later runs find them.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ def later_stages_compiled_aside(verb: str, config: Config) -> Iterator[None]:
     aligned = "compare" if verb == "compare" else "align" if config.alignment.align else "find"
     command = [sys.executable, "-m", "ibidem.execution.warmup", config.signatures.signature, aligned]
     nowhere = subprocess.DEVNULL
-    # Not from the current folder: a folder of the user's named ibidem must not be taken for this package.
+    # Not from the current folder: a user's folder named ibidem must not be mistaken for this package.
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
-    # The pipe is never written to: it closes when this process ends, however that happens, and the other one ends too.
+    # The pipe is never written to: when this process ends, in any way, it closes, and the other process ends too.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, env=environment)
     try:
         yield
@@ -104,7 +104,7 @@ def later_stages_compiled_aside(verb: str, config: Config) -> Iterator[None]:
 
 
 def run_later_stages(config: Config, comparing: bool = False) -> int:
-    """Run everything after the sentences stage on a few words; return the number of passages, which is one."""
+    """Run everything after the sentences stage on a few words; return the number of passages, which is 1."""
     import numpy as np
     import pyarrow as pa
 
@@ -155,6 +155,6 @@ if __name__ == "__main__":
     if aligned == "compare":
         run_later_stages(Config(), comparing=True)
     else:
-        # The last stages first (exact sentences need no join): the run itself comes from the other end.
+        # The last stages come first (exact sentences need no join): the run itself starts at the other end.
         for each in ("exact", signature):
             run_later_stages(Config.of(signature=each, align=aligned == "align"))
