@@ -1,4 +1,4 @@
-"""Progress on the terminal: a line for the stage at hand, with a bar, counts and times. Elsewhere a line now and then."""
+"""Progress on the terminal: a line for the current stage, with a bar, counts and times. Elsewhere a line now and then."""
 
 from __future__ import annotations
 

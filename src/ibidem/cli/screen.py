@@ -26,7 +26,7 @@ def screen_width(stream: TextIO) -> int | None:
 
 
 def say(lines: Iterable[str], err: bool = True) -> None:
-    """Print lines, on standard error unless told otherwise."""
+    """Print lines, on standard error by default."""
     shown = list(fit_lines(lines, screen_width(sys.stderr if err else sys.stdout)))
     if shown:
         click.echo("\n".join(shown), err=err)

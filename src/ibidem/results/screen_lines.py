@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 
 from ibidem.formats.file_names import printable
 
-_SHORTEST_NAME = 24  # shorter ones could not be told apart; the line is continued below instead
+_SHORTEST_NAME = 24  # shorter ones would look alike; the line is continued below instead
 _INDENT = "  "
 
 
