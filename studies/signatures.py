@@ -1,9 +1,9 @@
 """PDC-MR (Zhang et al., SIGIR 2010), figures 6 to 9 and table 2: signatures of duplicate sentences, alone and in sequence.
 
-The paper's oracle sets are not to be had; oracle.py makes two of the same size, in English and in Chinese, with the paper's
-share of identical duplicates. Measured are pairs of sentences: alone (figures 6 to 9), and those that lie on diagonals of at
-least γ (table 2). Everything goes through `ibidem.find` without gaps, quotes and caps, but for I-Match alone, whose keys are
-counted: where it collapses there are too many pairs to list.
+The paper's oracle sets are not available; oracle.py makes two of the same size, in English and in Chinese, with the paper's
+share of identical duplicates. Pairs of sentences are measured: alone (figures 6 to 9), and those on diagonals of at least γ
+(table 2). Everything goes through `ibidem.find` without gaps, quotes and caps, except for I-Match alone, whose keys are
+counted: where it collapses, there are too many pairs to list.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class SentenceKeys:
         return n_right / max(n_pairs, 1), n_right / n_true, 2 * n_right / (n_pairs + n_true), float(empty.mean())
 
     def spots(self, antecedents: int | str) -> tuple[float, float]:
-        """Return the mean number of spots a sentence, and the share of sentences that has none."""
+        """Return the mean number of spots per sentence, and the share of sentences that has none."""
         signature = load_signature("spotsigs")
         assert isinstance(signature, SetSignature)
         sets = signature.hashes(self.tokens, self.vocabulary, Config.of(antecedents=antecedents).signatures)
@@ -182,7 +182,7 @@ def judge_limits(study: Study, rows: list[tuple[Any, ...]]) -> None:
 
 
 def show_ranges(study: Study, keys: dict[str, SentenceKeys]) -> None:
-    """Figure 7: I-Match by the range of idf, with and without the guard against sentences of which nothing is left."""
+    """Figure 7: I-Match by the range of idf, with and without the guard against sentences with nothing left."""
     rows, points = [], []
     for language, known in keys.items():
         for low, high in RANGES:
@@ -193,8 +193,8 @@ def show_ranges(study: Study, keys: dict[str, SentenceKeys]) -> None:
                 points.append({"language": language, "range": f"[{low}, {high}]", "guard": guard, "F1": f1})
     study.table(
         "ranges", "I-Match on single sentences by the range of idf (figure 7)",
-        ("", "idf", "guard", "precision", "recall", "F1", "sentences of which nothing is left"), rows,
-        "Without the guard all sentences of which nothing is left are one: that is the collapse that the paper tells of.",
+        ("", "idf", "guard", "precision", "recall", "F1", "sentences with nothing left"), rows,
+        "Without the guard, all sentences with nothing left are one: this is the collapse that the paper describes.",
     )  # fmt: skip
     chart = alt.Chart(alt.Data(values=points)).mark_bar().encode(
         x=alt.X("guard:N", title=None, axis=None), y="F1:Q", color=alt.Color("guard:N", title="guard"),
@@ -208,7 +208,7 @@ def show_ranges(study: Study, keys: dict[str, SentenceKeys]) -> None:
     at = "; ".join(f"{language} {by[language, '[0.1, 1.0]', 'yes'][5]:.3f}" for language in keys)
     study.judge("PDC-MR, figure 7: [0.1, 1.0] is best", near, f"Best: {told}. [0.1, 1.0]: {at}.")
     collapse = by["Chinese", "[0.4, 1.0]", "none, as printed"]
-    words = f"[0.4, 1.0] as printed: precision {collapse[3]:.3f}, recall {collapse[4]:.3f} (paper: .014, about 1); "
+    words = f"[0.4, 1.0] as in the paper: precision {collapse[3]:.3f}, recall {collapse[4]:.3f} (paper: .014, about 1); "
     words += f"with the guard precision {by['Chinese', '[0.4, 1.0]', 'yes'][3]:.3f}."
     study.judge("PDC-MR, figure 7: I-Match collapses in Chinese", collapse[3] < 0.1, words)
 
@@ -225,28 +225,28 @@ def show_antecedents(study: Study, oracles: dict[str, Oracle], keys: dict[str, S
                 points.append({"language": language, "antecedents": number, "F1": scored.scores.f1, "spots": round(spots, 1)})
     study.table(
         "antecedents", "SpotSigs on single sentences by the number of antecedents, τ = 0.9 (figure 8)",
-        ("", "antecedents", "spots a sentence", "sentences without a spot", "precision", "recall", "F1"), rows,
+        ("", "antecedents", "spots per sentence", "sentences without a spot", "precision", "recall", "F1"), rows,
     )  # fmt: skip
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("antecedents:Q", scale=alt.Scale(type="log")), y=alt.Y("F1:Q", scale=alt.Scale(zero=False))
     )
     layers = alt.layer(base.mark_line(point=True), base.mark_text(dy=12, fontSize=9).encode(text="spots:Q"))
     chart = layers.properties(width=260, height=200).facet(column=alt.Column("language:N", title=None))
-    study.plot("antecedents", "F1 of SpotSigs by the number of antecedents; beside the points, spots a sentence", chart)
+    study.plot("antecedents", "F1 of SpotSigs by the number of antecedents; labels: spots per sentence", chart)
     chosen = {row[0]: row for row in rows if row[1] == CHOSEN_ANTECEDENTS}
     few = next(row for row in rows if row[0] == "English")
     best = {k: max((row for row in rows if row[0] == k), key=lambda row: row[6]) for k in chosen}
     told, is_best = [], []
     for k, row in chosen.items():
         top, four = best[k], min((r for r in rows if r[0] == k), key=lambda r: abs(r[2] - 4))
-        near_four = f"F1 {four[6]:.3f} with {four[1]} antecedents, {four[2]:.1f} spots a sentence"
+        near_four = f"F1 {four[6]:.3f} with {four[1]} antecedents, {four[2]:.1f} spots per sentence"
         told.append(f"{k}: {near_four}, {row[6]:.3f} with most spots, {row[2]:.1f}, at best {top[6]:.3f} with {top[2]:.1f}")
         is_best.append(top[6] - four[6] < 0.05)
     printed = next(row for row in rows if row[:2] == ("English", 10000))
     words = f"{'; '.join(told)}. With {few[1]} antecedents {few[3]:.1%} of the English sentences have no spot (paper: 15.2 % "
     words += f"with 5). The collections are not alike: the paper's 10,000 antecedents give {printed[2]:.1f} spots here, about "
-    words += "4 there, so its spots may be of another kind."
-    study.judge("PDC-MR, figure 8: about four spots a sentence are best", is_best, words)
+    words += "4 there, so its spots may be different."
+    study.judge("PDC-MR, figure 8: about four spots per sentence are best", is_best, words)
 
 
 def show_sequences(study: Study, oracles: dict[str, Oracle]) -> None:
@@ -274,11 +274,9 @@ def show_sequences(study: Study, oracles: dict[str, Oracle]) -> None:
         ]
         spreads.append([max(values) - min(values) for values in by_language])
     told = [" and ".join(f"{x:.3f}" for x in values) for values in spreads]
-    words = (
-        f"F1 of the five signatures lies within {told[0]} of one another in {' and '.join(oracles)} (paper: .005 and .008), "
-    )
-    words += f"that of shingles and I-Match within {told[1]}. SpotSigs has as many antecedents as give most spots; with the "
-    words += "paper's numbers there are too few spots here. A fifth of the sentences and more have none even so."
+    words = f"F1 of the five signatures is within {told[0]} of each other in {' and '.join(oracles)} (paper: .005 and .008), "
+    words += f"that of shingles and I-Match within {told[1]}. SpotSigs uses the number of antecedents that gives most spots; "
+    words += "with the paper's numbers there are too few spots here. Even so, a fifth of the sentences or more have none."
     study.judge("PDC-MR, table 2: signatures are comparable", [max(spread) < 0.05 for spread in spreads], words)
     one, three = compared["English", "2-shingles", 1].scores, compared["English", "2-shingles", 3].scores
     cases = dict.fromkeys(key[:2] for key in compared)

@@ -20,7 +20,7 @@ STAGES = ["formats", "sentences", "signatures", "matches", "passages", "alignmen
 LAYERS = ["ground", "columns", *STAGES, "running", "results", "index", "programs", "api", "viewer", "cli"]
 # What of `execution` every layer may use. The rest of it opens runs, or is a program.
 GROUND = {
-    "compiler", "disk_limit", "durable_files", "flow", "layout", "locks", "memory", "output_folder", "progress",
+    "compiler", "disk_limit", "durable_files", "flow", "kernel_cache", "layout", "locks", "memory", "output_folder", "progress",
     "spill", "tasks", "threads",
 }  # fmt: skip
 PROGRAMS = {"execution.warmup"}
@@ -36,9 +36,9 @@ LATE_IMPORTS = {
     "--help and --version answer before NumPy, Arrow and kernels are loaded": {
         "cli.cluster", "cli.compare", "cli.dedup", "cli.eval", "cli.find", "cli.index_check", "cli.index_edit",
         "cli.index_query", "cli.libraries", "cli.main", "cli.report", "cli.serve", "cli.spark", "cli.tune", "cli.verbs",
-        "cli.watch",
+        "cli.warmup", "cli.watch",
     },
-    "a verb loads what it runs, and where it runs": {"api", "results.backings"},
+    "a verb loads what it runs, and where it runs": {"api", "execution.verb_runs", "results.backings"},
     "a format is loaded when the first file of it is met": {
         "formats.records", "formats.text_files",
     },
@@ -208,7 +208,7 @@ def test_a_module_is_named_after_a_thing() -> None:
 
 
 def test_a_name_says_which_module_is_meant() -> None:
-    """A stage has its door, core and exchange, and a core, its exchange and its kernels share a name; others are told apart."""
+    """A stage has its door, core and exchange, and a core, its exchange and its kernels share a name; others are unique."""
     by_design = {"__init__", "stage", "core", "exchange", "kernels"}
     counts = Counter(path.stem for path in MODULES if path.stem not in by_design)
     assert {name for name, count in counts.items() if count > 3} == set()

@@ -123,7 +123,7 @@ def test_skipped_records_are_counted_and_listed_if_asked(run: Run, tmp_path: Pat
     said(run("index", "add", "i1", name), 0, "1 document added", "3 records skipped:", "broken.jsonl:1", "--skipped FILE")
     said(run("index", "add", "i2", name, "--skipped", "left.jsonl"), 0, "3 records skipped (listed in left.jsonl)")
     assert [(record["position"], record["id"]) for record in rows(tmp_path / "left.jsonl")] == [(1, None), (2, "x"), (3, "y")]
-    said(run("index", "add", "i3", name, "--skipped", "left.jsonl"), 2, "the file exists already")
+    said(run("index", "add", "i3", name, "--skipped", "left.jsonl"), 2, "the file already exists")
     said(run("index", "add", "i3", name, "--skipped", "absent/left.jsonl"), 2, "there is no folder absent")
     said(run("index", "add", "i3", name, "--strict"), 3, "broken.jsonl:1", "--strict")
 
@@ -156,9 +156,9 @@ def test_settings_are_fixed_when_the_index_is_made(run: Run, today: str, tmp_pat
     (tmp_path / "run.toml").write_text('[signatures]\nsignature = "auto"\n[matches]\nmin_similarity = 0.9\n')
     said(run("index", "add", "x.idx", name, "--config", "run.toml"), 0, "1 document added")
     (tmp_path / "run.toml").write_text("[matches]\nmin_similarity = 0.7\n")
-    said(run("index", "query", "x.idx", name, "--config", "run.toml"), 4, "min_similarity is 0.9 in the index, not 0.7")
+    said(run("index", "query", "x.idx", name, "--config", "run.toml"), 4, "--min-similarity is 0.9 in the index, not 0.7")
     said(run("index", "add", "y.idx", name, "--signature", "imatch"), 2, "imatch")
-    said(run("index", "add", "y.idx", name, "--signature-bits", "4"), 2, "signature_bits must be between 8 and 64, not 4")
+    said(run("index", "add", "y.idx", name, "--signature-bits", "4"), 2, "--signature-bits must be between 8 and 64, not 4")
     assert not (tmp_path / "y.idx").exists()
 
 
@@ -241,7 +241,7 @@ def test_settings_of_a_search(run: Run, archive: str, today: str) -> None:
     few = answers(run("index", "query", archive, today, "--min-sentences", "9", "--min-quote-words", "0"))
     assert few[0]["passages"] == []
     said(run("index", "query", archive, today, "--engine", "magic"), 2, "magic", "fingerprint")
-    said(run("index", "query", archive, today, "--min-score", "2"), 2, "min_score must be between 0 and 1, not 2")
+    said(run("index", "query", archive, today, "--min-score", "2"), 2, "--min-score must be between 0 and 1, not 2")
 
 
 def test_a_verdict_in_json(run: Run, archive: str, today: str) -> None:
@@ -355,7 +355,7 @@ def test_compacting(run: Run, archive: str, today: str) -> None:
     version = about["word_counts"]["version"]
     assert run("index", "compact", archive, "--recount", "-q") == (0, "", "")
     assert info(run, archive)["word_counts"]["version"] == version + 1
-    said(run("index", "compact", archive, "--memory", "much"), 2, "memory must be", "not 'much'")
+    said(run("index", "compact", archive, "--memory", "much"), 2, "--memory must be", "not 'much'")
 
 
 def test_verifying(run: Run, archive: str, tmp_path: Path) -> None:
@@ -388,7 +388,7 @@ def test_info_tells_what_other_bits_would_find(run: Run, archive: str) -> None:
     assert (usual["signature_bits"], other["signature_bits"], other["radius"], other["words_flexible"]) == (64, 32, 12, 1)
     assert other["predicted_recall"] > usual["predicted_recall"]
     assert info(run, archive)["bits"] == usual
-    said(run("index", "info", archive, "--bits-per-word", "65"), 2, "bits_per_word")
+    said(run("index", "info", archive, "--bits-per-word", "65"), 2, "--bits-per-word")
     answer = run("index", "info", archive, "--signature-bits", "8", "--bits-per-word", "8", "--max-false-positive", "0")
     assert "no radius satisfies the limit" in answer.out
 
@@ -415,9 +415,10 @@ def test_one_writer_at_a_time(run: Run, archive: str, today: str, tmp_path: Path
 
 
 def test_the_first_run_says_that_it_compiles(run: Run, archive: str, today: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ibidem.cli.index_access.is_index_compiled", lambda searching: False)
+    monkeypatch.setattr("ibidem.execution.warmup._is_compiled", lambda part: False)
     for arguments in (["check", archive, today], ["query", archive, today], ["compact", archive], ["add", archive, today]):
-        assert "compiling kernels for this command, once" in run("index", *arguments).err
+        said = run("index", *arguments).err
+        assert f"ibidem: compiling for the first run of `index {arguments[0]}`: about" in said
     assert run("index", "check", archive, today, "-q").err == ""
 
 

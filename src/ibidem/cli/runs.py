@@ -1,28 +1,27 @@
-"""A run of a verb: the folder that it writes to, its progress, and the result that it leaves there."""
+"""A run of a verb: its output folder, its progress, and the result it writes there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import click
-
 from ibidem.cli.display import open_display
+from ibidem.cli.screen import say
 from ibidem.config import Config
 from ibidem.execution.disk.work_folder import check_leftovers, occupied
 from ibidem.execution.output_folder import check_output
 from ibidem.execution.progress import Progress
-from ibidem.execution.warmup import FIRST_RUN, later_stages_compiled_aside
+from ibidem.execution.warmup import announcement, later_stages_compiled_aside
 
 
 @contextmanager
 def folder_occupied(output: Path, config: Config) -> Iterator[Config]:
-    """Keep a folder for a run, and yield the settings of a run into it.
+    """Lock a folder for a run, and yield the settings of a run into it.
 
-    Before any work is done, it is an error if another run is writing there, or if a killed run has left stages and no setting
-    says what to do with them.
+    Raises before any work is done if another run is writing there, or if a killed run has left stages and no setting says what
+    to do with them.
     """
     with occupied(output) as place:
         config = place.settings(config)
@@ -32,18 +31,18 @@ def folder_occupied(output: Path, config: Config) -> Iterator[Config]:
 
 @contextmanager
 def output_occupied(output: Path, config: Config) -> Iterator[Config]:
-    """Do the same for tables of results; it is an error, too, if the folder may not take them."""
+    """Do the same for tables of results; also raise if the folder cannot receive them."""
     with folder_occupied(output, config) as config:
         check_output(output, config.output.overwrite)
         yield config
 
 
 @contextmanager
-def kernels_compiled_aside(config: Config, quiet: bool, comparing: bool = False) -> Iterator[None]:
-    """Compile in a second process what later stages need, if it is the first run; the user learns that it takes longer."""
-    with later_stages_compiled_aside(config, comparing) as is_first_run:
-        if is_first_run and not quiet:
-            click.echo(f"ibidem: {FIRST_RUN}", err=True)
+def kernels_compiled(verb: str, config: Config, quiet: bool, aside: bool = False) -> Iterator[None]:
+    """Say how long the first run will compile, if it will; `aside`: a second process compiles what later stages need."""
+    if not quiet and (line := announcement(verb, config)):
+        say([f"ibidem: {line}"])
+    with later_stages_compiled_aside(verb, config) if aside else nullcontext():
         yield
 
 

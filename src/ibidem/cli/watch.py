@@ -68,6 +68,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     with loading_libraries():
         from ibidem.cli.index_access import open_index, tell_of_compiling
         from ibidem.cli.index_answers import arrival_line, same_texts_lines
+        from ibidem.cli.screen import say
         from ibidem.formats.jsonl_files import arriving_records
         from ibidem.model import Skipped
         from ibidem.results.summary import many
@@ -86,9 +87,9 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
                 return
 
     with _signals_to(stopped) as interrupted, open_index(folder, settings, create=True) as index:
-        tell_of_compiling(quiet, searching=True)
+        tell_of_compiling("watch", quiet)
         if sys.stdin.isatty() and not quiet:
-            click.echo("ibidem: waiting for documents on standard input, one JSON object per line; end with Ctrl-D", err=True)
+            say(["ibidem: waiting for documents on standard input, one JSON object per line; end with Ctrl-D"])
         begin = time.perf_counter()
         answers = index.watch(records(), replace=replace)
         with closing(answers) as arrivals:
@@ -107,16 +108,14 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
                     unusable = Skipped("stdin", line, reason)
                     stopped.set()
                 elif not quiet:
-                    click.echo(f"ibidem: line {line}: {reason}", err=True)
+                    say([f"ibidem: line {line}: {reason}"])
         seconds = time.perf_counter() - begin
         min_hits, paper = index.config.index.min_hits, index.config.signatures.paper
     if not quiet:
         rule = f"above --min-hits {min_hits} (paper)" if paper else f"reaching --min-hits {min_hits}"
         rate = f"{n_documents / max(seconds, 1e-9):,.0f} documents per second"
         skipped = f", {many(n_skipped, 'record')} skipped" if n_skipped else ""
-        click.echo(f"{many(n_documents, 'document')} added, {n_duplicated:,} {rule}{skipped}, {rate}", err=True)
-        for said in same_texts_lines(same_texts):
-            click.echo(said, err=True)
+        say([f"{many(n_documents, 'document')} added, {n_duplicated:,} {rule}{skipped}, {rate}", *same_texts_lines(same_texts)])
     if unusable is not None:
         message = f"line {unusable.position}: {unusable.reason}"
         raise SkippedRecordsError(

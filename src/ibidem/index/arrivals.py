@@ -1,4 +1,4 @@
-"""What arrives: documents with their sentences, types and words, ready to be searched for and to be stored."""
+"""Arrivals: new documents with their sentences, types and words, ready to be searched for and stored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ibidem.signatures.sentence_types import NumberedHashes, number_hashes
 
 @dataclass(frozen=True)
 class QueryTypes:
-    """What is searched for. Query t has the distinct words `words[first[t]:first[t + 1]]`, numbers into `word_hashes`."""
+    """The queries of a search. Query t has the distinct words `words[first[t]:first[t + 1]]`, numbers into `word_hashes`."""
 
     digests: NDArray[np.uint64]
     words: NDArray[np.int32]
@@ -55,17 +55,17 @@ class QueryTypes:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """Number of distinct words by query."""
+        """Number of distinct words per query."""
         return np.diff(self.first)
 
     @cached_property
     def sorted_words(self) -> NDArray[np.int32]:
-        """The words of every query by rising number."""
+        """The words of every query by increasing number."""
         return self.words[np.lexsort((self.words, np.repeat(np.arange(len(self)), self.sizes)))]
 
 
 class Arrivals:
-    """Documents that arrived together. Everything is worked out once, when it is asked for first."""
+    """Documents that arrived together. Everything is computed once, on first use."""
 
     def __init__(self, collection: Collection, run_tasks: RunTasks = in_turn) -> None:
         self.collection = collection
@@ -114,12 +114,12 @@ class Arrivals:
         return QueryTypes(frozen(self.digests), *(frozen(column) for column in columns))
 
     def segment(self, serials: NDArray[np.int64], counts: WordCounts, settings: SegmentSettings) -> Segment:
-        """Return the documents as a segment, under these serials."""
+        """Return the documents as a segment with these serials."""
         source, (words, first) = self.collection, self._words
         documents = document_columns(serials, source.n_chars, source.times, source.ids, source.groups)
         sentences = SentenceColumns(
             source.document_first, self.types.of_sentence.astype(np.uint32), source.start_char, source.end_char
         )
-        # A copy of the words: they may be searched for too, and building uses them up.
+        # A copy of the words: they may also be searched for, and building consumes them.
         types = TypeColumns(self.digests, words.ids.copy(), first, words.hashes)
         return build_segment(documents, sentences, types, counts, settings)

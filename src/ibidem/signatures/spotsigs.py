@@ -15,10 +15,10 @@ FEWEST_ANTECEDENTS = 5
 
 
 class SpotSigs:
-    """A type is known by its spots. `antecedents` is a count of the most frequent words, a list of words, or `auto`.
+    """The signature is the spots. `antecedents` is a count of the most frequent words, a list of words, or `auto`.
 
-    `auto` takes as many antecedents as give the most spots. PDC-MR found four spots a sentence enough, with 60 antecedents for
-    Chinese and 10 000 for English; four are reached with twenty English words already, and then tell little of a sentence.
+    `auto` takes as many antecedents as give the most spots. PDC-MR found four spots per sentence enough, with 60 antecedents
+    for Chinese and 10 000 for English; but twenty English words already give four, and those say little about a sentence.
     """
 
     needs_vocabulary = True
@@ -40,9 +40,9 @@ class SpotSigs:
 
 
 def _antecedents(vocabulary: Vocabulary, wanted: str, hash_seed: int) -> NDArray[np.bool_]:
-    """Tell which words are antecedents."""
+    """Return which words are antecedents."""
     if wanted.isdecimal():
-        # The hash settles ties, so that the choice does not depend on the order of the documents.
+        # The hash breaks ties, so that the choice does not depend on the order of documents.
         order = np.lexsort((vocabulary.hashes, -vocabulary.counts))
         chosen = np.zeros(len(vocabulary.hashes), np.bool_)
         chosen[order[: int(wanted)]] = True

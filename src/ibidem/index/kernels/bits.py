@@ -1,7 +1,7 @@
 """Kernels of the bit signatures: masks of words, signatures of sentences, and the search for signatures few bits apart.
 
-A table is the rows of a collection in the order of their signatures, the bits taken from one piece on and round again. It is a
-binary trie without nodes: the rows that begin with the same bits lie in one range, and the next bit cuts the range in two.
+A table is the rows of a collection in the order of their signatures, rotated to begin with one piece. It is a binary trie
+without nodes: the rows that begin with the same bits are in one range, and the next bit cuts the range in two.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ibidem.matches.kernels.join import popcount
 
 _ONE = np.uint64(1)
 _HALF = np.uint64(32)
-_BLOCK = 256  # rows that are scanned without a branch
-_FEW = 32  # rows that are compared rather than cut in two: reads of halving wait for each other, these do not
+_BLOCK = 256  # rows scanned without a branch
+_FEW = 32  # rows compared directly rather than by halving, whose reads wait for each other
 
-# What a search spends, in rows of a scan (a third of a nanosecond): those are read in sequence, several at once.
+# The cost of a search, in rows of a scan (a third of a nanosecond), which reads in sequence, several at once.
 STEP_COST = 16
 _READ_COST = 16
 _CUT_COST = 64
@@ -30,7 +30,7 @@ Numbers = NDArray[Any]
 
 
 class Tables(NamedTuple):
-    """The signatures of a collection, `n_bits` wide, and its tables, one per piece, one after the other.
+    """The signatures of a collection, `n_bits` wide, and its tables, one per piece, concatenated.
 
     A table is `rows` in its order; its directory, `starts`, says where those with each value of the first `n_directory` bits
     begin.
@@ -56,9 +56,9 @@ class Pieces(NamedTuple):
 
 @inner_kernel
 def word_mask(word, n_bits, bits_per_word):
-    """Return the mask of a word: `bits_per_word` distinct bits below `n_bits`, every choice of them as likely as any other.
+    """Return the mask of a word: `bits_per_word` distinct bits below `n_bits`, all choices equally likely.
 
-    Floyd's sampling: one draw a bit, none rejected. A draw is the high half of the hash, scaled (its bias is below 2^-26).
+    Floyd's sampling: one draw per bit, none rejected. A draw is the high half of the hash, scaled (its bias is below 2^-26).
     """
     mask = np.uint64(0)
     state = mix(word, SEED)
@@ -80,7 +80,7 @@ def make_masks(hashes, n_bits, bits_per_word, masks):
 
 @outer_kernel
 def join_masks(masks, word_ids, first, signatures):
-    """Write the signature of each sentence: the masks of its words, joined."""
+    """Write the signature of each sentence: the bitwise or of the masks of its words."""
     for s in range(len(signatures)):
         signature = np.uint64(0)
         for i in range(first[s], first[s + 1]):
@@ -90,7 +90,7 @@ def join_masks(masks, word_ids, first, signatures):
 
 @inner_kernel
 def _count_within(signatures, begin, end, query, radius):
-    """Count the rows of a range that are within the radius: no branch, so that several are compared at once."""
+    """Count the rows of a range within the radius, without a branch, so that several are compared at once."""
     n = np.uint64(0)
     for row in range(np.uint64(begin), np.uint64(end)):
         n += np.uint64(popcount(query ^ signatures[row]) <= radius)
@@ -118,7 +118,7 @@ def _scan_query(signatures, query, radius, found, results):
 def scan(signatures, queries, radius, query_from, ends, results):
     """Write, for the queries from `query_from` on, the rows within the radius, and to `ends` where those of each query end.
 
-    Return the query to go on with when the room is full. There is room for every row: one query always fits.
+    Return the query to continue with when the room is full. There is room for every row: one query always fits.
     """
     found = 0
     for q in range(query_from, len(queries)):
@@ -132,7 +132,7 @@ def scan(signatures, queries, radius, query_from, ends, results):
 
 @inner_kernel
 def _cut(signatures, rows, table, low, high, bit):
-    """Return where the rows of a range that have the bit begin; those that lack it come first."""
+    """Return where the rows of a range with the bit begin; those without it come first."""
     while low < high:
         middle = (low + high) >> 1
         if signatures[rows[table + middle]] & bit != 0:
@@ -144,7 +144,7 @@ def _cut(signatures, rows, table, low, high, bit):
 
 @inner_kernel
 def _qualifies(difference, piece, masks, limits):
-    """Whether this piece is the first that is within its limit: the one of all tables that reports the row."""
+    """Return whether this piece is the first within its limit: only its table reports the row."""
     for p in range(piece):
         if np.int64(popcount(difference & masks[p])) <= limits[p]:
             return False
@@ -153,7 +153,7 @@ def _qualifies(difference, piece, masks, limits):
 
 @inner_kernel
 def _rotate(signature, n_bits, begin):
-    """Return a signature with the bit `begin` from above as its highest one, those above it at the low end."""
+    """Return a signature rotated so that the bit `begin` from above is the highest."""
     signature &= ~np.uint64(0) >> np.uint64(64 - n_bits)
     if begin == 0:
         return signature
@@ -164,9 +164,9 @@ def _rotate(signature, n_bits, begin):
 def _search_piece(tables, pieces, piece, query, radius, work, found, stack, results):
     """Write the rows within the radius whose first piece within its limit is this one.
 
-    Goes down the table bit by bit, aside wherever another bit may still differ: in the piece up to its limit, in the bits
-    after it up to the radius. Ranges that are empty end at once, long ones go on beyond the piece: skew costs little.
-    Return how far the results go (-1: no room, -2: the work is used up) and the work that is left.
+    Descends the table bit by bit, branching wherever another bit may still differ: in the piece up to its limit, in the bits
+    after it up to the radius. Empty ranges end at once, long ones continue beyond the piece, so skew costs little. Return the
+    end of the results (-1: no room, -2: no work left) and the remaining work.
     """
     signatures, rows, starts = tables.signatures, tables.rows, tables.starts
     n_bits, n_directory = tables.n_bits, tables.n_directory
@@ -177,10 +177,10 @@ def _search_piece(tables, pieces, piece, query, radius, work, found, stack, resu
     table = piece * n
     directory = piece * ((1 << n_directory) + 1)
     key = _rotate(query, n_bits, begins[piece])
-    known = min(width, n_directory)  # the bits of the piece that the directory knows
+    known = min(width, n_directory)  # the bits of the piece that the directory covers
     prefix = np.int64(key >> np.uint64(n_bits - known)) if known > 0 else 0
 
-    # A branch: its range of rows, its bits as the directory counts them, how many bits, how many of them unlike the query's.
+    # A branch: its range of rows, its bits as the directory counts them, their number, and how many differ from the query.
     stack[0, 0] = 0
     stack[0, 1] = n
     stack[0, 2] = 0
@@ -241,9 +241,9 @@ def _search_piece(tables, pieces, piece, query, radius, work, found, stack, resu
 
 @outer_kernel
 def search(tables, pieces, queries, radius, max_work, query_from, stack, ends, results):
-    """Like `scan`, by the tables; a query on which `max_work` is spent is scanned for instead.
+    """Like `scan`, using the tables; a query that has used up `max_work` is scanned instead.
 
-    Queries are alike: after one that was given up the next may spend only half as much, until one succeeds.
+    Queries are alike: after one that was given up, the next may use only half as much, until one succeeds.
     """
     found = 0
     patience = max_work
@@ -258,7 +258,7 @@ def search(tables, pieces, queries, radius, max_work, query_from, stack, ends, r
             end = _scan_query(tables.signatures, queries[q], np.uint64(radius), found, results)
         elif end >= 0:
             patience = max_work
-            sort_numbers(found, end, results)  # tables give them in rising runs, mostly few
+            sort_numbers(found, end, results)  # tables give them in increasing runs, usually few
         if end < 0:
             return q
         found = end

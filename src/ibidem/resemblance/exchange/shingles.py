@@ -1,4 +1,4 @@
-"""Documents into shingles, in a mapper: what each later stage needs is sent on its way at once."""
+"""From documents to shingles, in a mapper: what later stages need is sent at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ibidem.resemblance.prune import sample
 from ibidem.resemblance.shingled_texts import WordsKey, shingle_texts
 from ibidem.sentences.exchange import IDS, emit_ids
 
-# What decides by a field which document stays; at home.
+# The field values that decide which document is kept; at home.
 VALUED = pa.schema(
     [
         ("document", pa.int64()),
@@ -35,8 +35,8 @@ VALUED = pa.schema(
         ("group", pa.large_string()),
     ]
 )
-# Documents with words, where those of one digest meet; the checks tell whether their words are the same. `size` is the number
-# of shingles that it is known by.
+# Documents with words, where those of one digest meet; the checks say whether their words are the same. `size` is the number of
+# shingles.
 KEYED = pa.schema(
     [
         ("document", pa.int64()),
@@ -47,10 +47,10 @@ KEYED = pa.schema(
         ("size", pa.int64()),
     ]
 )
-# What documents are known by; at home.
+# The shingles (or words) of documents; at home.
 SETS = pa.schema([("document", pa.int64()), ("known_by", pa.list_(pa.uint64()))])
-# Which shingles documents of one home have, where shingles of one hash meet. The key is a part of the hash: few that are sent
-# to the same partition share it. The last bits are left out: samples have them in common.
+# The shingles of one home's documents, where shingles of one hash meet. The key is a part of the hash: few shingles in the same
+# partition share it. The last bits are left out, because all shingles of a sample agree in them.
 KEYS = pa.schema([("home", pa.int32()), ("keys", pa.list_(pa.uint32()))])
 COUNTS = pa.schema([(name, pa.int64()) for name in ("n_documents", "n_reference", "n_known", "n_shingles")])
 EVERY = pa.schema([("every", pa.int64())])
@@ -61,15 +61,16 @@ Numbers = NDArray[np.int64]
 def shingle_documents(
     flow: Flow, source: Any, layout: Layout, config: Config, plan: SamplingPlan | None, unique_ids: bool
 ) -> dict[str, PartedTable]:
-    """Return documents as `named`, `sets`, `keyed` (at home where a field decides who stays, else where identical documents
-    meet) and `valued`; the `keys` of shingles at which documents may meet; the ratios of sampling, `every`; and `counts`.
+    """Return documents as `named`, `sets`, `keyed` (at home if a field decides which document is kept, otherwise where
+    identical documents meet) and `valued`; the `keys` of shingles at which documents may meet; the ratios of sampling, `every`;
+    and `counts`.
     """
     rule = config.clusters.keep
     outputs = {"named": NAMED, "keyed": KEYED, "sets": SETS, "keys": KEYS, "every": EVERY, "counts": COUNTS}
     outputs |= {"ids": IDS} if unique_ids else {}
     outputs |= {} if is_direct(rule) else {"valued": VALUED}
 
-    words_key = WordsKey.drawn(config)  # here, once: all documents of the stage have the same
+    words_key = WordsKey.drawn(config)  # drawn once for all documents of the stage
 
     def shingle(batches: Iterator[Any]) -> Iterator[Sent]:
         for batch in record_batches(batches):
@@ -108,7 +109,7 @@ def shingle_documents(
             sets = sets_of(known_by, config)
             for one in np.unique(home):
                 here = np.flatnonzero(home == one)
-                # Identical documents of one side and home count once: any of them may be the one that stands for the others.
+                # Identical documents of one side and home count once: any of them may represent the others.
                 here = here[np.unique(sides[here], return_index=True)[1]]
                 yield _keys(int(one), taken(sets, here), every[here], config, layout)
 
@@ -116,7 +117,7 @@ def shingle_documents(
 
 
 def _keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Layout) -> Sent:
-    """Send the keys of the shingles of documents of one home that are looked at."""
+    """Send the keys of the sampled shingles of one home's documents."""
     remainder, n_partitions = config.resemblance.sample_remainder, layout.n_partitions
     hashes = sets.hashes
     if (every > 1).any():
@@ -128,7 +129,7 @@ def _keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Lay
 
 
 def listed_by_route(ends: Numbers, columns: Mapping[str, Any], schema: pa.Schema) -> tuple[pa.Table, Numbers]:
-    """Return values that are in the order of their routes as lists, one row a route that has any, and the routes.
+    """Return values sorted by route as lists, one row per route that has any, and the routes.
 
     Columns that are numbers are the same in all rows.
     """
@@ -144,12 +145,12 @@ def listed_by_route(ends: Numbers, columns: Mapping[str, Any], schema: pa.Schema
 
 
 def every_of(sizes: Numbers, config: Config, plan: SamplingPlan | None) -> Numbers:
-    """Return for documents of these sizes that one in so many of their shingles is looked at."""
+    """Return the sampling ratio of documents of these sizes: one in so many shingles is used."""
     return np.full(len(sizes), config.resemblance.sample_every) if plan is None else plan.every_of(sizes)
 
 
 def sets_of(known_by: HashSets, config: Config) -> HashSets:
-    """Return the distinct shingles of documents, given what they are known by."""
+    """Return the distinct shingles of documents from what is stored of them."""
     return occurrence_hashes(known_by) if config.resemblance.measure == "order" else known_by
 
 
@@ -163,7 +164,7 @@ def taken(sets: HashSets, chosen: Numbers) -> HashSets:
 
 
 def documents_with_sets(table: pa.Table) -> tuple[Numbers, HashSets]:
-    """Return the documents of a table, in order, each once, and what they are known by."""
+    """Return the documents of a table, in order, each once, with their shingles."""
     documents, rows = np.unique(table["document"].to_numpy(), return_index=True)
     known_by = HashSets(flat(table, "known_by"), starts_of(lengths(table, "known_by")))
     return documents, taken(known_by, rows)

@@ -1,4 +1,4 @@
-"""Words counted over all machines, as far as signatures ask for them; what mappers are told of them stays small."""
+"""Words counted over all partitions, as far as signatures need them; what mappers receive stays small."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = pa.schema([("word", pa.uint64()), ("n_occurrences", pa.int64()), ("n_doc
 
 @dataclass(frozen=True)
 class KnownWords:
-    """Counts of those words that matter, by rising hash. All others count as standing once in one document."""
+    """Counts of the words that matter, in increasing order of hash. All others count as occurring once in one document."""
 
     hashes: NDArray[np.uint64]
     counts: NDArray[np.int64]
@@ -31,7 +31,7 @@ class KnownWords:
     n_documents: int
 
     def most_frequent(self, n_wanted: int) -> KnownWords:
-        """Return those that stand most often."""
+        """Return the most frequent ones."""
         chosen = np.sort(np.lexsort((self.hashes, -self.counts))[:n_wanted])
         return KnownWords(self.hashes[chosen], self.counts[chosen], self.document_counts[chosen], self.n_documents)
 
@@ -48,7 +48,7 @@ class KnownWords:
 
 
 def needs_vocabulary(config: Config) -> bool:
-    """Whether the signature looks at how common words are."""
+    """Return whether the signature depends on how common words are."""
     signature = config.signatures
     if signature.signature == "spotsigs" and signature.antecedents != "auto" and not signature.antecedents.isdecimal():
         return False
@@ -56,7 +56,7 @@ def needs_vocabulary(config: Config) -> bool:
 
 
 def count_words(collection: Collection, layout: Layout) -> Sent:
-    """Return how often, and in how many documents, the words of whole documents stand."""
+    """Return how often, and in how many documents, the words of whole documents occur."""
     types = collapse_sentences(collection.digest)
     tokens = type_tokens(collection, types, in_turn)
     found = count_vocabulary(tokens, types.of_sentence, collection.document, collection.n_documents, in_turn)
@@ -73,7 +73,7 @@ def total_words(tables: pa.Table) -> tuple[NDArray[np.uint64], NDArray[np.int64]
 
 
 def words_by_documents(flow: Flow, words: PartedTable, least: int, most: int, inside: bool, n_documents: int) -> KnownWords:
-    """Return the words that stand in `least` to `most` documents, or, not `inside`, those that do not."""
+    """Return the words in `least` to `most` documents or, if not `inside`, all others."""
 
     def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         words, occurrences, documents = total_words(tables["words"])
@@ -84,7 +84,7 @@ def words_by_documents(flow: Flow, words: PartedTable, least: int, most: int, in
 
 
 def most_frequent_words(flow: Flow, words: PartedTable, n_wanted: int, n_documents: int, stage: str) -> KnownWords:
-    """Return the words that stand most often; the hash settles ties, as everywhere."""
+    """Return the most frequent words; the hash breaks ties, as everywhere."""
 
     def choose(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         words, occurrences, documents = total_words(tables["words"])
