@@ -43,7 +43,7 @@ class CurrentFolder:
     """The folder in which the program runs, and the one path by which each file is known there.
 
     `known_as` gives the path relative to the current folder for what is below it, and the absolute path for everything else.
-    So a file has the same name, and thereby the same id, whether it was named by a folder, a pattern or a path; and two files
+    So a file has the same name, and so the same id, whether it was named by a folder, a pattern or a path; and two files
     never have the same.
     """
 
