@@ -211,6 +211,19 @@ def test_a_shortened_name_has_its_beginning_and_its_end(name: str, room: int) ->
         assert name.endswith(end)
 
 
+def test_of_a_path_the_last_folders_are_shown() -> None:
+    path = "examples/essays/essays/bilal.txt"
+    assert [shortened(path, room) for room in (32, 31, 20, 18, 11)] == [
+        path,
+        "…/essays/essays/bilal.txt",
+        "…/essays/bilal.txt",
+        "…/essays/bilal.txt",
+        "…/bilal.txt",
+    ]
+    assert shortened(path, 10) == "exam…l.txt"
+    assert shortened("folder/", 5) == "fo…r/"
+
+
 @given(st.text("ab 港\n", max_size=900), st.integers(2, 100))
 def test_an_excerpt_fits_its_room(long_text: str, room: int) -> None:
     excerpt = excerpt_of(long_text, room)

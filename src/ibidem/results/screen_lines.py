@@ -1,4 +1,4 @@
-"""Lines that fit a screen: names are shortened in the middle, sentences are wrapped, paths stay whole."""
+"""Lines that fit a screen: names are shortened, sentences are wrapped, paths stay whole."""
 
 from __future__ import annotations
 
@@ -65,9 +65,14 @@ def _shortened_to_fit(form: str, names: Sequence[str], width: int | None) -> str
 
 
 def shortened(name: str, room: int) -> str:
-    """Return a name of at most `room` columns: where it is longer, its beginning and its end."""
+    """Return a name of at most `room` columns: the last folders of a path, otherwise the beginning and the end of the name."""
     if cell_len(name) <= room:
         return name
+    at = name.find("/")
+    while at >= 0:
+        if at + 1 < len(name) and cell_len(name[at:]) < room:
+            return f"…{name[at:]}"
+        at = name.find("/", at + 1)
     tail = room // 2
     end = name[-tail:]
     while cell_len(end) > tail:
