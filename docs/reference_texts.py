@@ -93,7 +93,8 @@ an index from one folder; if a text arrives under a second id all the same, `ind
 | settings (`--config`) | TOML, one section per stage: see [settings](settings.md) |
 | pairs (`compare --pairs`, `eval --pairs`) | CSV, JSON lines or Parquet with the columns `a_id` and `b_id` |
 | ground truth (`eval`) | CSV, JSON lines or Parquet: see [evaluating results](evaluation.md) |
-| sampling plan (`tune -o`, `cluster --plan`) | JSON |
+| sampling plan (`tune -o`, `cluster --plan`, `dedup --plan`) | JSON |
+| all figures of samples (`tune --table`) | CSV or JSON, by the name of the file |
 | answers (`watch`) | JSON lines: `id`, `duplicated`, `n_sentences`, `n_known`, `n_common`, `sources`, `passages`; `same_text_as` where the index has the same text under another id |
 | index | a folder: see [how the index grows](../how-it-works/growing-index.md) |
 """,
@@ -109,6 +110,10 @@ TABLES = {
     "documents": (model.DOCUMENTS, "One row per document. Written by `find`."),
     "duplicates": (model.DUPLICATES, "One row per pair of duplicate documents. Written by `cluster`."),
     "clusters": (model.CLUSTERS, "One row per member of a cluster of two or more documents. Written by `cluster`."),
+    "mirrors": (
+        model.MIRRORS,
+        "One row per pair of groups that share documents: documents of both in one cluster. Written by `cluster --by-group`.",
+    ),
     "removed": (model.REMOVED, "One row per document or passage that was removed: `removed.jsonl`, written by `dedup`."),
     "hits": (
         model.HITS,
@@ -157,6 +162,18 @@ COLUMNS = {
         "cluster": "number of the cluster",
         "id": "id of the document",
         "canonical": "true for the document that stays, as `--keep` decides",
+    },
+    "mirrors": {
+        "a_group": "the group that appears first in the inputs",
+        "b_group": "the other group",
+        "a_documents": "documents of the first group",
+        "b_documents": "documents of the second group",
+        "a_shared": "documents of the first group that have a document of the second in their cluster",
+        "b_shared": "documents of the second group that have a document of the first in their cluster",
+        "a_share": "`a_shared` ÷ `a_documents`",
+        "b_share": "`b_shared` ÷ `b_documents`",
+        "a_id": "an example: the first such document of the first group",
+        "b_id": "the first document of the second group in the same cluster",
     },
     "removed": {
         "id": "id of the document",
@@ -218,7 +235,18 @@ FORMAT_NOTES = {
 }
 
 PYTHON_SECTIONS = {
-    "Functions": ["find", "compare", "compare_pairs", "cluster", "dedup", "tune", "similarity", "split_sentences", "read"],
+    "Functions": [
+        "find",
+        "compare",
+        "compare_pairs",
+        "cluster",
+        "dedup",
+        "collapse",
+        "tune",
+        "similarity",
+        "split_sentences",
+        "read",
+    ],
     "The index": ["Index", "QueryResult", "Verdict", "Hit", "Arrival"],
     "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "Tuning"],
     "Values": ["Document", "Passage", "Span", "Difference", "Similarity", "Skipped"],

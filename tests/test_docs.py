@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 import shutil
 import sys
@@ -27,7 +28,10 @@ from make_reference import FOLDER, PAGES  # type: ignore[import-not-found]  # no
 from make_screens import SCREENS  # type: ignore[import-not-found]  # noqa: E402
 
 README = ROOT / "README.md"
-WITH_PYTHON = [README, ROOT / "docs/get-started.md", ROOT / "docs/guides/trace-reprints.md"]
+GUIDES = ROOT / "docs/guides"
+WITH_PYTHON = [
+    README, ROOT / "docs/get-started.md", GUIDES / "trace-reprints.md", GUIDES / "mirrors-and-search-results.md",
+]  # fmt: skip
 WRITTEN = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "evidence"]
 WITHOUT_SPARK = [page for page in WRITTEN if page.stem != "spark"]  # that page also shows flags of spark-submit
 
@@ -128,6 +132,17 @@ def test_the_essays_share_what_their_readme_says() -> None:
         ("amara.txt", handbook), ("bilal.txt", handbook), ("chen.txt", history), ("dora.txt", handbook),
         ("amara.txt", "dora.txt"),
     }  # fmt: skip
+
+
+def test_the_sites_share_what_their_readme_says() -> None:
+    pages = NEWS.parents[1] / "sites" / "pages.jsonl"
+    result = ibidem.cluster(pages, by_group=True, group_field="site", min_similarity=0.6)
+    found = {(row["a_group"], row["b_group"]): (row["a_shared"], row["b_shared"]) for row in result.mirrors.to_pylist()}
+    club, mirror, portal = "kayak-club.example", "kayak-mirror.example", "river-portal.example"
+    assert found == {(club, mirror): (5, 5), (club, portal): (2, 2), (mirror, portal): (1, 1)}
+    said = dict(re.findall(r"^\| `(.*)` \| (\d+) \|", (pages.parent / "README.md").read_text("utf-8"), re.MULTILINE))
+    sites = [json.loads(line)["site"] for line in pages.read_text("utf-8").splitlines()]
+    assert said == {site: str(sites.count(site)) for site in sites}
 
 
 def test_the_changelog_knows_the_version() -> None:

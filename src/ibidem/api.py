@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from ibidem.config import SHINGLE_SIZES, Config
 from ibidem.config.keywords import carried_out_by
-from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.sampling_plan import SamplingPlan, check_tuning, grid_limits_of
 from ibidem.config.surface import named
 from ibidem.errors import SettingsError
 from ibidem.execution.progress import Progress
@@ -223,13 +223,11 @@ def _cluster(
     inputs: Any, *, against: Any = None, plan: Plan | None = None, config: Config | None = None,
     progress: Progress | None = None, engine: SparkEngine | str | None = None, **settings: Setting,
 ) -> Any:  # fmt: skip
-    if isinstance(plan, (str, os.PathLike)):
-        plan = SamplingPlan.load(plan)
     run = VerbRun.of("cluster", inputs, against, config, progress, engine, settings).with_plan(plan)
     del inputs, against
     from ibidem import pipeline
 
-    return run.carry_out(partial(pipeline.cluster, plan=plan))
+    return run.carry_out(partial(pipeline.cluster, plan=run.plan))
 
 
 @overload
@@ -252,16 +250,19 @@ def cluster(
     inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
     progress: Progress | None = None, engine: SparkEngine | str | None = None,
     # settings of cluster
-    text_field: str = "text", id_field: str = "id", time_field: str = "time", html: bool = False, main_content: bool = False,
-    encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0,
-    antecedents: str | int | Sequence[str] = "auto", spot_distance: int = 1, spot_chain: int = 2, paper: bool = False,
-    min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
+    text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
+    main_content: bool = False, encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1,
+    max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto", spot_distance: int = 1, spot_chain: int = 2,
+    paper: bool = False, min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
-    min_containment: float | Fraction = 0, max_shingle_documents: int = 1000, sample_every: int = 1, sample_remainder: int = 0,
-    verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
-    keep: str = "first", chains: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto",
-    tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
-    format: Literal["parquet", "jsonl", "csv"] = "parquet", overwrite: bool = False, strict: bool = False,
+    min_containment: float | Fraction = 0, min_shared_shingles: int = 0, max_shingle_documents: int = 1000,
+    shingle_unit: Literal["word", "line"] = "word", sampling: Literal["modulo", "smallest", "supershingles"] = "modulo",
+    sample_every: int = 1, sample_remainder: int = 0, sample_size: int = 400, supershingles: int = 6,
+    supershingle_size: int = 14, min_supershingles: int = 2, verify: bool = True, filter_bits: int = 256,
+    permutations: int = 128, bands: int = 16, max_bits_apart: int = 3, keep: str = "first", chains: bool = False,
+    by_group: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
+    partitions: int = 0, resume: bool = False, work_dir: str = "auto", format: Literal["parquet", "jsonl", "csv"] = "parquet",
+    overwrite: bool = False, strict: bool = False,
     # end of settings
 ) -> ClusterResult[pa.Table] | ClusterResult[DataFrame]:  # fmt: skip
     """Find every pair of documents that are duplicates of one another, and the clusters they form.
@@ -282,35 +283,32 @@ def cluster(
 
 def _tune(
     inputs: Any, *, min_precision: float = 0.9, max_documents: int = 0, groups: Sequence[int] | None = None,
+    ratios: Sequence[int] | None = None, limits: Sequence[float | str | Fraction] | None = None, all_remainders: bool = False,
     config: Config | None = None, progress: Progress | None = None, **settings: Setting,
 ) -> Tuning:  # fmt: skip
     from ibidem import pipeline
     from ibidem.execution.run import MemoryRun
     from ibidem.formats.python_inputs import settle
-    from ibidem.resemblance import GROUPS
+    from ibidem.resemblance import GROUPS, RATIOS
 
-    bounds = tuple(groups) if groups is not None else GROUPS
-    problems = []
-    if not 0 < min_precision < 1:
-        problems.append(f"{named('min_precision')} must be between 0 and 1 (neither included), not {min_precision:g}")
-    if max_documents < 0:
-        problems.append(f"{named('max_documents')} must be at least 0, not {max_documents}")
-    if not bounds or bounds[0] != 0 or list(bounds) != sorted(set(bounds)):
-        problems.append(f"{named('groups')} must begin with 0 and increase")
-    if problems:
-        raise SettingsError(problems)
-    with MemoryRun(settle(inputs), None, Config.of(config, **settings), progress or Progress()) as run:
-        return pipeline.tune(run, min_precision, max_documents, bounds)
+    config = Config.of(config, **settings)
+    bounds, tried = groups if groups is not None else GROUPS, ratios if ratios is not None else RATIOS
+    has_grid = ratios is not None or limits is not None or all_remainders
+    grid_limits = grid_limits_of(config, limits, has_grid)
+    check_tuning(config, min_precision, max_documents, bounds, tried)
+    with MemoryRun(settle(inputs), None, config, progress or Progress()) as run:
+        return pipeline.tune(run, min_precision, max_documents, bounds, tried, grid_limits, all_remainders)
 
 
 @carried_out_by(_tune)
 def tune(
     inputs: Inputs, *, min_precision: float = 0.9, max_documents: int = 0, groups: Sequence[int] | None = None,
+    ratios: Sequence[int] | None = None, limits: Sequence[float | str | Fraction] | None = None, all_remainders: bool = False,
     config: Config | None = None, progress: Progress | None = None,
     # settings of tune
     text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, encoding: str = "utf-8",
     hash_seed: int = -1, shingle_size: int = 0, min_similarity: float | Fraction = 0.8, max_shingle_documents: int = 1000,
-    workers: int = 0, strict: bool = False,
+    shingle_unit: Literal["word", "line"] = "word", workers: int = 0, strict: bool = False,
     # end of settings
 ) -> Tuning:  # fmt: skip
     """Measure which share of the shingles `cluster` must look at, by document size, to reach a given precision.
@@ -318,48 +316,51 @@ def tune(
     The resulting plan makes `cluster` look at fewer shingles. It is measured on the inputs (on the first `max_documents` of
     them, unless that is 0), for the given `min_similarity`. `groups` are the sizes, in shingles, at which groups start; the
     first is 0.
+
+    With `ratios` (2 for one in two shingles), `limits` (of similarity) or `all_remainders` (all n samples of one in n shingles,
+    not just four), the `grid` of the result has precision and recall for each limit, ratio and size.
     """
     raise NotImplementedError
 
 
 def _dedup(
-    inputs: Any, *, against: Any = None, config: Config | None = None, progress: Progress | None = None,
-    engine: SparkEngine | str | None = None, **settings: Setting,
+    inputs: Any, *, against: Any = None, plan: Plan | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: SparkEngine | str | None = None, **settings: Setting,
 ) -> Any:  # fmt: skip
     from ibidem import pipeline
     from ibidem.execution.checks import check_reference
     from ibidem.formats.python_inputs import repeatable
 
-    run = VerbRun.of("dedup", inputs, against, config, progress, engine, settings, signature="exact")
+    run = VerbRun.of("dedup", inputs, against, config, progress, engine, settings, signature="exact").with_plan(plan)
     if run.spark_engine is None:
         run = dataclasses.replace(run, inputs=repeatable(run.inputs))
     check_reference(run.inputs, run.against)  # before a run makes its folder: nothing could be resumed
-    return run.carry_out(pipeline.dedup)
+    return run.carry_out(partial(pipeline.dedup, plan=run.plan))
 
 
 @overload
 def dedup(
-    inputs: Iterator[Record], *, against: Inputs | None = None, config: Config | None = None,
+    inputs: Iterator[Record], *, against: Inputs | None = None, plan: Plan | None = None, config: Config | None = None,
     progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Unpack[DedupSettings],
 ) -> Cleaned[list[Record]]: ...  # fmt: skip
 @overload
 def dedup(
-    inputs: Given, *, against: Inputs | None = None, config: Config | None = None, progress: Progress | None = None,
-    engine: Literal["local"] | None = None, **settings: Unpack[DedupSettings],
+    inputs: Given, *, against: Inputs | None = None, plan: Plan | None = None, config: Config | None = None,
+    progress: Progress | None = None, engine: Literal["local"] | None = None, **settings: Unpack[DedupSettings],
 ) -> Cleaned[Given]: ...  # fmt: skip
 @overload
 def dedup(
-    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
+    inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
     progress: Progress | None = None, engine: SparkEngine | Literal["spark"], **settings: Unpack[DedupSettings],
 ) -> CleanedOnSpark: ...  # fmt: skip
 @overload
 def dedup(
-    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
+    inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
     progress: Progress | None = None, engine: SparkEngine | str | None, **settings: Unpack[DedupSettings],
 ) -> Cleaned[Any] | CleanedOnSpark: ...  # fmt: skip
 @carried_out_by(_dedup)
 def dedup(
-    inputs: SparkInputs, *, against: SparkInputs | None = None, config: Config | None = None,
+    inputs: SparkInputs, *, against: SparkInputs | None = None, plan: Plan | None = None, config: Config | None = None,
     progress: Progress | None = None, engine: SparkEngine | str | None = None,
     # settings of dedup
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
@@ -370,11 +371,14 @@ def dedup(
     min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
     same_document: bool = False, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
-    min_containment: float | Fraction = 0, max_shingle_documents: int = 1000, sample_every: int = 1, sample_remainder: int = 0,
-    verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
-    keep: str = "first", chains: bool = False, level: Literal["document", "passage", "sentence"] = "document",
-    mark_only: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
-    partitions: int = 0, resume: bool = False, work_dir: str = "auto", overwrite: bool = False, strict: bool = False,
+    min_containment: float | Fraction = 0, min_shared_shingles: int = 0, max_shingle_documents: int = 1000,
+    shingle_unit: Literal["word", "line"] = "word", sampling: Literal["modulo", "smallest", "supershingles"] = "modulo",
+    sample_every: int = 1, sample_remainder: int = 0, sample_size: int = 400, supershingles: int = 6,
+    supershingle_size: int = 14, min_supershingles: int = 2, verify: bool = True, filter_bits: int = 256,
+    permutations: int = 128, bands: int = 16, max_bits_apart: int = 3, keep: str = "first", chains: bool = False,
+    level: Literal["document", "passage", "sentence"] = "document", mark_only: bool = False, workers: int = 0,
+    memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False,
+    work_dir: str = "auto", overwrite: bool = False, strict: bool = False,
     # end of settings
 ) -> Cleaned[Any] | CleanedOnSpark:  # fmt: skip
     """Decide what to remove from a collection so that nothing is in it twice; `cleaned` and `write` give what remains.
@@ -382,7 +386,7 @@ def dedup(
     `level="document"` removes all but one document of each cluster of duplicates; `"passage"` cuts passages of at least
     `min_sentences` that appeared earlier; `"sentence"` cuts single sentences. With `against`, only what also appears in the
     reference is removed. Unless `signature` says otherwise, passages and sentences are removed only if they appear elsewhere
-    word for word.
+    word for word. `plan` is a sampling plan, as for `cluster`.
 
     Returns a `CleaningResult`. Its `cleaned()` is what the inputs are: a pandas frame for a pandas frame, a dataset for a
     dataset, a list for a list; `keep_mask` says which rows stay. With `engine=SparkEngine(spark)`, `removed` and `cleaned()`
@@ -393,6 +397,41 @@ def dedup(
     >>> result = ibidem.dedup([text, "It was loud. " + text, text], level="sentence")
     >>> result.cleaned()[1:], result.keep_mask
     (['It was loud. '], array([ True,  True, False]))
+    """
+    raise NotImplementedError
+
+
+def _collapse(
+    hits: Iterable[Mapping[str, object]], *, query_field: str | None = None, config: Config | None = None, **settings: Setting
+) -> Iterator[dict[str, object]]:
+    config = Config.of(config, **settings)
+    from ibidem.resemblance.ranked_lists import collapse_records
+
+    return collapse_records(hits, query_field, config)
+
+
+@carried_out_by(_collapse)
+def collapse(
+    hits: Iterable[Mapping[str, object]], *, query_field: str | None = None, config: Config | None = None,
+    # settings of collapse
+    text_field: str = "text", id_field: str = "id", hash_seed: int = -1, shingle_size: int = 0,
+    min_similarity: float | Fraction = 0.8, min_containment: float | Fraction = 0,
+    shingle_unit: Literal["word", "line"] = "word", mark_only: bool = False,
+    # end of settings
+) -> Iterator[dict[str, object]]:  # fmt: skip
+    """Fold hits of a ranked list that are nearly the same as a higher one under it, such as search results.
+
+    `hits` are dicts in the order of their rank. The hits that are kept are yielded in this order, with all their fields and
+    the ids of those folded under them as `collapsed`. With `query_field`, hits that follow one another and have the same value
+    there are one list, and lists are yielded one by one. With `mark_only=True` every hit is yielded at once, with the id of
+    the hit it is folded under as `collapsed_into`. Settings are those of `cluster` that say what a duplicate is
+    (`min_similarity`, `min_containment`, `shingle_size`), `text_field` and `id_field`. A hit without text is kept.
+
+    >>> import ibidem
+    >>> text = "The harbour was closed on Monday because of the storm, and two ferries stayed in port over night."
+    >>> hits = [{"id": 7, "text": text}, {"id": 3, "text": "It was loud."}, {"id": 5, "text": text + " More soon."}]
+    >>> [(hit["id"], hit["collapsed"]) for hit in ibidem.collapse(hits, shingle_size=3)]
+    [(7, [5]), (3, [])]
     """
     raise NotImplementedError
 

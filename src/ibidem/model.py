@@ -193,6 +193,22 @@ CLUSTERS = pa.schema(
     ]
 )
 
+# Groups that have documents in the same clusters; a is the one that appears first. `a_id` and `b_id` are an example.
+MIRRORS = pa.schema(
+    [
+        pa.field("a_group", pa.large_string(), nullable=False),
+        pa.field("b_group", pa.large_string(), nullable=False),
+        pa.field("a_documents", pa.int64(), nullable=False),
+        pa.field("b_documents", pa.int64(), nullable=False),
+        pa.field("a_shared", pa.int64(), nullable=False),
+        pa.field("b_shared", pa.int64(), nullable=False),
+        pa.field("a_share", pa.float64(), nullable=False),
+        pa.field("b_share", pa.float64(), nullable=False),
+        pa.field("a_id", pa.large_string(), nullable=False),
+        pa.field("b_id", pa.large_string(), nullable=False),
+    ]
+)
+
 # What was removed from a collection: where it was, and what contains the same text.
 REMOVED = pa.schema(
     [

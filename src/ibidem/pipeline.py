@@ -7,6 +7,8 @@ are tables in partitions, and the stage calls its exchange. Nothing here knows w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,7 +30,7 @@ from ibidem.clusters.stage import (
 from ibidem.columns.collection import Collection
 from ibidem.columns.keep_rules import fields_for_keeping
 from ibidem.columns.shingled import ShingledDocuments
-from ibidem.config import Config, passage_limits
+from ibidem.config import Config, document_shingle_size, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.checks import check_documents, check_sentences, check_shingled, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Source, n_unread_bytes
@@ -39,7 +41,7 @@ from ibidem.execution.tasks import RunTasks
 from ibidem.matches.stage import classify
 from ibidem.passages.exchange.grams import GramSender
 from ibidem.passages.stage import find_passages, find_repeats, passage_table, repeat_table
-from ibidem.resemblance import corpus_of, representatives, tune_sampling
+from ibidem.resemblance import RATIOS, corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
 from ibidem.results.cleaning_result import CleaningResult
@@ -115,20 +117,23 @@ def cluster_documents(
         return shingled, cluster_duplicates(flow, shingled, ranks, found, config)
 
 
-def dedup(run: Run[TableT]) -> CleaningResult[TableT, Any]:
+def dedup(run: Run[TableT], plan: SamplingPlan | None = None) -> CleaningResult[TableT, Any]:
     """Decide what is removed from the inputs: documents, passages or sentences that also appear in what is kept."""
     documents = run.read(fields_for_keeping(run.config), to_copy=True)
-    remove = remove_duplicates if run.config.cleaning.level == "document" else remove_repeated
-    known, removals = remove(run.flow, documents, run.config, run.progress)
+    known: Parts[Any]
+    if run.config.cleaning.level == "document":
+        known, removals = remove_duplicates(run.flow, documents, run.config, run.progress, plan)
+    else:
+        known, removals = remove_repeated(run.flow, documents, run.config, run.progress)
     facts, backing = run.facts(), backing_of(run, {}, known, removals)
-    return CleaningResult(backing=backing, copies=copies_of(run, backing), **facts)
+    return CleaningResult(backing=backing, copies=copies_of(run, backing), plan=plan, **facts)
 
 
 def remove_duplicates(
-    flow: AnyFlow, documents: Source, config: Config, progress: Progress
+    flow: AnyFlow, documents: Source, config: Config, progress: Progress, plan: SamplingPlan | None = None
 ) -> tuple[Parts[ShingledDocuments], Parts[Removals]]:
     """Return the documents, and which of them are removed: all but one of each cluster."""
-    shingled, clustered = cluster_documents(flow, documents, config, progress, None, removing=True)
+    shingled, clustered = cluster_documents(flow, documents, config, progress, plan, removing=True)
     with progress.stage("tables"):
         return shingled, remove_documents(flow, shingled, clustered)
 
@@ -169,8 +174,19 @@ def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: 
     return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
 
 
-def tune(run: MemoryRun, min_precision: float, max_documents: int, groups: Sequence[int]) -> Tuning:
-    """Measure how far shingles may be sampled, by document size, and return the plan. `max_documents` 0 measures on all."""
+def tune(
+    run: MemoryRun,
+    min_precision: float,
+    max_documents: int,
+    groups: Sequence[int],
+    ratios: Sequence[int] = RATIOS,
+    grid_limits: Sequence[Fraction] = (),
+    all_remainders: bool = False,
+) -> Tuning:
+    """Measure how far shingles may be sampled, by document size, and return the plan. `max_documents` 0 measures on all.
+
+    For each of `grid_limits`, precision and recall are measured at every ratio and size.
+    """
     config, stream = run.config, run.read(run.config.documents)
     run_tasks = run.flow.run_tasks
     with run.progress.stage("shingles", stream.n_bytes):
@@ -182,12 +198,19 @@ def tune(run: MemoryRun, min_precision: float, max_documents: int, groups: Seque
         representative = representatives(documents.digests, documents.side, np.arange(documents.n_documents))
         corpus, _ = corpus_of(documents, representative, config, None, run_tasks)
         limit, most = config.matches.min_similarity, config.resemblance.max_shingle_documents
-        found = tune_sampling(corpus.sets, corpus.wanted, limit, min_precision, most, groups, run_tasks=run_tasks)
-    made_for = {
+        measure = partial(
+            tune_sampling, corpus.sets, corpus.wanted, min_precision=min_precision, max_documents=most, groups=groups,
+            ratios=ratios, run_tasks=run_tasks, all_remainders=all_remainders,
+        )  # fmt: skip
+        by_limit = {each: measure(min_similarity=each, whole_grid=True) for each in sorted(set(grid_limits))}
+        found = by_limit[limit] if limit in by_limit else measure(min_similarity=limit)
+    made_for: dict[str, Any] = {
         "min_similarity": float(limit),
         "min_precision": min_precision,
-        "shingle_size": config.signatures.shingle_words("document"),
+        "shingle_size": document_shingle_size(config),
         "documents": documents.n_documents,
     }
+    if config.resemblance.shingle_unit != "word":
+        made_for["shingle_unit"] = config.resemblance.shingle_unit
     plan = SamplingPlan([group.from_shingles for group in found], [group.every for group in found], made_for)
-    return Tuning(plan, found, run.skipped.records)
+    return Tuning(plan, found, run.skipped.records, by_limit)

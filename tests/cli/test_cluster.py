@@ -14,6 +14,7 @@ import pytest
 from ibidem.cli.options import flag
 from ibidem.config import setting_fields
 from tests.cli.test_find import Run, process, rows, said, write_jsonl
+from tests.clusters.test_mirrors import crowd
 from tests.texts import documents, text
 
 STAGES = ("documents", "signatures", "matches", "resemblance", "clusters", "engine", "output")
@@ -75,7 +76,7 @@ def test_run_json_says_what_was_done(run: Run, news: str, tmp_path: Path) -> Non
     told = {"version", "finished", "settings", "folder", "inputs", "counts", "timings_seconds", "peak_memory_bytes"}
     assert set(report) == told
     assert report["settings"]["matches"]["min_similarity"] == "2/3"
-    assert report["settings"]["clusters"] == {"keep": "longest", "chains": True}
+    assert report["settings"]["clusters"] == {"keep": "longest", "chains": True, "by_group": False}
     assert (report["inputs"][0]["path"], report["inputs"][0]["bytes"]) == (news, (tmp_path / news).stat().st_size)
     expected = {"documents": 5, "shingles": 121, "duplicates": 3, "clusters": 1, "clustered": 3, "skipped": 0}
     assert expected.items() <= report["counts"].items()
@@ -265,6 +266,30 @@ def test_plans(run: Run, news: str, tmp_path: Path) -> None:
     assert run("tune", news, "-o", "plan.json", "-q").code == 0  # a plan may be replaced
     said(run("cluster", news, "-o", "out", "--plan", "plan.json"), 0, "3 pairs of similar documents")
     said(run("cluster", news, "-o", "out2", "--plan", "plan.json", "--min-similarity", "0.5"), 2, "was made for 0.8")
+    said(
+        run("dedup", news, "-o", "clean", "--plan", "plan.json"),
+        0,
+        "looked for by the sampling plan: all shingles, by document size",
+    )
+    assert json.loads((tmp_path / "clean" / "run.json").read_text("utf-8"))["plan"]["format"] == "ibidem sampling plan"
+    said(
+        run("dedup", news, "--dry-run", "--level", "passage", "--plan", "plan.json"),
+        2,
+        "a sampling plan is for --level document",
+    )
+
+
+def test_how_pairs_are_sampled_is_said(run: Run, news: str) -> None:
+    call = ("cluster", news, "-o", "out", "--overwrite", "--sampling")
+    said(
+        run(*call, "smallest", "--sample-every", "25"), 0,
+        "pairs looked for by at most 400 shingles per document, the smallest hashes of one in 25 shingles",
+    )  # fmt: skip
+    said(
+        run(*call, "supershingles"), 0,
+        "pairs looked for by 6 supershingles of 14 shingles each, 2 of them in common", "1 pair of similar documents",
+    )  # fmt: skip
+    assert "looked for" not in run(*call, "modulo").err
 
 
 @pytest.mark.parametrize("method", ["shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"])
@@ -297,11 +322,28 @@ def test_little_memory(run: Run, news: str, tmp_path: Path) -> None:
 # Help.
 
 
+def test_groups_that_share_documents(run: Run, tmp_path: Path) -> None:
+    sites = write_jsonl(tmp_path / "sites.jsonl", [{**item, "site": item.pop("group")} for item in crowd(7)])
+    answer = run("cluster", sites, "-o", "out", "--by-group", "--group-field", "site", "--format", "jsonl")
+    said(
+        answer, 0, "groups that share documents: 21 pairs, 21 with at least half of both groups",
+        "  site3 (2 of 2 documents) and site5 (2 of 2)", "  and 16 other pairs",
+    )  # fmt: skip
+    rows = [json.loads(line) for line in (tmp_path / "out" / "mirrors.jsonl").read_text("utf-8").splitlines()]
+    assert len(rows) == 21
+    assert json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))["counts"]["mirrors"] == 21
+    # Another run into the folder leaves nothing of this one behind.
+    said(run("cluster", sites, "-o", "out", "--overwrite", "--format", "jsonl"), 0)
+    assert not (tmp_path / "out" / "mirrors.jsonl").exists()
+    alone = write_jsonl(tmp_path / "alone.jsonl", [{"id": "a", "group": "x", "text": text(1)}])
+    said(run("cluster", alone, "-o", "two", "--by-group"), 0, "no two groups share documents")
+
+
 def test_the_help_lists_every_setting(run: Run) -> None:
     answer = run("cluster", "--help-all")
     assert (answer.code, answer.err) == (0, "")
     flat = answer.out.replace("/", " ").replace("\n", " ")
-    left_out = {"signature", "max_document_share", "keep_text", "group_field", "work_dir"}
+    left_out = {"signature", "max_document_share", "keep_text", "work_dir"}
     for stage, setting in setting_fields():
         wanted = (stage in STAGES and setting.name not in left_out) or setting.name == "hash_seed"
         assert (f"{flag(setting.name)} " in flat) == wanted, setting.name

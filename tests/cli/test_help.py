@@ -108,7 +108,7 @@ def test_a_switch_that_is_on_shows_how_to_turn_it_off(run: Run) -> None:
         ("frobnicate", "there is no command `frobnicate`. The commands are find, compare, "),
         ("find a.jsonl -o out --level passage", "`--level` belongs to `ibidem dedup`."),
         ("--level passage dedup", "`--level` belongs to `ibidem dedup`."),
-        ("find a.jsonl -o out --plan x", "`--plan` belongs to `ibidem cluster`."),
+        ("find a.jsonl -o out --plan x", "`--plan` belongs to `ibidem cluster` and `ibidem dedup`."),
         ("cluster a.jsonl --min-sentences 3", "`--min-sentences` belongs to `ibidem find`, `ibidem dedup` and others."),
         ("report out --no-verify", "`--no-verify` belongs to `ibidem cluster` and `ibidem dedup`."),
         ("find a.jsonl --min-similarty 1", "there is no option `--min-similarty`. Did you mean `--min-similarity`?"),
@@ -146,6 +146,7 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "pairs.csv").write_text(f"a_id,b_id\n{records[0]['id']},{records[1]['id']}\n", "utf-8")
     (folder / "withdrawn.txt").write_text(f"{records[0]['id']}\n", "utf-8")
     shutil.copy(NEWSROOM / "truth.jsonl", folder)
+    shutil.copy(NEWSROOM.parent / "sites" / "results.jsonl", folder)
     article = json.dumps({"id": "article-17", "text": "An article that is withdrawn."})
     (folder / "archive.jsonl").write_text(f"{''.join(lines[:half])}{article}\n", "utf-8")
     for command in ("index add news.idx archive.jsonl", "find articles.jsonl -o found"):

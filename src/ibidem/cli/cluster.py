@@ -8,9 +8,17 @@ from typing import Any
 
 import click
 
-from ibidem.cli.commands import Verb, option
+from ibidem.cli.commands import Verb
 from ibidem.cli.libraries import loading_libraries
-from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
+from ibidem.cli.options import (
+    input_arguments,
+    is_on_spark,
+    output_option,
+    plan_option,
+    resolve_settings,
+    setting_options,
+    verb_options,
+)
 from ibidem.cli.spark import run_on_spark
 from ibidem.config import is_compared_in_full
 
@@ -24,10 +32,10 @@ from ibidem.config import is_compared_in_full
 )
 @input_arguments
 @output_option("Folder for the results (required).", required=True)
-@option("--plan", metavar="FILE", type=click.Path(dir_okay=False), is_common=False, help="Sampling plan from `ibidem tune`.")
+@plan_option
 @setting_options(
     "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",
-    without=("signature", "max_document_share", "keep_text", "group_field"), also=("hash_seed",),
+    without=("signature", "max_document_share", "keep_text"), also=("hash_seed",),
 )  # fmt: skip
 @verb_options
 def cluster(

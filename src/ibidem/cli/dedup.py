@@ -11,7 +11,15 @@ import click
 
 from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
-from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
+from ibidem.cli.options import (
+    input_arguments,
+    is_on_spark,
+    output_option,
+    plan_option,
+    resolve_settings,
+    setting_options,
+    verb_options,
+)
 from ibidem.cli.spark import run_on_spark
 from ibidem.config.settings import OUTPUT
 from ibidem.execution.disk_limit import disk_budget
@@ -27,9 +35,10 @@ from ibidem.execution.disk_limit import disk_budget
 @input_arguments
 @output_option("Folder for the cleaned copy.", required=False)
 @option("--dry-run", is_flag=True, group=OUTPUT, help="Write nothing; show what would be removed.")
+@plan_option
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
-    without=("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),
+    without=("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format", "by_group"),
 )  # fmt: skip
 @verb_options
 def dedup(
@@ -37,6 +46,7 @@ def dedup(
     references: tuple[str, ...],
     output: Path | None,
     dry_run: bool,
+    plan: str | None,
     config_file: str | None,
     progress: str,
     quiet: bool,
@@ -57,7 +67,7 @@ def dedup(
         raise click.UsageError("--dry-run writes nothing, so --resume has nothing to continue")
     if is_on_spark(config, output):
         folder = None if dry_run else output
-        run_on_spark("dedup", inputs, references, folder, config, spark_conf, progress, quiet)
+        run_on_spark("dedup", inputs, references, folder, config, spark_conf, progress, quiet, plan=plan)
         return
     output = None if dry_run else output
     with loading_libraries():
@@ -81,7 +91,7 @@ def dedup(
             config = stack.enter_context(folder_occupied(output, config))
         check_cleaning(paths, output, config)
         stack.enter_context(kernels_compiled("dedup", config, quiet))
-        result, display = stack.enter_context(open_result(dedup_in, paths, references, config, progress, quiet))
+        result, display = stack.enter_context(open_result(dedup_in, paths, references, config, progress, quiet, plan=plan))
         if output is not None:
             with display.stage("writing", input_size(paths)):
                 result.write(output, on_bytes=display.add_bytes)

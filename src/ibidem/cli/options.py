@@ -209,6 +209,9 @@ def _as_mapping(context: click.Context, parameter: click.Parameter, values: tupl
     return settings
 
 
+plan_option = option(
+    "--plan", metavar="FILE", type=click.Path(dir_okay=False), is_common=False, help="Sampling plan from `ibidem tune`."
+)
 signature_option = option(
     "--signature",
     metavar="NAME",

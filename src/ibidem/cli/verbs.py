@@ -26,6 +26,7 @@ JOBS = {
     },
     "Clean a collection": {
         "dedup": "Write a copy without duplicate documents or repeated text.",
+        "collapse": "Fold search results that are nearly the same as a higher one.",
     },
     "Check new documents": {
         "index": "Keep documents on disk, and look up what new ones share.",

@@ -106,6 +106,14 @@ def check_known(rule: str, n_known: int) -> None:
     )
 
 
+def check_groups(n_known: int, config: Config) -> None:
+    """Raise InputError where groups are compared and no document has one."""
+    if n_known == 0:
+        name = config.documents.group_field
+        message = f"no record has a field '{name}' with a value, so there are no groups"
+        raise NoValueError(message, f"Check {named('group_field')}.")
+
+
 def _keys_of_values(rule: str, values: pa.LargeStringArray) -> Numbers:
     different = values.dictionary_encode()
     texts = different.dictionary.to_pylist()

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ibidem.config.quantities import commit_rhythm, memory_bytes
-from ibidem.config.settings import EXACT_METHODS, KEEP_RULES, LARGEST
+from ibidem.config.settings import EXACT_METHODS, KEEP_RULES, LARGEST, METHODS_BY_WORDS
 from ibidem.config.surface import given, named
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def problems_of(config: Config) -> Iterator[str]:
     if config.resemblance.sample_every > 1 and config.resemblance.method not in EXACT_METHODS:
         known = " and ".join(EXACT_METHODS)
         yield f"{named('sample_every')} works with the methods {known}, not with {config.resemblance.method}"
+    yield from _sampling_problems(config)
     if config.resemblance.permutations % config.resemblance.bands:
         bands = f"{named('bands')} ({config.resemblance.bands})"
         yield f"{named('permutations')} must be a multiple of {bands}, not {config.resemblance.permutations}"
@@ -63,12 +64,49 @@ def problems_of(config: Config) -> Iterator[str]:
     keep = config.clusters.keep
     if keep not in KEEP_RULES and not (keep.partition(":")[0] and keep.rpartition(":")[2] in ("max", "min") and ":" in keep):
         yield not_among(named("keep"), keep, (*KEEP_RULES, "FIELD:max", "FIELD:min"))
+    if config.clusters.by_group and ":" in keep:
+        rules = ", ".join(KEEP_RULES)
+        yield f"{named('by_group')} does not work with {given('keep', keep)}, which reads another field; use one of {rules}"
     if config.signatures.antecedents.lstrip("+-").isdecimal() and not config.signatures.antecedents.isdecimal():
         form = "auto, a count, or words separated by commas"
         yield f"{named('antecedents')} must be {form}, not {config.signatures.antecedents!r}"
     if config.signatures.min_idf > config.signatures.max_idf:
         largest = f"{named('max_idf')} ({config.signatures.max_idf})"
         yield f"{named('min_idf')} must be at most {largest}, not {config.signatures.min_idf}"
+
+
+def _sampling_problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with how shingles are made and sampled."""
+    settings = config.resemblance
+    if settings.shingle_unit == "line" and settings.method in METHODS_BY_WORDS:
+        yield f"{given('shingle_unit', 'line')} does not work with the method {settings.method}, which compares words"
+    if settings.min_shared_shingles:
+        yield from _shared_shingles_problems(config)
+    if settings.sampling == "modulo":
+        return
+    chosen = given("sampling", settings.sampling)
+    if settings.method not in EXACT_METHODS:
+        yield f"{chosen} works with the methods {' and '.join(EXACT_METHODS)}, not with {settings.method}"
+    if settings.min_containment > 0:
+        yield f"{named('min_containment')} does not work with {chosen}: such samples do not show what is contained"
+    if settings.sampling == "supershingles":
+        if settings.sample_every > 1:
+            instead = f"{named('supershingles')} and {named('supershingle_size')}"
+            yield f"{named('sample_every')} does not work with {chosen}; use {instead}"
+        if settings.min_supershingles > settings.supershingles:
+            largest = f"{named('supershingles')} ({settings.supershingles})"
+            yield f"{named('min_supershingles')} must be at most {largest}, not {settings.min_supershingles}"
+
+
+def _shared_shingles_problems(config: Config) -> Iterator[str]:
+    """Yield what does not go together with a number of shared shingles: it is counted among all shingles."""
+    settings, name = config.resemblance, named("min_shared_shingles")
+    if settings.method not in EXACT_METHODS:
+        yield f"{name} works with the methods {' and '.join(EXACT_METHODS)}, not with {settings.method}"
+    if settings.sampling != "modulo" or settings.sample_every > 1:
+        yield f"{name} counts all shingles; do not combine it with sampling"
+    if settings.measure == "order" or settings.min_containment > 0:
+        yield f"{name} does not work with {given('measure', 'order')} or {named('min_containment')}"
 
 
 def not_among(name: str, value: object, choices: tuple[str, ...]) -> str:

@@ -109,7 +109,13 @@ def passage_limits(config: Config) -> PassagesConfig:
 def is_compared_in_full(config: Config) -> bool:
     """Return whether pairs of documents are compared in full, whatever `verify` says: the method itself does it."""
     settings = config.resemblance
-    return settings.method in EXACT_METHODS and settings.sample_every == 1 and settings.measure == "resemblance"
+    is_sampled = settings.sample_every > 1 or settings.sampling != "modulo"
+    return settings.method in EXACT_METHODS and not is_sampled and settings.measure == "resemblance"
+
+
+def document_shingle_size(config: Config) -> int:
+    """Return how many words, or lines, a shingle of a document has."""
+    return config.signatures.shingle_words("line" if config.resemblance.shingle_unit == "line" else "document")
 
 
 def setting_fields() -> Iterator[tuple[str, dataclasses.Field[Any]]]:

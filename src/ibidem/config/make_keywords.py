@@ -21,8 +21,9 @@ _SIGNATURE_SETTINGS = (
     "signature", "min_idf", "max_idf", "antecedents", "spot_distance", "spot_chain", "max_document_share", "paper",
 )  # fmt: skip
 _DUPLICATE_SETTINGS = (
-    "measure", "method", "min_containment", "sample_every", "sample_remainder", "verify", "filter_bits", "permutations",
-    "bands", "max_bits_apart",
+    "measure", "method", "min_containment", "min_shared_shingles", "sampling", "sample_every", "sample_remainder",
+    "sample_size", "supershingles", "supershingle_size", "min_supershingles", "verify", "filter_bits", "permutations", "bands",
+    "max_bits_apart",
 )  # fmt: skip
 _RUN = ("workers", "strict")
 _INDEX_LOOKUP = ("signature_bits", "bits_per_word", "commit_every")
@@ -52,7 +53,7 @@ FUNCTIONS = {
     ),
     "cluster": Wanted(
         ("documents", "signatures", "matches", "resemblance", "clusters", "engine", "output"),
-        ("signature", "max_document_share", "keep_text", "group_field"),
+        ("signature", "max_document_share", "keep_text"),
         ("hash_seed",),
     ),
     "dedup": Wanted(
@@ -68,7 +69,19 @@ FUNCTIONS = {
             "engine",
             "output",
         ),
-        ("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),
+        ("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format", "by_group"),
+    ),
+    "collapse": Wanted(
+        also=(
+            "text_field",
+            "id_field",
+            "hash_seed",
+            "shingle_size",
+            "min_similarity",
+            "min_containment",
+            "shingle_unit",
+            "mark_only",
+        )
     ),
     "compare": Wanted(("sentences", "alignment"), ("align",), ("max_gap_sentences", "workers")),
     "compare_pairs": Wanted(

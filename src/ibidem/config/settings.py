@@ -18,8 +18,11 @@ SET_SIGNATURES = ("words", "shingles", "spotsigs")
 MEASURES = ("resemblance", "order")
 EXACT_METHODS = ("join", "shingling")
 METHODS_IN_PARTS = (*EXACT_METHODS, "minhash")  # those that work in partitions
+METHODS_BY_WORDS = ("imatch", "spotsigs")
 METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
-SHINGLE_SIZES = {"sentence": 2, "document": 10}
+SAMPLINGS = ("modulo", "smallest", "supershingles")
+SHINGLE_UNITS = ("word", "line")
+SHINGLE_SIZES = {"sentence": 2, "document": 10, "line": 1}
 LEVELS = ("document", "passage", "sentence")
 SEARCH_METHODS = ("overlap", "fingerprint", "bits", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
@@ -130,7 +133,7 @@ class SignaturesConfig:
     paper: bool = _criterion(False, "Apply the papers' limits as printed: strict instead of inclusive, and without safeguards.")
 
     def shingle_words(self, unit: str) -> int:
-        """Return the words in a shingle of a `sentence` or a `document`: as set, or as fits the unit."""
+        """Return the words in a shingle of a `sentence` or a `document`, or its lines (`line`): as set, or as fits the unit."""
         return self.shingle_size or SHINGLE_SIZES[unit]
 
 
@@ -201,16 +204,36 @@ class ResemblanceConfig:
     min_containment: Fraction = _criterion(  # noqa: RUF009 (as all the others)
         _NOTHING, "Also match if this share of one is in the other. 0: documents match by similarity only.", common=True
     )
+    min_shared_shingles: int = _criterion(
+        0, "Also match if two documents share this many shingles. 0: documents match by similarity only.", at_least=0
+    )
     max_shingle_documents: int = _criterion(
         1000,
         "Shingles found in more documents than this produce no candidate pairs. They still count when two documents are "
         "compared.",
         at_least=2,
     )
+    shingle_unit: str = _criterion(
+        "word",
+        "What a document's shingles are made of: words, or whole lines. shingle_size counts these; 0 is one line.",
+        value="NAME",
+        choices=SHINGLE_UNITS,
+    )
+    sampling: str = _criterion(
+        "modulo",
+        "Which shingles to look for pairs with. modulo: one in sample_every; smallest: of these at most sample_size, those "
+        "with the smallest hashes; supershingles: a few hashes of many shingles each.",
+        value="NAME",
+        choices=SAMPLINGS,
+    )
     sample_every: int = _criterion(
         1, "Look for pairs with one in this many shingles, chosen by hash. 1: all of them.", at_least=1
     )
     sample_remainder: int = _criterion(0, "Which shingles to sample: those whose hash leaves this remainder.", at_least=0)
+    sample_size: int = _criterion(400, "Smallest: shingles of a document to look at, at most.", at_least=1)
+    supershingles: int = _criterion(6, "Supershingles: how many a document has.", at_least=1, at_most=1000)
+    supershingle_size: int = _criterion(14, "Supershingles: sampled shingles in each of them.", at_least=1, at_most=1000)
+    min_supershingles: int = _criterion(2, "Supershingles: how many two documents must share to be a pair.", at_least=1)
     verify: bool = _criterion(
         True, "Compare every candidate pair in full. Without it, pairs are as good as the method that found them."
     )
@@ -235,6 +258,9 @@ class ClustersConfig:
         value="RULE",
     )
     chains: bool = _criterion(False, "Also put documents into one cluster that only a chain of similar documents connects.")
+    by_group: bool = _output(
+        False, "Also show which groups (sites, outlets) are copies of one another: the table mirrors.", common=True
+    )
 
 
 @dataclass(frozen=True)

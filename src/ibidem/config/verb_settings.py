@@ -59,6 +59,7 @@ class ClusterSettings(TypedDict, total=False):
     text_field: str
     id_field: str
     time_field: str
+    group_field: str
     html: bool
     main_content: bool
     encoding: str
@@ -74,9 +75,16 @@ class ClusterSettings(TypedDict, total=False):
     measure: Literal["resemblance", "order"]
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
     min_containment: float | Fraction
+    min_shared_shingles: int
     max_shingle_documents: int
+    shingle_unit: Literal["word", "line"]
+    sampling: Literal["modulo", "smallest", "supershingles"]
     sample_every: int
     sample_remainder: int
+    sample_size: int
+    supershingles: int
+    supershingle_size: int
+    min_supershingles: int
     verify: bool
     filter_bits: int
     permutations: int
@@ -84,6 +92,7 @@ class ClusterSettings(TypedDict, total=False):
     max_bits_apart: int
     keep: str
     chains: bool
+    by_group: bool
     workers: int
     memory: str
     max_disk: str
@@ -126,9 +135,16 @@ class DedupSettings(TypedDict, total=False):
     measure: Literal["resemblance", "order"]
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
     min_containment: float | Fraction
+    min_shared_shingles: int
     max_shingle_documents: int
+    shingle_unit: Literal["word", "line"]
+    sampling: Literal["modulo", "smallest", "supershingles"]
     sample_every: int
     sample_remainder: int
+    sample_size: int
+    supershingles: int
+    supershingle_size: int
+    min_supershingles: int
     verify: bool
     filter_bits: int
     permutations: int

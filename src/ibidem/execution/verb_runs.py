@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ibidem.config import Config
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.surface import given, named
+from ibidem.errors import SettingsError
 from ibidem.execution.progress import Progress
 
 if TYPE_CHECKING:
@@ -41,12 +44,20 @@ class VerbRun:
         made = made if signature is None else made.with_signature(signature)
         on_spark = spark_engine is not None
         reference = None if against is None else settle(against, on_spark)
+        if verb == "cluster" and made.clusters.by_group and reference is not None:
+            whole = "leave out the reference, or put both into one input"
+            raise SettingsError([f"{named('by_group')} compares the groups of the inputs; {whole}"])
         return cls(verb, settle(inputs, on_spark), reference, made, progress or Progress(), spark_engine)
 
-    def with_plan(self, plan: SamplingPlan | None) -> VerbRun:
-        """Return the same run with a sampling plan, which must be made for its settings."""
+    def with_plan(self, plan: SamplingPlan | str | os.PathLike[str] | None) -> VerbRun:
+        """Return the same run with a sampling plan, or that of a file; it must be made for the settings of the run."""
+        if isinstance(plan, (str, os.PathLike)):
+            plan = SamplingPlan.load(plan)
         if plan is not None:
             plan.check(self.config)
+            if self.verb == "dedup" and self.config.cleaning.level != "document":
+                level = self.config.cleaning.level
+                raise SettingsError([f"a sampling plan is for {given('level', 'document')}, not for {given('level', level)}"])
         return replace(self, plan=plan)
 
     def carry_out(self, program: Callable[[Run[Any]], AnyResult]) -> AnyResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -16,6 +16,7 @@ from ibidem.columns.collection import Collection
 from ibidem.columns.notebook import CONTEXT_CHARS, MOST_ROWS, SHOWN, counted, listed, quoted
 from ibidem.columns.parted_tables import CHECK_NAMES
 from ibidem.config import Config
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.config.surface import named
 from ibidem.errors import SettingsError
 from ibidem.formats.python_inputs import original_of
@@ -67,10 +68,11 @@ class Copies(Protocol[RemainingT_co]):
 class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co, InputsT_co]):
     """What to remove from a collection. Nothing is changed: `cleaned`, `write` and `remaining` give what is left.
 
-    They read the inputs again, and raise InputError if these have changed.
+    They read the inputs again, and raise InputError if these have changed. `plan` is the sampling plan that was used, if any.
     """
 
     copies: Copies[RemainingT_co]
+    plan: SamplingPlan | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return self.backing.table("removed").n_rows
@@ -101,6 +103,10 @@ class CleaningResult(RunResult[TableT_co], Generic[TableT_co, RemainingT_co, Inp
     def removed(self) -> TableT_co:
         """What is removed, one row each: where it was, and what it matches."""
         return self.backing.native("removed")
+
+    def run(self) -> dict[str, Any]:
+        """Return what `run.json` contains: version, settings, inputs, counts and timings of the run, and its plan."""
+        return {**super().run(), **({} if self.plan is None else {"plan": self.plan.to_dict()})}
 
     def overview(self) -> CleaningOverview:
         """Return what a summary says."""

@@ -17,6 +17,7 @@ from ibidem.results.summary import (
     as_text,
     excerpt_width,
     many,
+    sampling_lines,
     skipped_lines,
     stored_lines,
     unknown_files_lines,
@@ -44,6 +45,8 @@ def _lines(result: CleaningResult[Any, Any], folder: Path | None, width: int | N
     yield f"{many(n_dropped, 'whole document')} {_verb(n_dropped, would)} {done}, {n_input - n_dropped:,} remain"
     n_removed, share = found.n_removed_chars, f"{found.n_removed_chars / max(1, n_chars):.1%}"
     yield f"{many(n_removed, 'character')} {_verb(n_removed, would)} {done} ({share})"
+    if result.config.cleaning.level == "document":
+        yield from sampling_lines(result.config, result.plan)
     listed_in = None if would else "skipped.jsonl"
     if lines := list(skipped_lines(result.skipped, listed_in)):
         yield from lines

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ibidem.config import is_compared_in_full
+from ibidem.config import document_shingle_size, is_compared_in_full
 from ibidem.config.surface import named
+from ibidem.results.overview import MirrorOverview
 from ibidem.results.result import ClusterResult
 from ibidem.results.screen_lines import with_names
-from ibidem.results.summary import as_text, look_at, many, skipped_lines, stored_lines, unknown_files_lines
+from ibidem.results.summary import as_text, look_at, many, sampling_lines, skipped_lines, stored_lines, unknown_files_lines
 
 
 def summarise_clusters(result: ClusterResult[Any], folder: Path | None = None, width: int | None = None) -> str:
@@ -27,6 +28,7 @@ def _lines(result: ClusterResult[Any], folder: Path | None, width: int | None) -
     if found.n_clusters:
         more = found.n_members - found.n_clusters
         yield f"{many(found.n_clusters, 'cluster')} of {many(found.n_members, 'document')}: {more:,} could be removed"
+    yield from sampling_lines(result.config, result.plan)
     yield from skipped_lines(result.skipped)
     yield from result.notices
     yield from stored_lines(result.resources)
@@ -39,15 +41,29 @@ def _lines(result: ClusterResult[Any], folder: Path | None, width: int | None) -
             yield from with_names((f"  {n_members:,} documents: keep {{}};", removable), shown, width)
     else:
         yield from _why_nothing(result, found.n_documents)
+    if found.mirrors is not None:
+        yield from _mirror_lines(found.mirrors, width)
     if folder is not None:
         yield f"results: {folder}"
         yield from look_at(folder, width)
     yield from unknown_files_lines(result.skipped)
 
 
+def _mirror_lines(found: MirrorOverview, width: int | None) -> Iterator[str]:
+    if not found.n_pairs:
+        yield "no two groups share documents"
+        return
+    yield f"groups that share documents: {many(found.n_pairs, 'pair')}, {found.n_copies:,} with at least half of both groups"
+    for pair in found.closest:
+        a, b = (f"{pair[f'{side}_shared']:,} of {pair[f'{side}_documents']:,}" for side in "ab")
+        yield from with_names((f"  {{}} ({a} documents)", f" and {{}} ({b})"), [pair["a_group"], pair["b_group"]], width)
+    if found.n_pairs > len(found.closest):
+        yield f"  and {many(found.n_pairs - len(found.closest), 'other pair')}"
+
+
 def _why_nothing(result: ClusterResult[Any], n_documents: int) -> Iterator[str]:
     yield "nothing found:"
-    size = result.config.signatures.shingle_words("document")
+    size = document_shingle_size(result.config)
     if n_documents < 2:
         yield "  there is only one document"
     elif result.counts["shingles"] < 2 * n_documents:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
@@ -21,7 +22,8 @@ from ibidem.config.settings import OutputConfig
 from ibidem.errors import UsageError
 from ibidem.model import Passage, Skipped
 from ibidem.resemblance import SizeGroup
-from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, reused_of
+from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, mirrors_of, reused_of
+from ibidem.results.sampling_grid import grid_table
 from ibidem.results.storage import Backing, Table, TableT_co, passages_of
 from ibidem.results.table_files import describe_run
 
@@ -242,36 +244,59 @@ class ClusterResult(RunResult[TableT_co]):
         """The members of all clusters."""
         return self.backing.native("clusters")
 
+    @property
+    def mirrors(self) -> TableT_co:
+        """The groups that share documents; UsageError unless `by_group` was set."""
+        if not self.backing.has("mirrors"):
+            raise UsageError("groups were not compared", "Set by_group=True.")
+        return self.backing.native("mirrors")
+
     def overview(self) -> ClusterOverview:
         """Return what a summary says."""
         clusters = self.backing.table("clusters")
         n_clusters, largest = largest_clusters(clusters.batches)
-        return ClusterOverview(len(self), n_clusters, clusters.n_rows, self.backing.sizes().n_all_documents, largest)
+        mirrors = mirrors_of(self.backing.table("mirrors").batches()) if self.backing.has("mirrors") else None
+        n_documents = self.backing.sizes().n_all_documents
+        return ClusterOverview(len(self), n_clusters, clusters.n_rows, n_documents, largest, mirrors)
 
     def write(
         self, folder: str | os.PathLike[str], *, format: TableFormat | None = None, overwrite: bool | None = None
     ) -> list[Path]:
-        """Write both tables, `skipped.jsonl` and `run.json` into a folder.
+        """Write all tables, `skipped.jsonl` and `run.json` into a folder.
 
         Settings not given here are those of the run. Return the paths; on Spark, an empty list.
         """
         output = _output_settings(self.config, format=format, overwrite=overwrite)
         self.backing.check_output(folder, output.overwrite)
-        tables = {name: self.backing.table(name) for name in ("duplicates", "clusters")}
+        names = [name for name in ("duplicates", "clusters", "mirrors") if self.backing.has(name)]
+        tables = {name: self.backing.table(name) for name in names}
         return self._write(folder, tables, output.format, **({} if self.plan is None else {"plan": self.plan.to_dict()}))
 
     def _count(self) -> dict[str, int]:
         n_clusters = self.backing.count_true("clusters", "canonical")
-        return {"duplicates": len(self), "clusters": n_clusters, "clustered": self.backing.table("clusters").n_rows}
+        counts = {"duplicates": len(self), "clusters": n_clusters, "clustered": self.backing.table("clusters").n_rows}
+        return counts | ({"mirrors": self.backing.table("mirrors").n_rows} if self.backing.has("mirrors") else {})
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """A sampling plan, and what was measured for each group of documents of about one size."""
+    """A sampling plan, and what was measured for each group of documents of about one size.
+
+    `by_limit` has the groups of each similarity limit whose whole grid was asked for.
+    """
 
     plan: SamplingPlan
     groups: Sequence[SizeGroup]
     skipped: Sequence[Skipped]
+    by_limit: Mapping[Fraction, Sequence[SizeGroup]] = field(default_factory=dict)
+
+    @property
+    def grid(self) -> pa.Table:
+        """Precision and recall for each limit, ratio and size that was asked for: one row each, and one for all sizes.
+
+        Neither is known where there is no pair. `samples` is the number of remainders that were averaged.
+        """
+        return grid_table(self.by_limit)
 
     @property
     def share(self) -> float:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ibidem.columns.collection import Documents
 from ibidem.errors import UsageError
-from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Passage, Skipped, Span
+from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, MIRRORS, PASSAGES, REMOVED, REPEATS, Passage, Skipped, Span
 
 TableT_co = TypeVar("TableT_co", covariant=True)
 # The tables that users see.
@@ -21,6 +21,7 @@ SCHEMAS = {
     "repeats": REPEATS,
     "duplicates": DUPLICATES,
     "clusters": CLUSTERS,
+    "mirrors": MIRRORS,
     "removed": REMOVED,
 }
 TEXT_FIELDS = (pa.field("a_text", pa.large_string()), pa.field("b_text", pa.large_string()))

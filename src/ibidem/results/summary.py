@@ -10,6 +10,7 @@ from typing import Any
 
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.config.quantities import size_of
+from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.config.surface import given, named
 from ibidem.formats.file_access import is_unknown_kind
 from ibidem.formats.file_names import printable
@@ -89,6 +90,22 @@ def stored_lines(resources: Mapping[str, int]) -> Iterator[str]:
         parts = f"processed in {many(resources['partitions'], 'partition')}: " if "partitions" in resources else ""
         allowed = f" ({size_of(resources['max_disk_bytes'])} allowed)" if "max_disk_bytes" in resources else ""
         yield f"{parts}up to {most} of temporary files{allowed}, {total} written in total"
+
+
+def sampling_lines(config: Config, plan: SamplingPlan | None) -> Iterator[str]:
+    """Say by which shingles pairs of documents were looked for, unless by all."""
+    settings = config.resemblance
+    rate = f"one in {settings.sample_every:,} shingles" if settings.sample_every > 1 else "all shingles"
+    if plan is not None:
+        rates = ["all" if n == 1 else f"one in {n:,}" for n in sorted({min(plan.every), max(plan.every)})]
+        yield f"pairs looked for by the sampling plan: {' to '.join(rates)} shingles, by document size"
+    elif settings.sampling == "supershingles":
+        each = f"{settings.supershingles:,} supershingles of {settings.supershingle_size:,} shingles each"
+        yield f"pairs looked for by {each}, {settings.min_supershingles:,} of them in common"
+    elif settings.sampling == "smallest":
+        yield f"pairs looked for by at most {settings.sample_size:,} shingles per document, the smallest hashes of {rate}"
+    elif settings.sample_every > 1:
+        yield f"pairs looked for by {rate} (remainder {settings.sample_remainder})"
 
 
 def many(count: int, noun: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ibidem.config.surface import given, named
 from ibidem.results.result import Tuning
+from ibidem.results.sampling_grid import size_names
 from ibidem.results.screen_lines import fit_lines, table_lines
 
 _COLUMNS = ("shingles", "documents", "shingles in all", "looked at", "precision", "by model", "recall", "by model", "pairs")
@@ -22,9 +23,7 @@ def tuning_table(tuning: Tuning, width: int | None = None) -> str:
 
 
 def _rows(tuning: Tuning) -> Iterator[tuple[str, ...]]:
-    bounds = [group.from_shingles for group in tuning.groups]
-    for group, upper in zip(tuning.groups, [*bounds[1:], None], strict=True):
-        size = f"{group.from_shingles:,}+" if upper is None else f"{group.from_shingles:,}-{upper - 1:,}"
+    for group, size in zip(tuning.groups, size_names(tuning.groups), strict=True):
         share = "all" if group.every == 1 else f"1/{group.every}"
         trial = group.chosen
         figures = (trial.precision, trial.predicted_precision, trial.recall, trial.predicted_recall)

@@ -155,6 +155,38 @@ def test_cluster(spark: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "chosen",
     [
+        {"sampling": "smallest", "sample_size": 6, "by_group": True},
+        {"sampling": "supershingles", "supershingle_size": 2, "verify": False},
+        {"shingle_unit": "line", "shingle_size": 0},
+    ],
+    ids=str,
+)
+def test_samples_lines_and_groups(spark: Any, tmp_path: Path, chosen: dict[str, Any]) -> None:
+    items = [*random_records(5, 60), *skewed_records(40)]
+    for number, item in enumerate(items):
+        item |= {"group": f"site{number % 4}", "text": str(item["text"]).replace(". ", ".\n")}
+    path = write_lines(tmp_path / "in.jsonl", items)
+    call: dict[str, Any] = {"min_similarity": 0.4, "shingle_size": 2, "hash_seed": 0} | chosen
+    with ibidem.cluster(path, engine=ibidem.SparkEngine(spark, partitions=3), **call) as result:
+        result.write(tmp_path / "out")
+    local = ibidem.cluster(path, **call)
+    assert len(local)
+    for name in ("duplicates", "clusters", *(["mirrors"] if "by_group" in chosen else [])):
+        assert written_rows(tmp_path / "out", name) == rows_of(getattr(local, name))
+
+
+def test_dedup_with_a_plan(spark: Any, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "in.jsonl", [*random_records(5, 60), *skewed_records(40)])
+    call: dict[str, Any] = {"min_similarity": 0.4, "shingle_size": 2, "hash_seed": 0, "verify": False}
+    plan = ibidem.SamplingPlan((0, 20), (1, 2), {})
+    with ibidem.dedup(path, engine=ibidem.SparkEngine(spark, partitions=3), plan=plan, **call) as result:
+        removed = frame_rows(result.removed, ["position"])
+    assert removed == sorted(rows_of(ibidem.dedup(path, plan=plan, **call).removed), key=lambda row: row["position"])
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
         {"level": "document", "min_similarity": 0.5, "shingle_size": 2},
         {"level": "passage", "min_sentences": 2},
         {"level": "sentence", "mark_only": True, "signature": "words"},
