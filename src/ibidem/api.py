@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from ibidem.config import SHINGLE_SIZES, Config
 from ibidem.config.keywords import carried_out_by
+from ibidem.config.papers import MIN_PRECISION, check_paper
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.config.surface import named
 from ibidem.errors import SettingsError
@@ -99,13 +100,14 @@ def find(
     main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
-    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6, paper: bool = False,
-    min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
-    max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False, skip_same_group: bool = False,
-    align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25, workers: int = 0, memory: str = "auto",
-    max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
-    format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
-    strict: bool = False,
+    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6,
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+    min_similarity: float | Fraction = 0.8, sentence_pairs: bool = False, postings: bool = False, min_sentences: int = 3,
+    min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
+    same_document: bool = False, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
+    min_aligned_words: int = 25, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
+    partitions: int = 0, resume: bool = False, work_dir: str = "auto", format: Literal["parquet", "jsonl", "csv"] = "parquet",
+    keep_text: bool = False, overwrite: bool = False, strict: bool = False,
     # end of settings
 ) -> Result[pa.Table] | Result[DataFrame]:  # fmt: skip
     """Find every passage that appears in two documents, located to the character in both.
@@ -180,7 +182,9 @@ def _compare_pairs(
     if isinstance(pairs, (str, os.PathLike)):
         table = read_pairs(Path(pairs))
         pairs = zip(table["a_id"].to_pylist(), table["b_id"].to_pylist(), strict=True)
-    with MemoryRun(settle(inputs), None, Config.of(config, **settings), progress or Progress()) as run:
+    config = Config.of(config, **settings)
+    check_paper(config, "compare")
+    with MemoryRun(settle(inputs), None, config, progress or Progress()) as run:
         return compare_listed(run, list(pairs), source)
 
 
@@ -254,13 +258,14 @@ def cluster(
     # settings of cluster
     text_field: str = "text", id_field: str = "id", time_field: str = "time", html: bool = False, main_content: bool = False,
     encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0,
-    antecedents: str | int | Sequence[str] = "auto", spot_distance: int = 1, spot_chain: int = 2, paper: bool = False,
+    antecedents: str | int | Sequence[str] = "auto", spot_distance: int = 1, spot_chain: int = 2,
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
-    min_containment: float | Fraction = 0, max_shingle_documents: int = 1000, sample_every: int = 1, sample_remainder: int = 0,
-    verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
-    keep: str = "first", chains: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto",
-    tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
+    contractions: bool = False, min_containment: float | Fraction = 0, max_shingle_documents: int = 1000, sample_every: int = 1,
+    sample_remainder: int = 0, verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16,
+    max_bits_apart: int = 3, keep: str = "first", chains: bool = False, workers: int = 0, memory: str = "auto",
+    max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
     format: Literal["parquet", "jsonl", "csv"] = "parquet", overwrite: bool = False, strict: bool = False,
     # end of settings
 ) -> ClusterResult[pa.Table] | ClusterResult[DataFrame]:  # fmt: skip
@@ -281,7 +286,7 @@ def cluster(
 
 
 def _tune(
-    inputs: Any, *, min_precision: float = 0.9, max_documents: int = 0, groups: Sequence[int] | None = None,
+    inputs: Any, *, min_precision: float | None = None, max_documents: int = 0, groups: Sequence[int] | None = None,
     config: Config | None = None, progress: Progress | None = None, **settings: Setting,
 ) -> Tuning:  # fmt: skip
     from ibidem import pipeline
@@ -289,6 +294,10 @@ def _tune(
     from ibidem.formats.python_inputs import settle
     from ibidem.resemblance import GROUPS
 
+    config = Config.of(config, **settings)
+    check_paper(config, "tune")
+    if min_precision is None:
+        min_precision = MIN_PRECISION.get(config.signatures.as_paper, 0.9)
     bounds = tuple(groups) if groups is not None else GROUPS
     problems = []
     if not 0 < min_precision < 1:
@@ -299,7 +308,7 @@ def _tune(
         problems.append(f"{named('groups')} must begin with 0 and increase")
     if problems:
         raise SettingsError(problems)
-    with MemoryRun(settle(inputs), None, Config.of(config, **settings), progress or Progress()) as run:
+    with MemoryRun(settle(inputs), None, config, progress or Progress()) as run:
         return pipeline.tune(run, min_precision, max_documents, bounds)
 
 
@@ -309,8 +318,9 @@ def tune(
     config: Config | None = None, progress: Progress | None = None,
     # settings of tune
     text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, encoding: str = "utf-8",
-    hash_seed: int = -1, shingle_size: int = 0, min_similarity: float | Fraction = 0.8, max_shingle_documents: int = 1000,
-    workers: int = 0, strict: bool = False,
+    hash_seed: int = -1, shingle_size: int = 0, as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
+    min_similarity: float | Fraction = 0.8, contractions: bool = False, max_shingle_documents: int = 1000, workers: int = 0,
+    strict: bool = False,
     # end of settings
 ) -> Tuning:  # fmt: skip
     """Measure which share of the shingles `cluster` must look at, by document size, to reach a given precision.
@@ -366,15 +376,17 @@ def dedup(
     main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
-    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6, paper: bool = False,
+    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6,
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
     same_document: bool = False, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
-    min_containment: float | Fraction = 0, max_shingle_documents: int = 1000, sample_every: int = 1, sample_remainder: int = 0,
-    verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
-    keep: str = "first", chains: bool = False, level: Literal["document", "passage", "sentence"] = "document",
-    mark_only: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
-    partitions: int = 0, resume: bool = False, work_dir: str = "auto", overwrite: bool = False, strict: bool = False,
+    contractions: bool = False, min_containment: float | Fraction = 0, max_shingle_documents: int = 1000, sample_every: int = 1,
+    sample_remainder: int = 0, verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16,
+    max_bits_apart: int = 3, keep: str = "first", chains: bool = False,
+    level: Literal["document", "passage", "sentence"] = "document", mark_only: bool = False, workers: int = 0,
+    memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False,
+    work_dir: str = "auto", overwrite: bool = False, strict: bool = False,
     # end of settings
 ) -> Cleaned[Any] | CleanedOnSpark:  # fmt: skip
     """Decide what to remove from a collection so that nothing is in it twice; `cleaned` and `write` give what remains.

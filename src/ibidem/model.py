@@ -47,7 +47,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Passage:
-    """A text that appears in two documents, located in both."""
+    """A text that appears in two documents, located in both. Its first sentences are numbered from 0 in their documents."""
 
     a: Span
     b: Span
@@ -55,6 +55,8 @@ class Passage:
     similarity: float
     kind: str
     direction: str
+    a_sentence: int = 0
+    b_sentence: int = 0
 
     @cached_property
     def differences(self) -> list[Difference]:
@@ -122,6 +124,7 @@ SENTENCE_BATCH = pa.schema(
 
 _NAME = pa.dictionary(pa.int32(), pa.large_string())
 
+# `a_sentence` and `b_sentence` are the first sentences of a passage; sentences count from 0 in their documents, as in HITS.
 PASSAGES = pa.schema(
     [
         pa.field("a_id", _NAME, nullable=False),
@@ -134,6 +137,8 @@ PASSAGES = pa.schema(
         pa.field("similarity", pa.float64(), nullable=False),
         pa.field("kind", pa.dictionary(pa.int8(), pa.string()), nullable=False),
         pa.field("direction", pa.dictionary(pa.int8(), pa.string()), nullable=False),
+        pa.field("a_sentence", pa.int32(), nullable=False),
+        pa.field("b_sentence", pa.int32(), nullable=False),
     ]
 )
 
@@ -149,6 +154,26 @@ HITS = pa.schema(
         pa.field("b_start", pa.int64(), nullable=False),
         pa.field("b_end", pa.int64(), nullable=False),
         pa.field("score", pa.float64(), nullable=False),
+    ]
+)
+
+# Pairs of sentences that match, of two documents or of one; sentences count from 0 in their documents.
+SENTENCE_PAIRS = pa.schema(
+    [
+        pa.field("a_id", _NAME, nullable=False),
+        pa.field("a_sentence", pa.int32(), nullable=False),
+        pa.field("b_id", _NAME, nullable=False),
+        pa.field("b_sentence", pa.int32(), nullable=False),
+        pa.field("similarity", pa.float64(), nullable=False),
+    ]
+)
+
+# The inverted index of signatures: a row for each signature of each sentence. Signatures are hashes, in sixteen digits.
+POSTINGS = pa.schema(
+    [
+        pa.field("signature", pa.large_string(), nullable=False),
+        pa.field("id", _NAME, nullable=False),
+        pa.field("sentence", pa.int32(), nullable=False),
     ]
 )
 

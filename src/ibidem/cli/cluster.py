@@ -27,7 +27,8 @@ from ibidem.config import is_compared_in_full
 @option("--plan", metavar="FILE", type=click.Path(dir_okay=False), is_common=False, help="Sampling plan from `ibidem tune`.")
 @setting_options(
     "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",
-    without=("signature", "max_document_share", "keep_text", "group_field"), also=("hash_seed",),
+    without=("signature", "max_document_share", "sentence_pairs", "postings", "keep_text", "group_field"),
+    also=("hash_seed",),
 )  # fmt: skip
 @verb_options
 def cluster(

@@ -29,7 +29,7 @@ from ibidem.execution.disk_limit import disk_budget
 @option("--dry-run", is_flag=True, group=OUTPUT, help="Write nothing; show what would be removed.")
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
-    without=("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),
+    without=("max_gap_sentences", "max_places", "skip_same_group", "sentence_pairs", "postings", "keep_text", "format"),
 )  # fmt: skip
 @verb_options
 def dedup(

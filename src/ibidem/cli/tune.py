@@ -11,6 +11,7 @@ import click
 from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import plain_inputs_argument, resolve_settings, run_options, setting_options
+from ibidem.config.papers import MIN_PRECISION
 from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
 
 
@@ -26,7 +27,7 @@ from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
     "-o", "--output", metavar="PLAN", type=click.Path(path_type=Path, dir_okay=False), group=OUTPUT, help="File for the plan."
 )
 @option(
-    "--min-precision", metavar="N", type=float, default=0.9, shown_default="0.9", group=CRITERIA,
+    "--min-precision", metavar="N", type=float, shown_default="0.9", group=CRITERIA,
     help="Share of the pairs found that must be right.",
 )  # fmt: skip
 @option(
@@ -39,7 +40,8 @@ from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
     without=(
         "signature", "min_idf", "max_idf", "antecedents", "spot_distance", "spot_chain", "max_document_share", "paper",
         "measure", "method", "min_containment", "sample_every", "sample_remainder", "verify", "filter_bits", "permutations",
-        "bands", "max_bits_apart", "format", "keep_text", "overwrite", "group_field", "time_field", "partitions", "resume",
+        "bands", "max_bits_apart", "sentence_pairs", "postings", "format", "keep_text", "overwrite", "group_field",
+        "time_field", "partitions", "resume",
     ),
     also=("hash_seed",),
 )  # fmt: skip
@@ -47,7 +49,7 @@ from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
 def tune(
     inputs: tuple[str, ...],
     output: Path | None,
-    min_precision: float,
+    min_precision: float | None,
     max_documents: int,
     groups: str | None,
     config_file: str | None,
@@ -84,11 +86,11 @@ def tune(
     with kernels_compiled("tune", config, quiet), open_display(progress, quiet) as display:
         tuning = tune_for(
             list(inputs),
-            min_precision=min_precision,
             max_documents=max_documents,
             groups=bounds,
             config=config,
             progress=display,
+            min_precision=MIN_PRECISION.get(config.signatures.as_paper, 0.9) if min_precision is None else min_precision,
         )
     click.echo(tuning_table(tuning, screen_width(sys.stdout)))
     if tuning.skipped and not quiet:

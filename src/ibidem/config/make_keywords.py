@@ -24,6 +24,7 @@ _DUPLICATE_SETTINGS = (
     "measure", "method", "min_containment", "sample_every", "sample_remainder", "verify", "filter_bits", "permutations",
     "bands", "max_bits_apart",
 )  # fmt: skip
+_SENTENCE_TABLES = ("sentence_pairs", "postings")
 _RUN = ("workers", "strict")
 _INDEX_LOOKUP = ("signature_bits", "bits_per_word", "commit_every")
 _FIXED = ("lang", "max_sentence_words", "hash_seed", "signature", "min_similarity", "max_document_share")
@@ -45,14 +46,14 @@ class Wanted:
                     yield setting
 
 
-_QUERY = Wanted(("documents", "passages", "index"), (*_INDEX_LOOKUP, "same_document"), ("paper", *_RUN))
+_QUERY = Wanted(("documents", "passages", "index"), (*_INDEX_LOOKUP, "same_document"), ("as_paper", "paper", *_RUN))
 FUNCTIONS = {
     "find": Wanted(
         ("documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"), ("summaries",)
     ),
     "cluster": Wanted(
         ("documents", "signatures", "matches", "resemblance", "clusters", "engine", "output"),
-        ("signature", "max_document_share", "keep_text", "group_field"),
+        ("signature", "max_document_share", *_SENTENCE_TABLES, "keep_text", "group_field"),
         ("hash_seed",),
     ),
     "dedup": Wanted(
@@ -68,7 +69,7 @@ FUNCTIONS = {
             "engine",
             "output",
         ),
-        ("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),
+        ("max_gap_sentences", "max_places", "skip_same_group", *_SENTENCE_TABLES, "keep_text", "format"),
     ),
     "compare": Wanted(("sentences", "alignment"), ("align",), ("max_gap_sentences", "workers")),
     "compare_pairs": Wanted(
@@ -76,16 +77,16 @@ FUNCTIONS = {
     ),
     "tune": Wanted(
         ("documents", "signatures", "matches", "resemblance"),
-        (*_SIGNATURE_SETTINGS, *_DUPLICATE_SETTINGS, "group_field", "time_field"),
+        (*_SIGNATURE_SETTINGS, *_SENTENCE_TABLES, *_DUPLICATE_SETTINGS, "group_field", "time_field"),
         ("hash_seed", *_RUN),
     ),
     "read": Wanted(("documents",)),
-    "Index": Wanted(("documents", "passages", "index"), (), (*_FIXED, "paper", "memory", *_RUN)),
+    "Index": Wanted(("documents", "passages", "index"), (), (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
     "Index.query": _QUERY,
     "Index.check": _QUERY,
-    "Index.add": Wanted(("documents",), (), ("memory", *_RUN)),
+    "Index.add": Wanted(("documents",), (), ("as_paper", "memory", *_RUN)),
     "Index.info": Wanted(("index",)),
-    "Index.watch": Wanted(("documents", "passages", "index"), (), ("paper", "memory", *_RUN)),
+    "Index.watch": Wanted(("documents", "passages", "index"), (), ("as_paper", "paper", "memory", *_RUN)),
 }
 FILES = ("api.py", "formats/reader.py", "index/index.py")
 # Verbs whose overloads say what a call returns take the same settings as a class of keywords.
