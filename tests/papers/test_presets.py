@@ -208,7 +208,7 @@ def test_an_index_refuses_the_papers_of_other_verbs(run: Run, tmp_path: Path) ->
     assert run("index", "add", "x.idx", path, "--as", "yoon").code == 0
     assert run("index", "check", "x.idx", path, "--as", "yoon").code == 0
     answer = run("index", "query", "x.idx", path, "--as", "qsign")
-    assert (answer.code, "signature_bits is 64 in the index, not 32" in answer.err) == (4, True)
+    assert (answer.code, "--signature-bits is 64 in the index, not 32" in answer.err) == (4, True)
     with pytest.raises(ibidem.UsageError, match="belongs to `ibidem find`, not to `compare`"):
         ibidem.compare(text(1), text(1), as_paper="pdc-mr")
 
