@@ -163,8 +163,8 @@ class MatchesConfig:
     )
     sentence_pairs: bool = _output(
         False,
-        "Also write all pairs of matching sentences, with their similarity. Sentences in more than max_places places are left "
-        "out.",
+        "Also write all pairs of matching sentences, with their similarity. Sentences in too many places to be paired are "
+        "left out.",
     )
     postings: bool = _output(
         False, "Also write the inverted index of signatures. It lists the sentences that have each word, shingle, spot or key."

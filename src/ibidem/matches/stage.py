@@ -40,7 +40,7 @@ def classify(
 def pair_sentences(
     flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Classed], config: Config, progress: Progress
 ) -> Parts[pa.Table]:
-    """Return the table of all pairs of sentences that match, but for sentences of more than `max_places` places."""
+    """Return the table of all pairs of sentences that match, except sentences in more than `max_places` places."""
     if isinstance(flow, InMemory):
         table, n_hot = pair_table(sentences.look(), classed.look(), config, flow.run_tasks)
         progress.count(sentences_left_out=n_hot)
@@ -56,5 +56,5 @@ def list_postings(flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Cl
         return Parts(tables={"postings": classed.take_table("postings")})
     known_by = classed.look().known_by
     assert known_by is not None, "`postings` is not set"
-    classed.value = classed.look()._replace(known_by=None)  # nobody else needs it
+    classed.value = classed.look()._replace(known_by=None)  # no later stage uses it
     return Parts(posting_table(sentences.look(), known_by))

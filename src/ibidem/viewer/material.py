@@ -172,7 +172,7 @@ def removed_pairs(removed: pa.Table, level: str) -> dict[str, pa.Table]:
         *(removed[name] for name in ("id", "start", "end", "matched_id", "matched_start", "matched_end")),
         removed["n_sentences"].fill_null(1), similarity, kind, pa.array(["unknown"] * removed.num_rows, pa.string()),
     ]  # fmt: skip
-    return {"passages": pa.table(columns, names=PASSAGES.names).cast(PASSAGES)}
+    return {"passages": pa.table(columns, names=_SHOWN.names).cast(_SHOWN)}
 
 
 def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:

@@ -23,7 +23,7 @@ from ibidem.matches.sentence_pairs import pair_rows
 from ibidem.matches.sets import Cells, SortedSets
 from ibidem.model import SENTENCE_PAIRS
 
-# A sentence with a class. `name` is the same for equal sentences; `n_places` is 1, or stands for so many rows.
+# A sentence with a class. `name` is the same for equal sentences; `n_places` is 1, or how many rows it represents.
 _ROWS = pa.schema(
     [
         ("class", pa.uint64()),
