@@ -25,9 +25,11 @@ import ibidem
 from ibidem import errors
 from ibidem.cli.commands import Option, Verb
 from ibidem.cli.options import flag
+from ibidem.cli.papers import value_shown
 from ibidem.cli.verb_group import VerbGroup
 from ibidem.cli.verbs import ibidem as program
 from ibidem.config import setting_fields
+from ibidem.config.papers import PRESETS
 from ibidem.formats.byte_streams import COMPRESSIONS
 from ibidem.formats.registry import FORMATS
 
@@ -49,6 +51,8 @@ def settings_page() -> str:
     """Return the page of settings, by stage."""
     lines, last_stage = [HEADS["settings"]], ""
     for stage, setting in setting_fields():
+        if setting.metadata["is_hidden"]:
+            continue
         if stage != last_stage:
             lines.append(f"\n## [{stage}]\n\n| setting | default | meaning |\n|---|---|---|")
             last_stage = stage
@@ -103,6 +107,7 @@ def _split_options(command: Verb) -> tuple[list[Option], list[Option]]:
     """Return the options that a command has of its own, and those that are settings."""
     texts = {setting.name: setting.metadata["help"] for _, setting in setting_fields()}
     options = [option for option in command.params if isinstance(option, Option) and option.opts != ["--help-all"]]
+    options = [option for option in options if not option.hidden]
     shared = [option for option in options if option.name in texts and texts[option.name] in (option.help or "")]
     return [option for option in options if option not in shared], shared
 
@@ -247,6 +252,27 @@ def formats_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def papers_page() -> str:
+    """Return the page of the papers: what `--as` sets, and where our defaults differ."""
+    lines, defaults = [HEADS["papers"]], {setting.name: setting.default for _, setting in setting_fields()}
+    for name, paper in PRESETS.items():
+        lines += [f"\n## {name}\n", f"{paper.citation}. Run by {', '.join(f'`ibidem {verb}`' for verb in paper.verbs)}.\n"]
+        lines += [
+            "```text",
+            *paper.example,
+            "```\n",
+            "| setting | as printed | where | our default, if another | why |",
+            "|---|---|---|---|---|",
+        ]
+        for printed in paper.settings:
+            if printed.setting != "paper":
+                ours = value_shown(defaults[printed.setting]) if printed.why_not else ""
+                cells = (f"`{flag(printed.setting)}`", value_shown(printed.value), printed.where, ours, printed.why_not)
+                lines.append(f"| {' | '.join(map(cell, cells))} |")
+        lines += ["\nRules:\n", *(f"- {rule}" for rule in paper.rules)]
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {
     "commands.md": commands_page,
     "settings.md": settings_page,
@@ -254,6 +280,7 @@ PAGES = {
     "python.md": python_page,
     "exit-codes.md": exit_codes_page,
     "file-formats.md": formats_page,
+    "papers.md": papers_page,
 }
 
 if __name__ == "__main__":

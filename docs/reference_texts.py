@@ -43,6 +43,15 @@ not. For HTML they count characters of the extracted text. {_MADE}
 `ibidem.find(files, min_similarity=0.9)`. See the [settings](settings.md), a [tour in Python](../get-started.md#in-python) and
 [what you can pass](../get-started.md#what-you-can-pass) as inputs. {_MADE}
 """,
+    "papers": f"""# The papers as printed
+
+`--as PAPER` (in Python `as_paper=`) sets every parameter that a paper prints, and drops the safeguards that we have added.
+A setting that is given beside it wins; `run.json` then says which value is printed and which was used, under `paper`. Verbs
+refuse the papers that they do not run. `ibidem papers` prints this page in the terminal.
+
+Without our safeguards, boilerplate costs what it costs: a footer in 10,000 documents is 50 million pairs of each of its
+sentences. `--as pdc-mr --max-places 100` leaves them out. {_MADE}
+""",
     "exit-codes": f"""# Exit codes
 
 The command line turns every error into one message on standard error and an exit code. {_MADE}
@@ -77,6 +86,7 @@ an index from one folder; if a text arrives under a second id all the same, `ind
 | file | written by | content |
 |---|---|---|
 | `passages`, `repeats`, `documents`, `texts` | `find` | [tables](tables.md); `texts` only where text was extracted from HTML |
+| `sentence_pairs`, `postings` | `find --sentence-pairs`, `--postings` | [tables](tables.md#sentence_pairs) |
 | `passages` | `compare --pairs` | a [table](tables.md#passages) |
 | `duplicates`, `clusters` | `cluster` | [tables](tables.md#duplicates) |
 | `passages`, `hits` | `index query` | [tables](tables.md#hits) |
@@ -107,6 +117,16 @@ TABLES = {
         "With `--keep-text`, the columns `a_text` and `b_text` follow.",
     ),
     "repeats": (model.REPEATS, "One row per text that appears in more than `--max-places` places. Written by `find`."),
+    "sentence_pairs": (
+        model.SENTENCE_PAIRS,
+        "One row per pair of sentences that match. Written by `find --sentence-pairs`. A sentence in more than `--max-places` "
+        "places, those of sentences similar to it included, is in no pair; the summary and `run.json` say how many there are.",
+    ),
+    "postings": (
+        model.POSTINGS,
+        "The inverted index of signatures: one row per sentence and signature that it has. Written by `find --postings`. "
+        "Rows of one signature follow one another.",
+    ),
     "documents": (model.DOCUMENTS, "One row per document. Written by `find`."),
     "duplicates": (model.DUPLICATES, "One row per pair of duplicate documents. Written by `cluster`."),
     "clusters": (model.CLUSTERS, "One row per member of a cluster of two or more documents. Written by `cluster`."),
@@ -136,6 +156,20 @@ COLUMNS = {
         "kind": "`exact`: all sentences are equal apart from case, punctuation and line breaks; `near`: similar, or with gaps; "
         "`quote`: fewer than `--min-sentences`",
         "direction": "`a_to_b` if the first document is earlier, `b_to_a` if later, `unknown` without two different times",
+        "a_sentence": "number of its first sentence in the first document, from 0",
+        "b_sentence": "number of its first sentence in the second document, from 0",
+    },
+    "sentence_pairs": {
+        "a_id": "id of the first document in reading order; with `--against`, of the document in the input",
+        "a_sentence": "number of the sentence in it, from 0",
+        "b_id": "id of the second document",
+        "b_sentence": "number of the sentence in it, from 0",
+        "similarity": "similarity of the two sentences by their signature; for imatch and fingerprint, by their words",
+    },
+    "postings": {
+        "signature": "hash of a word, shingle or spot, or the key of the sentence; it depends on `--hash-seed`",
+        "id": "id of a document",
+        "sentence": "number of a sentence in it that has the signature, from 0",
     },
     "repeats": {
         "text": "the repeated text",

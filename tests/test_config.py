@@ -55,7 +55,7 @@ def test_a_flag_is_the_name_of_its_setting() -> None:
     verbs = (compare, watch, find, cluster, dedup)
     flags = {option: parameter.name for verb in verbs for parameter in verb.params for option in parameter.opts}
     for name in FIELDS.keys() - {"work_dir"}:  # the command line has a place for it
-        assert flag(name) == "--" + name.replace("_", "-")
+        assert flag(name) == ("--as" if name == "as_paper" else "--" + name.replace("_", "-"))
         assert flags[flag(name)] == name
     assert {flags[f"--{word}"] for word in ("against", "output", "config", "progress", "quiet")} == {
         "references", "output", "config_file", "progress", "quiet",

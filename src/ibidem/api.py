@@ -11,18 +11,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 import pyarrow as pa
 
 from ibidem.config import SHINGLE_SIZES, Config
 from ibidem.config.keywords import carried_out_by
+from ibidem.config.papers import MIN_PRECISION, check_paper
 from ibidem.config.sampling_plan import SamplingPlan, check_tuning, grid_limits_of
 from ibidem.config.surface import named
 from ibidem.errors import SettingsError
 from ibidem.execution.progress import Progress
 from ibidem.execution.verb_runs import VerbRun
-from ibidem.model import Document, Passage, Similarity
+from ibidem.model import Inputs, Passage, Setting, Similarity, SparkInputs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,30 +34,6 @@ if TYPE_CHECKING:
     from ibidem.execution.spark.engine import SparkEngine
     from ibidem.results.cleaning_result import CleaningResult
     from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
-
-
-class ArrowStream(Protocol):
-    """What gives its rows to Arrow: pandas and Polars frames, and many others."""
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
-
-
-class Collectable(Protocol):
-    """A lazy frame."""
-
-    def collect(self) -> ArrowStream:
-        """Return its rows."""
-        ...
-
-
-# What a setting may be: names, numbers and truth values, as on the command line; lists of names.
-Setting = str | int | float | Fraction | Sequence[str]
-# What documents are read from: a path, glob or folder, texts, a table, records, a dataset; or several of these.
-Inputs: TypeAlias = (
-    str | os.PathLike[str] | pa.Table | ArrowStream | Collectable | Mapping[str, object]
-    | Iterable[Mapping[str, object] | Document] | Iterable[str | None] | Sequence["Inputs"]
-)  # fmt: skip
-SparkInputs: TypeAlias = "Inputs | DataFrame | Sequence[Inputs | DataFrame]"
 Plan = SamplingPlan | str | os.PathLike[str]
 Given = TypeVar("Given", bound="Inputs")
 Record = TypeVar("Record")
@@ -99,13 +76,14 @@ def find(
     main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
-    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6, paper: bool = False,
-    min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
-    max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False, skip_same_group: bool = False,
-    align: bool = False, min_evidence: float = 25.0, min_aligned_words: int = 25, workers: int = 0, memory: str = "auto",
-    max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
-    format: Literal["parquet", "jsonl", "csv"] = "parquet", keep_text: bool = False, overwrite: bool = False,
-    strict: bool = False,
+    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6,
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+    min_similarity: float | Fraction = 0.8, sentence_pairs: bool = False, postings: bool = False, min_sentences: int = 3,
+    min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
+    same_document: bool = False, skip_same_group: bool = False, align: bool = False, min_evidence: float = 25.0,
+    min_aligned_words: int = 25, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
+    partitions: int = 0, resume: bool = False, work_dir: str = "auto", format: Literal["parquet", "jsonl", "csv"] = "parquet",
+    keep_text: bool = False, overwrite: bool = False, strict: bool = False,
     # end of settings
 ) -> Result[pa.Table] | Result[DataFrame]:  # fmt: skip
     """Find every passage that appears in two documents, located to the character in both.
@@ -180,7 +158,9 @@ def _compare_pairs(
     if isinstance(pairs, (str, os.PathLike)):
         table = read_pairs(Path(pairs))
         pairs = zip(table["a_id"].to_pylist(), table["b_id"].to_pylist(), strict=True)
-    with MemoryRun(settle(inputs), None, Config.of(config, **settings), progress or Progress()) as run:
+    config = Config.of(config, **settings)
+    check_paper(config, "compare")
+    with MemoryRun(settle(inputs), None, config, progress or Progress()) as run:
         return compare_listed(run, list(pairs), source)
 
 
@@ -253,16 +233,17 @@ def cluster(
     text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group", html: bool = False,
     main_content: bool = False, encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1,
     max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto", spot_distance: int = 1, spot_chain: int = 2,
-    paper: bool = False, min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+    min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
-    min_containment: float | Fraction = 0, min_shared_shingles: int = 0, max_shingle_documents: int = 1000,
-    shingle_unit: Literal["word", "line"] = "word", sampling: Literal["modulo", "smallest", "supershingles"] = "modulo",
-    sample_every: int = 1, sample_remainder: int = 0, sample_size: int = 400, supershingles: int = 6,
-    supershingle_size: int = 14, min_supershingles: int = 2, verify: bool = True, filter_bits: int = 256,
-    permutations: int = 128, bands: int = 16, max_bits_apart: int = 3, keep: str = "first", chains: bool = False,
-    by_group: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
-    partitions: int = 0, resume: bool = False, work_dir: str = "auto", format: Literal["parquet", "jsonl", "csv"] = "parquet",
-    overwrite: bool = False, strict: bool = False,
+    contractions: bool = False, min_containment: float | Fraction = 0, min_shared_shingles: int = 0,
+    max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
+    sampling: Literal["modulo", "smallest", "supershingles"] = "modulo", sample_every: int = 1, sample_remainder: int = 0,
+    sample_size: int = 400, supershingles: int = 6, supershingle_size: int = 14, min_supershingles: int = 2,
+    verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
+    keep: str = "first", chains: bool = False, by_group: bool = False, workers: int = 0, memory: str = "auto",
+    max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False, work_dir: str = "auto",
+    format: Literal["parquet", "jsonl", "csv"] = "parquet", overwrite: bool = False, strict: bool = False,
     # end of settings
 ) -> ClusterResult[pa.Table] | ClusterResult[DataFrame]:  # fmt: skip
     """Find every pair of documents that are duplicates of one another, and the clusters they form.
@@ -282,7 +263,7 @@ def cluster(
 
 
 def _tune(
-    inputs: Any, *, min_precision: float = 0.9, max_documents: int = 0, groups: Sequence[int] | None = None,
+    inputs: Any, *, min_precision: float | None = None, max_documents: int = 0, groups: Sequence[int] | None = None,
     ratios: Sequence[int] | None = None, limits: Sequence[float | str | Fraction] | None = None, all_remainders: bool = False,
     config: Config | None = None, progress: Progress | None = None, **settings: Setting,
 ) -> Tuning:  # fmt: skip
@@ -292,6 +273,9 @@ def _tune(
     from ibidem.resemblance import GROUPS, RATIOS
 
     config = Config.of(config, **settings)
+    check_paper(config, "tune")
+    if min_precision is None:
+        min_precision = MIN_PRECISION.get(config.signatures.as_paper, 0.9)
     bounds, tried = groups if groups is not None else GROUPS, ratios if ratios is not None else RATIOS
     has_grid = ratios is not None or limits is not None or all_remainders
     grid_limits = grid_limits_of(config, limits, has_grid)
@@ -307,7 +291,8 @@ def tune(
     config: Config | None = None, progress: Progress | None = None,
     # settings of tune
     text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, encoding: str = "utf-8",
-    hash_seed: int = -1, shingle_size: int = 0, min_similarity: float | Fraction = 0.8, max_shingle_documents: int = 1000,
+    hash_seed: int = -1, shingle_size: int = 0, as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
+    min_similarity: float | Fraction = 0.8, contractions: bool = False, max_shingle_documents: int = 1000,
     shingle_unit: Literal["word", "line"] = "word", workers: int = 0, strict: bool = False,
     # end of settings
 ) -> Tuning:  # fmt: skip
@@ -367,18 +352,19 @@ def dedup(
     main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
-    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6, paper: bool = False,
+    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6,
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
     same_document: bool = False, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
-    min_containment: float | Fraction = 0, min_shared_shingles: int = 0, max_shingle_documents: int = 1000,
-    shingle_unit: Literal["word", "line"] = "word", sampling: Literal["modulo", "smallest", "supershingles"] = "modulo",
-    sample_every: int = 1, sample_remainder: int = 0, sample_size: int = 400, supershingles: int = 6,
-    supershingle_size: int = 14, min_supershingles: int = 2, verify: bool = True, filter_bits: int = 256,
-    permutations: int = 128, bands: int = 16, max_bits_apart: int = 3, keep: str = "first", chains: bool = False,
-    level: Literal["document", "passage", "sentence"] = "document", mark_only: bool = False, workers: int = 0,
-    memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto", partitions: int = 0, resume: bool = False,
-    work_dir: str = "auto", overwrite: bool = False, strict: bool = False,
+    contractions: bool = False, min_containment: float | Fraction = 0, min_shared_shingles: int = 0,
+    max_shingle_documents: int = 1000, shingle_unit: Literal["word", "line"] = "word",
+    sampling: Literal["modulo", "smallest", "supershingles"] = "modulo", sample_every: int = 1, sample_remainder: int = 0,
+    sample_size: int = 400, supershingles: int = 6, supershingle_size: int = 14, min_supershingles: int = 2,
+    verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16, max_bits_apart: int = 3,
+    keep: str = "first", chains: bool = False, level: Literal["document", "passage", "sentence"] = "document",
+    mark_only: bool = False, workers: int = 0, memory: str = "auto", max_disk: str = "auto", tmp_dir: str = "auto",
+    partitions: int = 0, resume: bool = False, work_dir: str = "auto", overwrite: bool = False, strict: bool = False,
     # end of settings
 ) -> Cleaned[Any] | CleanedOnSpark:  # fmt: skip
     """Decide what to remove from a collection so that nothing is in it twice; `cleaned` and `write` give what remains.

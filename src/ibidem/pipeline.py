@@ -7,6 +7,7 @@ are tables in partitions, and the stage calls its exchange. Nothing here knows w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
@@ -38,7 +39,8 @@ from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import MemoryRun, Run
 from ibidem.execution.tasks import RunTasks
-from ibidem.matches.stage import classify
+from ibidem.matches.core import Classed
+from ibidem.matches.stage import classify, list_postings, pair_sentences
 from ibidem.passages.exchange.grams import GramSender
 from ibidem.passages.stage import find_passages, find_repeats, passage_table, repeat_table
 from ibidem.resemblance import RATIOS, corpus_of, representatives, tune_sampling
@@ -76,6 +78,7 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
     """Return the tables of passages, documents and repeats. What no later stage needs is released as soon as possible."""
     with progress.stage("matches"):
         classed = classify(flow, sentences, config, progress, then=[GramSender(config)])
+        tables = match_tables(flow, sentences, classed, config, progress)
     with progress.stage("passages"):
         found = find_passages(flow, sentences, classed, config)
         repeats = find_repeats(flow, sentences, classed, found, config)
@@ -84,13 +87,25 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
         with progress.stage("alignment"):
             refine(flow, sentences, found, config, progress)
     with progress.stage("tables"):
-        tables = {
+        tables |= {
             "documents": document_table(flow, sentences, found, repeats),
             "repeats": repeat_table(flow, sentences, found, repeats),
             "passages": passage_table(flow, sentences, found, config),
         }
         release_unused()
         return tables
+
+
+def match_tables(
+    flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Classed], config: Config, progress: Progress
+) -> Tables:
+    """Return the tables of single sentences that were asked for: pairs that match, and the inverted index of signatures."""
+    tables: Tables = {}
+    if config.matches.postings:
+        tables["postings"] = list_postings(flow, sentences, classed)
+    if config.matches.sentence_pairs:
+        tables["sentence_pairs"] = pair_sentences(flow, sentences, classed, config, progress)
+    return tables
 
 
 def cluster(run: Run[TableT], plan: SamplingPlan | None) -> ClusterResult[TableT]:
@@ -148,7 +163,8 @@ def remove_repeated(
         check_sentences(flow, sentences, progress, unique_ids=False)
         ranks = rank_documents(flow, sentences, config)
     with progress.stage("matches"):
-        classed = classify(flow, sentences, config, progress)
+        unlisted = replace(config, matches=replace(config.matches, postings=False))
+        classed = classify(flow, sentences, unlisted, progress)
     with progress.stage("cuts"):
         return sentences, remove_passages(flow, sentences, classed, ranks, config, progress)
 

@@ -343,7 +343,7 @@ def test_the_help_lists_every_setting(run: Run) -> None:
     answer = run("cluster", "--help-all")
     assert (answer.code, answer.err) == (0, "")
     flat = answer.out.replace("/", " ").replace("\n", " ")
-    left_out = {"signature", "max_document_share", "keep_text", "work_dir"}
+    left_out = {"signature", "max_document_share", "keep_text", "work_dir", "sentence_pairs", "postings", "paper"}
     for stage, setting in setting_fields():
         wanted = (stage in STAGES and setting.name not in left_out) or setting.name == "hash_seed"
         assert (f"{flag(setting.name)} " in flat) == wanted, setting.name

@@ -100,6 +100,7 @@ def test_a_run_writes_its_tables_and_says_what_it_found(run: Run, news: str, tmp
     assert row == {
         "a_id": "first", "a_start": 0, "a_end": length, "b_id": "second", "b_start": start, "b_end": start + length,
         "n_sentences": 3, "similarity": 1.0, "kind": "exact", "direction": "unknown",
+        "a_sentence": 0, "b_sentence": 1,
     }  # fmt: skip
     assert (tmp_path / "out" / "skipped.jsonl").read_text() == ""
 
@@ -335,7 +336,7 @@ def test_the_help_of_find_lists_every_setting(run: Run) -> None:
     assert (answer.code, answer.err) == (0, "")
     stages = ("documents", "sentences", "signatures", "matches", "passages", "engine", "output")
     for stage, setting in setting_fields():
-        if stage not in stages or setting.name == "work_dir":
+        if stage not in stages or setting.name == "work_dir" or setting.metadata["is_hidden"]:
             continue
         assert f"{flag(setting.name)} " in answer.out.replace("/", " ").replace("\n", " "), setting.name
     for option in ("--against", "--output", "--config", "--progress", "--quiet"):

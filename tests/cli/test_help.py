@@ -68,7 +68,9 @@ def test_all_help_lists_every_option_in_its_group(run: Run, name: str) -> None:
     assert headings == [*(group for group in HELP_GROUPS if group in headings), "Examples"]
     for parameter in COMMANDS[name].params:
         assert isinstance(parameter, (Option, Argument)), parameter.name
-        if parameter.opts != ["--help-all"]:
+        if getattr(parameter, "hidden", False):
+            assert parameter.opts[0] not in answer.out, parameter.name
+        elif parameter.opts != ["--help-all"]:
             group = answer.out.split(f"{parameter.group}:\n")[1].split("\n\n")[0]
             assert f"  {parameter.names()}" in group, parameter.name
             assert parameter.text(complete=True), parameter.name
@@ -269,7 +271,8 @@ def test_the_manual_page_names_every_verb_and_option(run: Run) -> None:
     for name, command in COMMANDS.items():
         section = plain.split(f".SS ibidem {name}\n")[1].split("\n.S")[0]
         for parameter in command.params:
-            assert parameter.opts[0] in section or isinstance(parameter, Argument) or parameter.opts == ["--help-all"]
+            is_named = not isinstance(parameter, Argument) and not parameter.hidden and parameter.opts != ["--help-all"]
+            assert parameter.opts[0] in section or not is_named
     assert "\b" not in page
     assert "\f" not in page
 

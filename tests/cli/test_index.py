@@ -177,6 +177,7 @@ def test_a_query_answers_in_json_lines(run: Run, archive: str, today: str) -> No
     assert passage == {
         "a_start": start, "a_end": start + len(text(1, 2, 3)), "b_id": "old", "b_start": 0, "b_end": len(text(1, 2, 3)),
         "n_sentences": 3, "similarity": 1.0, "kind": "exact", "direction": "unknown",
+        "a_sentence": 1, "b_sentence": 0,
     }  # fmt: skip
 
 

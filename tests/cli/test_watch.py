@@ -21,7 +21,10 @@ from tests.texts import documents, text
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("compiled_index")
-PASSAGE = {"a_start", "a_end", "b_id", "b_start", "b_end", "n_sentences", "similarity", "kind", "direction"}
+PASSAGE = {
+    "a_start", "a_end", "b_id", "b_start", "b_end", "n_sentences", "similarity", "kind", "direction", "a_sentence",
+    "b_sentence",
+}  # fmt: skip
 
 
 def lines_of(*records: Any) -> str:

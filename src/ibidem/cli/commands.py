@@ -107,7 +107,9 @@ class Verb(HelpfulCommand):
     def option_groups(self, complete: bool) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Yield every group that is not empty, with names and texts; without `complete`, of common options only."""
         for group in HELP_GROUPS:
-            shown = [parameter for parameter in self.params if isinstance(parameter, (Option, Argument))]
+            shown = [
+                each for each in self.params if isinstance(each, (Option, Argument)) and not getattr(each, "hidden", False)
+            ]
             shown = [each for each in shown if each.group == group and (each.is_common or complete)]
             rows = [(each.names(), each.text(complete)) for each in shown if not complete or each.opts[0] != "--help-all"]
             if rows:

@@ -46,7 +46,7 @@ _IDS_SHOWN = 10
 )  # fmt: skip
 @signature_option
 @memory_option
-@setting_options("documents", also=(*FIRST_SETTINGS, "workers", "strict"))
+@setting_options("documents", also=(*FIRST_SETTINGS, "as_paper", "workers", "strict"))
 @run_options
 def add(
     folder: Path,

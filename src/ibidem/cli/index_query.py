@@ -43,7 +43,8 @@ from ibidem.config.settings import OUTPUT
 @max_places_option
 @setting_options(
     "documents", "passages", "index",
-    without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document"), also=("workers", "overwrite", "strict"),
+    without=(*NO_SEARCH_SETTINGS, "min_hits", "max_places", "same_document"),
+    also=("as_paper", "workers", "overwrite", "strict"),
 )  # fmt: skip
 @run_options
 def query(
@@ -116,7 +117,7 @@ def query(
 @option("--all", "show_all", is_flag=True, group=OUTPUT, help="List all known sentences, not just the first few (text).")
 @option("--exit-code", is_flag=True, group=OUTPUT, help="Exit with code 1 if any document is duplicated.")
 @max_places_option
-@setting_options("documents", "index", without=NO_SEARCH_SETTINGS, also=("paper", "workers", "strict"))
+@setting_options("documents", "index", without=NO_SEARCH_SETTINGS, also=("as_paper", "paper", "workers", "strict"))
 @run_options
 def check(
     folder: Path,
@@ -135,7 +136,7 @@ def check(
     As text, a document is called a duplicate only if nearly all of it is known.
     \f
 
-    With --paper, `duplicated` takes more than --min-hits. Sentences found in more than --max-places documents do not count.
+    With --as yoon, `duplicated` takes more than --min-hits. Sentences found in more than --max-places documents do not count.
     The exit code is 0 whatever the verdict; with --exit-code it is 1 if any document is duplicated.
     """
     settings = given_settings(config_file, flags)

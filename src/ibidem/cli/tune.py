@@ -13,6 +13,7 @@ import click
 from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
 from ibidem.cli.options import plain_inputs_argument, resolve_settings, run_options, setting_options
+from ibidem.config.papers import MIN_PRECISION
 from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ T = TypeVar("T")
     "-o", "--output", metavar="PLAN", type=click.Path(path_type=Path, dir_okay=False), group=OUTPUT, help="File for the plan."
 )
 @option(
-    "--min-precision", metavar="N", type=float, default=0.9, shown_default="0.9", group=CRITERIA,
+    "--min-precision", metavar="N", type=float, shown_default="0.9", group=CRITERIA,
     help="Share of the pairs found that must be right.",
 )  # fmt: skip
 @option(
@@ -53,7 +54,8 @@ T = TypeVar("T")
         "signature", "min_idf", "max_idf", "antecedents", "spot_distance", "spot_chain", "max_document_share", "paper",
         "measure", "method", "min_containment", "min_shared_shingles", "sampling", "sample_every", "sample_remainder",
         "sample_size", "supershingles", "supershingle_size", "min_supershingles", "verify", "filter_bits", "permutations",
-        "bands", "max_bits_apart", "format", "keep_text", "overwrite", "group_field", "time_field", "partitions", "resume",
+        "bands", "max_bits_apart", "sentence_pairs", "postings", "format", "keep_text", "overwrite", "group_field",
+        "time_field", "partitions", "resume",
     ),
     also=("hash_seed",),
 )  # fmt: skip
@@ -61,7 +63,7 @@ T = TypeVar("T")
 def tune(
     inputs: tuple[str, ...],
     output: Path | None,
-    min_precision: float,
+    min_precision: float | None,
     max_documents: int,
     groups: str | None,
     ratios: str | None,
@@ -105,7 +107,6 @@ def tune(
     with kernels_compiled("tune", config, quiet), open_display(progress, quiet) as display:
         tuning = tune_for(
             list(inputs),
-            min_precision=min_precision,
             max_documents=max_documents,
             groups=bounds,
             ratios=tried,
@@ -113,6 +114,7 @@ def tune(
             all_remainders=all_remainders,
             config=config,
             progress=display,
+            min_precision=MIN_PRECISION.get(config.signatures.as_paper, 0.9) if min_precision is None else min_precision,
         )
     width = screen_width(sys.stdout)
     if has_grid:

@@ -98,7 +98,8 @@ def _json_lines(passages: Sequence[Passage]) -> Iterator[str]:
             "a_id": passage.a.id, "a_start": passage.a.start, "a_end": passage.a.end,
             "b_id": passage.b.id, "b_start": passage.b.start, "b_end": passage.b.end,
             "n_sentences": passage.n_sentences, "similarity": passage.similarity,
-            "kind": passage.kind, "direction": passage.direction, "a_text": passage.a.text, "b_text": passage.b.text,
+            "kind": passage.kind, "direction": passage.direction, "a_sentence": passage.a_sentence,
+            "b_sentence": passage.b_sentence, "a_text": passage.a.text, "b_text": passage.b.text,
             "differences": [difference._asdict() for difference in passage.differences],
         }  # fmt: skip
         line = json.dumps(record, ensure_ascii=False)

@@ -44,7 +44,8 @@ from ibidem.errors import SkippedRecordsError
 @memory_option
 @max_places_option
 @setting_options(
-    "documents", "passages", "index", without=("encoding", "max_places"), also=(*FIRST_SETTINGS, "paper", "workers", "strict")
+    "documents", "passages", "index", without=("encoding", "max_places"),
+    also=(*FIRST_SETTINGS, "as_paper", "paper", "workers", "strict"),
 )  # fmt: skip
 @quiet_option
 def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **flags: Any) -> None:

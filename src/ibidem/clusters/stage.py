@@ -136,13 +136,13 @@ def remove_passages(
         del sentences.tables["documents"]  # those with classes remain
         spans = cuts_flow(flow, classed.take_table("documents"), ranks.take_table("ranks"), flow.layout, config)
         return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
-    collection, (rows, cells), run_tasks = sentences.look(), classed.take(), flow.run_tasks
+    collection, (rows, cells, _), run_tasks = sentences.look(), classed.take(), flow.run_tasks
     cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
     # Under a secret seed it is enough to compare what is removed. If digests collided, they are corrected so that equal ones
     # mean equal sentences.
     is_exact = config.signatures.signature == "exact"
     if is_exact and not are_equal(collection, rows.sentence[cuts.row], rows.sentence[cuts.source_row], run_tasks):
         sentences.value = collection = settle_sentences(collection, run_tasks)
-        rows, cells = classify_collection(collection, config, run_tasks, progress)
+        rows, cells, _ = classify_collection(collection, config, run_tasks, progress)
         cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
     return Parts(cut_spans(collection, rows, cuts))

@@ -12,8 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from ibidem.config.checks import problems_of
+from ibidem.config.papers import PRESETS
 from ibidem.config.settings import (
     EXACT_METHODS,
+    NO_PAPER,
     AlignmentConfig,
     CleaningConfig,
     ClustersConfig,
@@ -52,6 +54,8 @@ class Config:
     def of(cls, base: Config | None = None, **settings: Any) -> Config:
         """Return `base` (or the defaults) with the given settings; a SettingsError names everything that is wrong."""
         config = base or cls()
+        preset = PRESETS.get(settings.get("as_paper", NO_PAPER))
+        settings = settings if preset is None else {**preset.values, **settings}
         problems: list[str] = []
         changes: dict[str, dict[str, Any]] = {}
         homes = {f.name: (stage, f) for stage, f in setting_fields()}
@@ -103,6 +107,8 @@ def passage_limits(config: Config) -> PassagesConfig:
     if not config.signatures.paper:
         return config.passages
     strict = config.passages.min_sentences + 1
+    if config.signatures.as_paper != NO_PAPER:  # the other limits are in its settings, and may be given beside them
+        return dataclasses.replace(config.passages, min_sentences=strict)
     return dataclasses.replace(config.passages, min_sentences=strict, min_words=1, min_quote_words=0, max_gap_sentences=0)
 
 

@@ -25,6 +25,7 @@ _DUPLICATE_SETTINGS = (
     "sample_size", "supershingles", "supershingle_size", "min_supershingles", "verify", "filter_bits", "permutations", "bands",
     "max_bits_apart",
 )  # fmt: skip
+_SENTENCE_TABLES = ("sentence_pairs", "postings")
 _RUN = ("workers", "strict")
 _INDEX_LOOKUP = ("signature_bits", "bits_per_word", "commit_every")
 _FIXED = ("lang", "max_sentence_words", "hash_seed", "signature", "min_similarity", "max_document_share")
@@ -46,14 +47,14 @@ class Wanted:
                     yield setting
 
 
-_QUERY = Wanted(("documents", "passages", "index"), (*_INDEX_LOOKUP, "same_document"), ("paper", *_RUN))
+_QUERY = Wanted(("documents", "passages", "index"), (*_INDEX_LOOKUP, "same_document"), ("as_paper", "paper", *_RUN))
 FUNCTIONS = {
     "find": Wanted(
         ("documents", "sentences", "signatures", "matches", "passages", "alignment", "engine", "output"), ("summaries",)
     ),
     "cluster": Wanted(
         ("documents", "signatures", "matches", "resemblance", "clusters", "engine", "output"),
-        ("signature", "max_document_share", "keep_text"),
+        ("signature", "max_document_share", *_SENTENCE_TABLES, "keep_text"),
         ("hash_seed",),
     ),
     "dedup": Wanted(
@@ -69,7 +70,7 @@ FUNCTIONS = {
             "engine",
             "output",
         ),
-        ("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format", "by_group"),
+        ("max_gap_sentences", "max_places", "skip_same_group", *_SENTENCE_TABLES, "keep_text", "format", "by_group"),
     ),
     "collapse": Wanted(
         also=(
@@ -89,16 +90,16 @@ FUNCTIONS = {
     ),
     "tune": Wanted(
         ("documents", "signatures", "matches", "resemblance"),
-        (*_SIGNATURE_SETTINGS, *_DUPLICATE_SETTINGS, "group_field", "time_field"),
+        (*_SIGNATURE_SETTINGS, *_SENTENCE_TABLES, *_DUPLICATE_SETTINGS, "group_field", "time_field"),
         ("hash_seed", *_RUN),
     ),
     "read": Wanted(("documents",)),
-    "Index": Wanted(("documents", "passages", "index"), (), (*_FIXED, "paper", "memory", *_RUN)),
+    "Index": Wanted(("documents", "passages", "index"), (), (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
     "Index.query": _QUERY,
     "Index.check": _QUERY,
-    "Index.add": Wanted(("documents",), (), ("memory", *_RUN)),
+    "Index.add": Wanted(("documents",), (), ("as_paper", "memory", *_RUN)),
     "Index.info": Wanted(("index",)),
-    "Index.watch": Wanted(("documents", "passages", "index"), (), ("paper", "memory", *_RUN)),
+    "Index.watch": Wanted(("documents", "passages", "index"), (), ("as_paper", "paper", "memory", *_RUN)),
 }
 FILES = ("api.py", "formats/reader.py", "index/index.py")
 # Verbs whose overloads say what a call returns take the same settings as a class of keywords.

@@ -27,6 +27,8 @@ LEVELS = ("document", "passage", "sentence")
 SEARCH_METHODS = ("overlap", "fingerprint", "bits", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
 FORMATS = ("parquet", "jsonl", "csv")
+NO_PAPER = "none"
+PAPERS = ("pdc-mr", "swlr", "qsign", "yoon", "ye")  # what they are is in papers.py
 HELP_GROUPS = INPUT, CRITERIA, OUTPUT, RUNNING = ("Input", "What counts", "Output", "Running")
 LARGEST = 10**9
 _FOUR_FIFTHS = Fraction(4, 5)
@@ -40,13 +42,17 @@ def _setting(
     help_text: str,
     *,
     common: bool = False,
+    hidden: bool = False,
     value: str = "",
     choices: tuple[str, ...] = (),
     at_least: float | None = None,
     at_most: float = LARGEST,
 ) -> Any:
-    """Describe a setting. A plain `--help` shows the first sentence of common ones; `value` is what it calls the value."""
-    about = {"group": group, "help": help_text, "is_common": common, "value": value}
+    """Describe a setting. A plain `--help` shows the first sentence of common ones; `value` is what it calls the value.
+
+    A hidden one has a flag that no help shows.
+    """
+    about = {"group": group, "help": help_text, "is_common": common, "is_hidden": hidden, "value": value}
     return field(default=default, metadata={**about, "choices": choices, "at_least": at_least, "at_most": at_most})
 
 
@@ -130,7 +136,18 @@ class SignaturesConfig:
     max_document_share: float = _criterion(
         0.6, "Fingerprint: ignore words that occur in a larger share of the documents.", at_least=0
     )
-    paper: bool = _criterion(False, "Apply the papers' limits as printed: strict instead of inclusive, and without safeguards.")
+    as_paper: str = _criterion(
+        NO_PAPER,
+        "Run a paper's method as it is printed: pdc-mr, swlr, qsign, yoon or ye. It sets every parameter that the paper names, "
+        "and takes our safeguards away; other settings given beside it win. `ibidem papers` lists what it sets. none: our own "
+        "settings.",
+        value="PAPER",
+        choices=(NO_PAPER, *PAPERS),
+    )
+    # What presets set; as a flag, it is there for those who used it before there were presets.
+    paper: bool = _criterion(
+        False, "Apply the papers' limits as printed: strict instead of inclusive, and without safeguards.", hidden=True
+    )
 
     def shingle_words(self, unit: str) -> int:
         """Return the words in a shingle of a `sentence` or a `document`, or its lines (`line`): as set, or as fits the unit."""
@@ -146,6 +163,14 @@ class MatchesConfig:
         "Similarity a match needs, from 0 to 1. Two documents are compared by their shingles, two sentences by their "
         "signatures (words, shingles, spotsigs).",
         common=True,
+    )
+    sentence_pairs: bool = _output(
+        False,
+        "Also write all pairs of matching sentences, with their similarity. Sentences in too many places to be paired are "
+        "left out.",
+    )
+    postings: bool = _output(
+        False, "Also write the inverted index of signatures. It lists the sentences that have each word, shingle, spot or key."
     )
 
 
@@ -200,6 +225,9 @@ class ResemblanceConfig:
     )
     method: str = _criterion(
         "join", "How candidate pairs are found. join is exact, the others are baselines.", value="NAME", choices=METHODS
+    )
+    contractions: bool = _criterion(
+        False, "An apostrophe between letters does not end a word: don't is one word, not two (whole documents only)."
     )
     min_containment: Fraction = _criterion(  # noqa: RUF009 (as all the others)
         _NOTHING, "Also match if this share of one is in the other. 0: documents match by similarity only.", common=True

@@ -15,6 +15,7 @@ Surface = Literal["python", "shell"]
 Item = TypeVar("Item")
 Argument = TypeVar("Argument")
 
+_OWN_FLAGS = {"as_paper": "--as"}  # in Python, `as` is no name
 # Of the process, not of the thread or context: readers and workers run in threads of their own.
 _spoken: Surface = "python"
 
@@ -43,7 +44,7 @@ def speaking(surface: Surface) -> Iterator[None]:
 
 def flag(name: str) -> str:
     """Return the flag of a setting."""
-    return "--" + name.replace("_", "-")
+    return _OWN_FLAGS.get(name, "--" + name.replace("_", "-"))
 
 
 def named(name: str) -> str:

@@ -28,8 +28,11 @@ class FindSettings(TypedDict, total=False):
     spot_distance: int
     spot_chain: int
     max_document_share: float
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"]
     paper: bool
     min_similarity: float | Fraction
+    sentence_pairs: bool
+    postings: bool
     min_sentences: int
     min_words: int
     min_quote_words: int
@@ -70,10 +73,12 @@ class ClusterSettings(TypedDict, total=False):
     antecedents: str | int | Sequence[str]
     spot_distance: int
     spot_chain: int
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"]
     paper: bool
     min_similarity: float | Fraction
     measure: Literal["resemblance", "order"]
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
+    contractions: bool
     min_containment: float | Fraction
     min_shared_shingles: int
     max_shingle_documents: int
@@ -126,6 +131,7 @@ class DedupSettings(TypedDict, total=False):
     spot_distance: int
     spot_chain: int
     max_document_share: float
+    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"]
     paper: bool
     min_similarity: float | Fraction
     min_sentences: int
@@ -134,6 +140,7 @@ class DedupSettings(TypedDict, total=False):
     same_document: bool
     measure: Literal["resemblance", "order"]
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"]
+    contractions: bool
     min_containment: float | Fraction
     min_shared_shingles: int
     max_shingle_documents: int

@@ -20,7 +20,7 @@ from ibidem.evaluation.truth_files import read_pairs, read_table, table_columns
 MEASURES = {
     "passages": (PLACES, ("passages",)),
     "sentences": (PLACES, ("passages",)),
-    "sentence-pairs": (("a_id", "a_sentence", "b_id", "b_sentence"), ("hits",)),
+    "sentence-pairs": (("a_id", "a_sentence", "b_id", "b_sentence"), ("sentence_pairs", "hits")),
     "pairs": (("a_id", "b_id"), ("duplicates", "passages")),
     "clusters": (("cluster", "id"), ("clusters",)),
     "verdicts": (("id", "duplicated"), ("verdicts", "clusters")),
@@ -33,7 +33,9 @@ _NOT_SHOWN = ("micro_precision", "micro_recall")
 def measure_of(truth_path: Path) -> str:
     """Return what the columns of the truth are for."""
     columns = table_columns(truth_path, _ANY_TABLE)
-    measure = next((name for name in _RECOGNISED if columns.issuperset(MEASURES[name][0])), None)
+    # Passages that ibidem wrote also number their first sentences.
+    recognised = ["passages"] * ("n_sentences" in columns) + list(_RECOGNISED)
+    measure = next((name for name in recognised if columns.issuperset(MEASURES[name][0])), None)
     if measure is None and columns:
         known = "; ".join(f"{name}: {' '.join(MEASURES[name][0])}" for name in _RECOGNISED)
         raise InputError(f"{truth_path}: its columns ({', '.join(sorted(columns))}) match no known kind of ground truth", known)

@@ -99,7 +99,7 @@ def _table_in(path: Path, names: Sequence[str]) -> Path:
             raise InputError(f"{path} contains more than one table of {name}", f"Give one of them: {found[0]}")
         if found:
             return found[0]
-    verb = {"passages": "find", "hits": "index query"}.get(names[0], "cluster")
+    verb = {"passages": "find", "sentence_pairs": "find --sentence-pairs"}.get(names[0], "cluster")
     next_step = f"Give a folder that `ibidem {verb}` wrote, or the table itself."
     raise InputError(f"{path} contains no table of {' or '.join(names)}", next_step)
 

@@ -14,7 +14,10 @@ from ibidem.errors import OutputExistsError
 VIEW_FILES = ("view.sqlite", "report.html")
 VERDICTS_FILE, ARRIVALS_FILE = "verdicts.sqlite", "arrivals.sqlite"
 WORK_FOLDER = ".work"  # exists while a run lasts, or after it was killed
-_OURS = ("passages", "hits", "repeats", "documents", "texts", "duplicates", "clusters", "mirrors", "removed", "cleaned")
+_OURS = (
+    "passages", "hits", "repeats", "documents", "texts", "sentence_pairs", "postings", "duplicates", "clusters", "mirrors",
+    "removed", "cleaned",
+)  # fmt: skip
 RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), *VIEW_FILES)
 
 

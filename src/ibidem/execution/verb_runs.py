@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ibidem.config import Config
+from ibidem.config.papers import check_paper
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.config.surface import given, named
 from ibidem.errors import SettingsError
@@ -41,6 +42,7 @@ class VerbRun:
         from ibidem.formats.python_inputs import settle
 
         made, spark_engine = _with_engine(config, engine, settings)
+        check_paper(made, verb)
         made = made if signature is None else made.with_signature(signature)
         on_spark = spark_engine is not None
         reference = None if against is None else settle(against, on_spark)

@@ -17,6 +17,7 @@ import pyarrow as pa
 from ibidem.columns.collection import Collection
 from ibidem.config import Config
 from ibidem.config.keywords import carried_out_by
+from ibidem.config.papers import check_paper
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
@@ -83,6 +84,7 @@ class Index:
         self.path = Path(path)
         self.progress = progress or Progress()
         base = config or Config()
+        check_paper(Config.of(base, **settings), "index")
         made_with = to_store(with_own_seed(check_signature(Config.of(base, **settings)))) if create else {}
         self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
@@ -111,9 +113,10 @@ class Index:
         html: bool = False, main_content: bool = False, encoding: str = "utf-8", lang: str = "auto",
         max_sentence_words: int = 120, hash_seed: int = -1,
         signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
-        max_document_share: float = 0.6, paper: bool = False, min_similarity: float | Fraction = 0.8, min_sentences: int = 3,
-        min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
-        same_document: bool = False, skip_same_group: bool = False, signature_bits: int = 64, bits_per_word: int = 3,
+        max_document_share: float = 0.6, as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
+        paper: bool = False, min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1,
+        min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False,
+        skip_same_group: bool = False, signature_bits: int = 64, bits_per_word: int = 3,
         search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -175,9 +178,11 @@ class Index:
         self, documents: Any, *, passages: bool = True,
         # settings of Index.query
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8", paper: bool = False, min_sentences: int = 3,
-        min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
-        skip_same_group: bool = False, search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
+        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+        min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
+        max_places: int = 100, skip_same_group: bool = False,
+        search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
         workers: int = 0, strict: bool = False,
@@ -218,9 +223,11 @@ class Index:
         self, documents: Any, *,
         # settings of Index.check
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8", paper: bool = False, min_sentences: int = 3,
-        min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
-        skip_same_group: bool = False, search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
+        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+        min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
+        max_places: int = 100, skip_same_group: bool = False,
+        search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
         workers: int = 0, strict: bool = False,
@@ -264,7 +271,8 @@ class Index:
         self, documents: Any, *, replace: bool = False,
         # settings of Index.add
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8", workers: int = 0, memory: str = "auto",
+        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", workers: int = 0, memory: str = "auto",
         strict: bool = False,
         # end of settings
     ) -> int:  # fmt: skip
@@ -290,10 +298,11 @@ class Index:
         self, documents: Iterable[Any], *, replace: bool = False,
         # settings of Index.watch
         text_field: str = "text", id_field: str = "id", time_field: str = "time", group_field: str = "group",
-        html: bool = False, main_content: bool = False, encoding: str = "utf-8", paper: bool = False, min_sentences: int = 3,
-        min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
-        same_document: bool = False, skip_same_group: bool = False, signature_bits: int = 64, bits_per_word: int = 3,
-        search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
+        html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+        min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4,
+        max_places: int = 100, same_document: bool = False, skip_same_group: bool = False, signature_bits: int = 64,
+        bits_per_word: int = 3, search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
         commit_every: str = "1000,10s", workers: int = 0, memory: str = "auto", strict: bool = False,
@@ -354,7 +363,10 @@ class Index:
         raise NotImplementedError
 
     def _config_for(self, settings: Mapping[str, Any]) -> Config:
-        return with_stored(self._stored, self.config, settings) if settings else self.config
+        if not settings:
+            return self.config
+        check_paper(Config.of(self.config, **settings), "index")
+        return with_stored(self._stored, self.config, settings)
 
     @contextmanager
     def _writer(self, config: Config) -> Iterator[Writer]:

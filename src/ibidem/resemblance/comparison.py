@@ -59,6 +59,8 @@ class Comparer:
                 self.sequences, a, b, limit, settings.filter_bits, self.config.signatures.paper, self.run_tasks
             )
             good = scores.overlaps >= 0
+            if self.config.signatures.paper:  # as printed: above the limit
+                good &= 2 * limit.denominator * scores.overlaps.astype(np.int64) > limit.numerator * (sizes[a] + sizes[b])
             return order_scores(sizes, a[good], b[good], scores.overlaps[good].astype(np.int64))
         sizes = np.diff(self.sets.first)
         largest = int(sizes.max(initial=0))

@@ -24,7 +24,7 @@ from ibidem.execution.memory import allowed_memory, release_unused
 from ibidem.execution.spill import SpillingColumn
 from ibidem.execution.tasks import RunTasks
 from ibidem.resemblance.kernels import shingles as shingle_kernels
-from ibidem.sentences import tokenise_texts
+from ibidem.sentences import join_contractions, tokenise_texts
 from ibidem.signatures import TypeTokens
 
 _LINE_ENDS = r"\r\n|[\n\r\x{85}\x{2028}\x{2029}]"
@@ -98,9 +98,10 @@ def digests_of(checks: Checks) -> NDArray[np.uint64]:
 def shingle_texts(texts: pa.LargeStringArray, config: Config, words_key: WordsKey, removing: bool = True) -> ShingledTexts:
     """Return the shingles or words of texts; unless documents may be removed, `of_texts` are all 0."""
     kind = what_to_keep(config)
-    tokens = TypeTokens(*tokenise_texts(texts, config.sentences.hash_seed))
+    read = join_contractions(texts) if config.resemblance.contractions else texts
+    tokens = TypeTokens(*tokenise_texts(read, config.sentences.hash_seed))
     key, hashes = words_key.key, (tokens.tokens, tokens.first)
-    checks = key.of_tokens(*(hashes if words_key.is_of_hashes else tokenise_texts(texts, key.hash_seed)))
+    checks = key.of_tokens(*(hashes if words_key.is_of_hashes else tokenise_texts(read, key.hash_seed)))
     digests = digests_of(checks)
     digests[tokens.first[1:] == tokens.first[:-1]] = 0
     of_texts = text_key(config.sentences.hash_seed).of_texts(texts) if removing else np.zeros((len(texts), 2), np.uint64)

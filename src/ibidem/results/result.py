@@ -19,6 +19,7 @@ from ibidem.columns.notebook import MOST_ROWS, counted, listed, longest_passages
 from ibidem.config import Config
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.config.settings import OutputConfig
+from ibidem.config.surface import given
 from ibidem.errors import UsageError
 from ibidem.model import Passage, Skipped
 from ibidem.resemblance import SizeGroup
@@ -183,6 +184,21 @@ class Result(PassageResult[TableT_co]):
         """Texts that appear in very many places."""
         return self.backing.native("repeats")
 
+    @property
+    def sentence_pairs(self) -> TableT_co:
+        """All pairs of matching sentences, if `sentence_pairs` was set."""
+        return self._asked_for("sentence_pairs")
+
+    @property
+    def postings(self) -> TableT_co:
+        """The inverted index of signatures, if `postings` was set."""
+        return self._asked_for("postings")
+
+    def _asked_for(self, name: str) -> TableT_co:
+        if not self.backing.has(name):
+            raise UsageError(f"this run has no table {name}", f"Run it again with {given(name, True)}.")
+        return self.backing.native(name)
+
     def overview(self) -> PassageOverview:
         """Return what a summary says, except for the longest passages."""
         documents, sizes = self.backing.table("documents"), self.backing.sizes()
@@ -196,10 +212,14 @@ class Result(PassageResult[TableT_co]):
         )
 
     def _further_tables(self) -> dict[str, Table]:
-        return {name: self.backing.table(name) for name in ("documents", "repeats")}
+        return {name: self.backing.table(name) for name in ("documents", "repeats", *self._optional)}
 
     def _count(self) -> dict[str, int]:
-        return {"passages": len(self), "repeats": self.backing.table("repeats").n_rows}
+        return {"passages": len(self), **{name: self.backing.table(name).n_rows for name in ("repeats", *self._optional)}}
+
+    @property
+    def _optional(self) -> list[str]:
+        return [name for name in ("sentence_pairs", "postings") if self.backing.has(name)]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -48,6 +48,7 @@ def _lines(result: Result[Any], folder: Path | None, report: Path | None, width:
     yield many(found.n_passages, "passage") + (f" ({parts})" if parts else "")
     if found.n_repeats:
         yield f"{many(found.n_repeats, 'repeat group')}: text in too many places to list as pairs"
+    yield from _sentence_lines(result)
     if found.n_reused:
         yield f"{found.n_reused:,} of {many(found.n_documents, 'document')} share text with another document"
     yield from skipped_lines(result.skipped)
@@ -65,6 +66,22 @@ def _lines(result: Result[Any], folder: Path | None, report: Path | None, width:
     yield from unknown_files_lines(result.skipped)
 
 
+def _sentence_lines(result: Result[Any]) -> Iterator[str]:
+    """Say what was written about single sentences, and which of them are in no pair."""
+    if result.backing.has("sentence_pairs"):
+        yield many(result.backing.table("sentence_pairs").n_rows, "sentence pair")
+        yield from _left_out_lines(result)
+    if result.backing.has("postings"):
+        yield many(result.backing.table("postings").n_rows, "posting")
+
+
+def _left_out_lines(result: RunResult[Any]) -> Iterator[str]:
+    """Say how many sentences are in no pair because they have too many places."""
+    if n_left_out := result.counts.get("sentences_left_out", 0):
+        are, most = "is" if n_left_out == 1 else "are", result.config.passages.max_places
+        yield f"{many(n_left_out, 'sentence')} in more than {most:,} places {are} in no sentence pair ({named('max_places')})"
+
+
 def look_at(folder: Path, width: int | None = None) -> Iterator[str]:
     """Yield how results are looked at, in one line or two."""
     name = shlex.quote(str(folder))
@@ -75,10 +92,12 @@ def look_at(folder: Path, width: int | None = None) -> Iterator[str]:
 def summarise_briefly(result: RunResult[Any], folder: object = None, width: int | None = None) -> str:
     """Return counts and time alone: on Spark, everything else would have to be computed."""
     run, seconds = result.run(), sum(result.timings.values())
+    run["counts"].pop("sentences_left_out", None)
     n_skipped = run["counts"].pop("skipped") - sum(is_unknown_kind(record.reason) for record in result.skipped)
     lines = [", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in run["counts"].items()) + f"; {seconds:.1f} s"]
     if n_skipped:
         lines.append(f"{many(n_skipped, 'record')} skipped; see skipped.jsonl")
+    lines += _left_out_lines(result)
     where = [f"results: {folder}"] if folder is not None else []
     return as_text([*lines, *result.notices, *where, *unknown_files_lines(result.skipped)], width)
 

@@ -31,6 +31,8 @@ _TITLE_FIELDS = ("title", "headline", "subject", "name")
 _MOST_TITLE_CHARS = 300
 _MOST_ABOVE = 4
 _TEXTS = pa.schema([pa.field("id", pa.large_string()), pa.field("text", pa.large_string())])
+# Pages show no numbers of sentences, and older folders have none.
+_SHOWN = pa.schema([field for field in PASSAGES if field.name not in ("a_sentence", "b_sentence")])
 _KEPT_TEXTS = [pa.field("a_text", pa.large_string()), pa.field("b_text", pa.large_string())]
 
 
@@ -170,14 +172,14 @@ def removed_pairs(removed: pa.Table, level: str) -> dict[str, pa.Table]:
         *(removed[name] for name in ("id", "start", "end", "matched_id", "matched_start", "matched_end")),
         removed["n_sentences"].fill_null(1), similarity, kind, pa.array(["unknown"] * removed.num_rows, pa.string()),
     ]  # fmt: skip
-    return {"passages": pa.table(columns, names=PASSAGES.names).cast(PASSAGES)}
+    return {"passages": pa.table(columns, names=_SHOWN.names).cast(_SHOWN)}
 
 
 def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
     """Return the material of a results folder; `named` are the documents, if not those in `run.json`."""
     run = read_run(folder)
     tables: dict[str, Any] = {
-        "passages": _table(folder, "passages", PASSAGES, _KEPT_TEXTS),
+        "passages": _table(folder, "passages", _SHOWN, _KEPT_TEXTS),
         "documents": _table(folder, "documents", DOCUMENTS),
         "repeats": _table(folder, "repeats", REPEATS),
         "duplicates": _table(folder, "duplicates", DUPLICATES),

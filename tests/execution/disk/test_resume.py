@@ -18,10 +18,13 @@ from tests.texts import text
 VERBS = {
     "find exact": ("find", "--signature", "exact", "--format", "jsonl"),
     "find words": ("find", "--format", "jsonl", "--keep-text", "--max-places", "3"),
+    "find sentences": (
+        "find", "--format", "jsonl", "--signature", "imatch", "--sentence-pairs", "--postings", "--hash-seed", "3",
+    ),
     "cluster": ("cluster", "--format", "jsonl", "--shingle-size", "2", "--min-similarity", "0.4"),
     "dedup documents": ("dedup", "--shingle-size", "2", "--min-similarity", "0.4"),
     "dedup passages": ("dedup", "--level", "passage"),
-}
+}  # fmt: skip
 PARTS = ("--partitions", "3", "--workers", "2")
 
 

@@ -315,3 +315,20 @@ def test_stages_that_take_more_than_the_budget_end_the_run(spark: Any, tmp_path:
     with ibidem.find(path, engine=engine, signature="exact", max_disk="1GB") as result:
         result.write(tmp_path / "out")
     assert written(tmp_path / "out")[0] == rows_of(ibidem.find(path, signature="exact").passages)
+
+
+@pytest.mark.parametrize("signature", ["exact", "imatch"])
+def test_sentence_pairs_and_postings(signature: str, spark: Any, tmp_path: Path) -> None:
+    records = [*random_records(5, 40), *skewed_records(30)]
+    call = {"signature": signature, "max_places": 20, "hash_seed": 3, "sentence_pairs": True, "postings": True}
+    whole = ibidem.find(records, **call)
+    frame = spark.createDataFrame([{"id": r["id"], "text": r["text"], "group": r.get("group")} for r in records])
+    with ibidem.find(frame, engine=ibidem.SparkEngine(spark, partitions=3), **call) as found:
+        for name in ("sentence_pairs", "postings"):
+            assert found.backing.table(name).read().to_pylist() == getattr(whole, name).to_pylist()
+        assert [tuple(row) for row in found.sentence_pairs.collect()] == [
+            tuple(row.values()) for row in whole.sentence_pairs.to_pylist()
+        ]
+        found.write(tmp_path / "out")
+        assert found.run()["counts"] == whole.run()["counts"]
+    assert (tmp_path / "out" / "postings.parquet").is_dir()
