@@ -23,7 +23,7 @@ from ibidem.config.surface import named
 from ibidem.errors import SettingsError
 from ibidem.execution.progress import Progress
 from ibidem.execution.verb_runs import VerbRun
-from ibidem.model import Inputs, Passage, Setting, Similarity, SparkInputs
+from ibidem.model import Document, Inputs, Passage, Setting, Similarity, SparkInputs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
