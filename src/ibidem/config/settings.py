@@ -243,7 +243,7 @@ class ResemblanceConfig:
     )
     shingle_unit: str = _criterion(
         "word",
-        "What a document's shingles are made of: words, or whole lines. shingle_size counts these; 0 is one line.",
+        "What a document's shingles are made of: words, or whole lines. The shingle size counts these; 0 is one line.",
         value="NAME",
         choices=SHINGLE_UNITS,
     )
