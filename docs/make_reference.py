@@ -11,6 +11,7 @@ import dataclasses
 import inspect
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -24,9 +25,11 @@ import ibidem
 from ibidem import errors
 from ibidem.cli.commands import Option, Verb
 from ibidem.cli.options import flag
+from ibidem.cli.papers import value_shown
 from ibidem.cli.verb_group import VerbGroup
 from ibidem.cli.verbs import ibidem as program
 from ibidem.config import setting_fields
+from ibidem.config.papers import PRESETS
 from ibidem.formats.byte_streams import COMPRESSIONS
 from ibidem.formats.registry import FORMATS
 
@@ -35,6 +38,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from reference_texts import COLUMNS, EXIT_CODES, FORMAT_NOTES, HEADS, PYTHON_SECTIONS, TABLES
 
 FOLDER = Path(__file__).parent / "reference"
+WIDTH = 110  # of code
+_MOST_SETTINGS = 4  # of a method, that are shown in its row
 
 
 def cell(text: str) -> str:
@@ -46,6 +51,8 @@ def settings_page() -> str:
     """Return the page of settings, by stage."""
     lines, last_stage = [HEADS["settings"]], ""
     for stage, setting in setting_fields():
+        if setting.metadata["is_hidden"]:
+            continue
         if stage != last_stage:
             lines.append(f"\n## [{stage}]\n\n| setting | default | meaning |\n|---|---|---|")
             last_stage = stage
@@ -100,6 +107,7 @@ def _split_options(command: Verb) -> tuple[list[Option], list[Option]]:
     """Return the options that a command has of its own, and those that are settings."""
     texts = {setting.name: setting.metadata["help"] for _, setting in setting_fields()}
     options = [option for option in command.params if isinstance(option, Option) and option.opts != ["--help-all"]]
+    options = [option for option in options if not option.hidden]
     shared = [option for option in options if option.name in texts and texts[option.name] in (option.help or "")]
     return [option for option in options if option not in shared], shared
 
@@ -151,8 +159,10 @@ def python_page() -> str:
 
 def _described(thing: Any, name: str) -> list[str]:
     if not inspect.isclass(thing):
-        return [f"```python\n{name}{_signature(thing)}\n```\n", _docstring(thing)]
+        return [f"```python\n{_call(name, thing)}\n```\n", _docstring(thing)]
     lines = [_docstring(thing)]
+    if hasattr(thing.__init__, "__wrapped__"):  # it declares its settings
+        lines.insert(0, f"```python\n{_call(name, thing)}\n```\n")
     fields = [(field.name, field.type) for field in dataclasses.fields(thing)] if dataclasses.is_dataclass(thing) else []
     fields = fields or list(getattr(thing, "__annotations__", {}).items()) if not issubclass(thing, Exception) else []
     shown = [field for field, _ in fields if not field.startswith("_")]
@@ -168,7 +178,7 @@ def _described(thing: Any, name: str) -> list[str]:
         is_own = isinstance(value, (property, cached_property)) or str(getattr(function, "__module__", "")).startswith("ibidem")
         if not text or not is_own:
             continue
-        call = f".{member}{_signature(function)}" if inspect.isfunction(function) else f".{member}"
+        call = f".{member}{_short_signature(function)}" if inspect.isfunction(function) else f".{member}"
         members.append(f"| `{cell(call)}` | {cell(text)} |")
     return [*lines, "\n| member | meaning |\n|---|---|", *members] if members else lines
 
@@ -178,8 +188,33 @@ def _signature(function: Any) -> str:
         text = str(inspect.signature(function))
     except (TypeError, ValueError):
         return "(…)"
-    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)  # annotations are strings there
+    text = re.sub(r"(: |-> )'((?:[^'\\]|\\')*)'", r"\1\2", text)  # annotations are strings there
+    text = re.sub(r'"(Literal\[[^]]*\](?: \| None)?)"', r"\1", text)
     return re.sub(r"\((self|cls)(, )?", "(", text)
+
+
+def _short_signature(function: Any) -> str:
+    """Return the signature of a method; many settings are left out: they are those of its class."""
+    text, names = _signature(function), {setting.name for _, setting in setting_fields()}
+    begin, arrow, end = text.rpartition(") -> ")
+    parts = re.split(r", (?=\w+: |\*)", begin)
+    others = [part for part in parts if part.partition(":")[0].lstrip("(") not in names]
+    return f"{', '.join([*others, '…'])}{arrow}{end}" if len(parts) - len(others) > _MOST_SETTINGS else text
+
+
+def _call(name: str, function: Any) -> str:
+    """Return a function with its parameters as code, on several lines if it has many."""
+    text = f"{name}{_signature(function)}"
+    if len(text) <= WIDTH:
+        return text
+    begin, _, rest = text.partition("(")
+    parameters, end = rest.rsplit(")", 1) if ") -> " not in rest else rest.split(") -> ", 1)
+    end = f") -> {end}" if ") -> " in rest else f"){end}"
+    # Lines break between parameters, not inside of one.
+    joined = re.sub(r", (?=\w+: |\*)", ",\n", parameters).replace(" ", "\xa0").replace("\n", " ")
+    return f"{begin}(\n{textwrap.fill(joined, WIDTH, initial_indent='    ', subsequent_indent='    ')}\n{end}".replace(
+        "\xa0", " "
+    )
 
 
 def _docstring(thing: Any) -> str:
@@ -217,6 +252,27 @@ def formats_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def papers_page() -> str:
+    """Return the page of the papers: what `--as` sets, and where our defaults differ."""
+    lines, defaults = [HEADS["papers"]], {setting.name: setting.default for _, setting in setting_fields()}
+    for name, paper in PRESETS.items():
+        lines += [f"\n## {name}\n", f"{paper.citation}. Run by {', '.join(f'`ibidem {verb}`' for verb in paper.verbs)}.\n"]
+        lines += [
+            "```text",
+            *paper.example,
+            "```\n",
+            "| setting | as printed | where | our default, if another | why |",
+            "|---|---|---|---|---|",
+        ]
+        for printed in paper.settings:
+            if printed.setting != "paper":
+                ours = value_shown(defaults[printed.setting]) if printed.why_not else ""
+                cells = (f"`{flag(printed.setting)}`", value_shown(printed.value), printed.where, ours, printed.why_not)
+                lines.append(f"| {' | '.join(map(cell, cells))} |")
+        lines += ["\nRules:\n", *(f"- {rule}" for rule in paper.rules)]
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {
     "commands.md": commands_page,
     "settings.md": settings_page,
@@ -224,6 +280,7 @@ PAGES = {
     "python.md": python_page,
     "exit-codes.md": exit_codes_page,
     "file-formats.md": formats_page,
+    "papers.md": papers_page,
 }
 
 if __name__ == "__main__":

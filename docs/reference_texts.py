@@ -1,5 +1,7 @@
 """What the generated pages of the reference say beyond the code. `make_reference.py` refuses texts that do not fit the code."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from ibidem import model
@@ -38,8 +40,17 @@ not. For HTML they count characters of the extracted text. {_MADE}
     "python": f"""# Python API
 
 `import ibidem` gives everything on this page. Settings are keyword arguments with the names of the flags:
-`ibidem.find(files, min_similarity=0.9)`. See the [settings](settings.md) and a [tour in Python](../get-started.md#in-python).
-{_MADE}
+`ibidem.find(files, min_similarity=0.9)`. See the [settings](settings.md), a [tour in Python](../get-started.md#in-python) and
+[what you can pass](../get-started.md#what-you-can-pass) as inputs. {_MADE}
+""",
+    "papers": f"""# The papers as printed
+
+`--as PAPER` (in Python `as_paper=`) sets every parameter that a paper prints, and drops the safeguards that we have added.
+A setting that is given beside it wins; `run.json` then says which value is printed and which was used, under `paper`. Verbs
+refuse the papers that they do not run. `ibidem papers` prints this page in the terminal.
+
+Without our safeguards, boilerplate costs what it costs: a footer in 10,000 documents is 50 million pairs of each of its
+sentences. `--as pdc-mr --max-places 100` leaves them out. {_MADE}
 """,
     "exit-codes": f"""# Exit codes
 
@@ -57,14 +68,25 @@ bytes where that is possible.
 - Records need a text. The fields `id`, `time` and `group` are used where they exist; `--text-field`, `--id-field`,
   `--time-field` and `--group-field` give other names.
 - A time is ISO 8601, RFC 2822 or seconds since 1970. Other times are counted, reported and ignored.
-- A record without an id gets one from its file and position (`mail.jsonl:12`). A text file is known by its path.
-- The same id twice is an error.
+- The same id twice is an error. Files and records without an id get one: see [ids of files](#ids-of-files).
+
+## Ids of files
+
+The id of a text or HTML file is its path, as seen from the current folder: `essays/mia.txt`. It is the same whether you name a folder
+(`essays`, `./essays/`), a pattern (`essays/*.txt`), the file itself or its absolute path. A file outside the current folder has its
+absolute path as its id: `/srv/essays/mia.txt`. So two files never share an id.
+
+A record without an id is known by its file and position: `mail/inbox.jsonl:12`. Pages of a WARC file are known by their addresses.
+
+Ids depend on the folder you work in, and on nothing else. From inside `essays`, the same file is `mia.txt`. Run commands that share
+an index from one folder; if a text arrives under a second id all the same, `index add` and `watch` say so.
 
 ## Outputs
 
 | file | written by | content |
 |---|---|---|
 | `passages`, `repeats`, `documents`, `texts` | `find` | [tables](tables.md); `texts` only where text was extracted from HTML |
+| `sentence_pairs`, `postings` | `find --sentence-pairs`, `--postings` | [tables](tables.md#sentence_pairs) |
 | `passages` | `compare --pairs` | a [table](tables.md#passages) |
 | `duplicates`, `clusters` | `cluster` | [tables](tables.md#duplicates) |
 | `passages`, `hits` | `index query` | [tables](tables.md#hits) |
@@ -81,8 +103,9 @@ bytes where that is possible.
 | settings (`--config`) | TOML, one section per stage: see [settings](settings.md) |
 | pairs (`compare --pairs`, `eval --pairs`) | CSV, JSON lines or Parquet with the columns `a_id` and `b_id` |
 | ground truth (`eval`) | CSV, JSON lines or Parquet: see [evaluating results](evaluation.md) |
-| sampling plan (`tune -o`, `cluster --plan`) | JSON |
-| answers (`watch`) | JSON lines: `id`, `duplicated`, `n_sentences`, `n_known`, `n_common`, `sources`, `passages` |
+| sampling plan (`tune -o`, `cluster --plan`, `dedup --plan`) | JSON |
+| all figures of samples (`tune --table`) | CSV or JSON, by the name of the file |
+| answers (`watch`) | JSON lines: `id`, `duplicated`, `n_sentences`, `n_known`, `n_common`, `sources`, `passages`; `same_text_as` where the index has the same text under another id |
 | index | a folder: see [how the index grows](../how-it-works/growing-index.md) |
 """,
 }
@@ -94,9 +117,23 @@ TABLES = {
         "With `--keep-text`, the columns `a_text` and `b_text` follow.",
     ),
     "repeats": (model.REPEATS, "One row per text that appears in more than `--max-places` places. Written by `find`."),
+    "sentence_pairs": (
+        model.SENTENCE_PAIRS,
+        "One row per pair of sentences that match. Written by `find --sentence-pairs`. A sentence in more than `--max-places` "
+        "places, those of sentences similar to it included, is in no pair; the summary and `run.json` say how many there are.",
+    ),
+    "postings": (
+        model.POSTINGS,
+        "The inverted index of signatures: one row per sentence and signature that it has. Written by `find --postings`. "
+        "Rows of one signature follow one another.",
+    ),
     "documents": (model.DOCUMENTS, "One row per document. Written by `find`."),
     "duplicates": (model.DUPLICATES, "One row per pair of duplicate documents. Written by `cluster`."),
     "clusters": (model.CLUSTERS, "One row per member of a cluster of two or more documents. Written by `cluster`."),
+    "mirrors": (
+        model.MIRRORS,
+        "One row per pair of groups that share documents: documents of both in one cluster. Written by `cluster --by-group`.",
+    ),
     "removed": (model.REMOVED, "One row per document or passage that was removed: `removed.jsonl`, written by `dedup`."),
     "hits": (
         model.HITS,
@@ -119,6 +156,20 @@ COLUMNS = {
         "kind": "`exact`: all sentences are equal apart from case, punctuation and line breaks; `near`: similar, or with gaps; "
         "`quote`: fewer than `--min-sentences`",
         "direction": "`a_to_b` if the first document is earlier, `b_to_a` if later, `unknown` without two different times",
+        "a_sentence": "number of its first sentence in the first document, from 0",
+        "b_sentence": "number of its first sentence in the second document, from 0",
+    },
+    "sentence_pairs": {
+        "a_id": "id of the first document in reading order; with `--against`, of the document in the input",
+        "a_sentence": "number of the sentence in it, from 0",
+        "b_id": "id of the second document",
+        "b_sentence": "number of the sentence in it, from 0",
+        "similarity": "similarity of the two sentences by their signature; for imatch and fingerprint, by their words",
+    },
+    "postings": {
+        "signature": "hash of a word, shingle or spot, or the key of the sentence; it depends on `--hash-seed`",
+        "id": "id of a document",
+        "sentence": "number of a sentence in it that has the signature, from 0",
     },
     "repeats": {
         "text": "the repeated text",
@@ -145,6 +196,18 @@ COLUMNS = {
         "cluster": "number of the cluster",
         "id": "id of the document",
         "canonical": "true for the document that stays, as `--keep` decides",
+    },
+    "mirrors": {
+        "a_group": "the group that appears first in the inputs",
+        "b_group": "the other group",
+        "a_documents": "documents of the first group",
+        "b_documents": "documents of the second group",
+        "a_shared": "documents of the first group that have a document of the second in their cluster",
+        "b_shared": "documents of the second group that have a document of the first in their cluster",
+        "a_share": "`a_shared` ÷ `a_documents`",
+        "b_share": "`b_shared` ÷ `b_documents`",
+        "a_id": "an example: the first such document of the first group",
+        "b_id": "the first document of the second group in the same cluster",
     },
     "removed": {
         "id": "id of the document",
@@ -206,7 +269,18 @@ FORMAT_NOTES = {
 }
 
 PYTHON_SECTIONS = {
-    "Functions": ["find", "compare", "compare_pairs", "cluster", "dedup", "tune", "similarity", "split_sentences", "read"],
+    "Functions": [
+        "find",
+        "compare",
+        "compare_pairs",
+        "cluster",
+        "dedup",
+        "collapse",
+        "tune",
+        "similarity",
+        "split_sentences",
+        "read",
+    ],
     "The index": ["Index", "QueryResult", "Verdict", "Hit", "Arrival"],
     "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "Tuning"],
     "Values": ["Document", "Passage", "Span", "Difference", "Similarity", "Skipped"],

@@ -17,6 +17,7 @@ PROJECT = {
     "CONTRIBUTING.md": "project/contributing.md",
     "examples/essays/README.md": "examples/essays.md",
     "examples/newsroom/README.md": "examples/newsroom.md",
+    "examples/sites/README.md": "examples/sites.md",
 }
 _LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
 _FENCED = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)

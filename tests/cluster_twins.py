@@ -11,6 +11,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import ibidem
+from ibidem.resemblance.sketches import _draw_permutations
 from ibidem.sentences import tokenise_texts
 
 Shingles = Sequence[Hashable]
@@ -188,3 +189,50 @@ def _friends(pairs: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
         friends.setdefault(a, set()).add(b)
         friends.setdefault(b, set()).add(a)
     return friends
+
+
+def _place(shingle: int) -> int:
+    """Return the place of a shingle in the order by which samples of a fixed size are taken."""
+    return shingle * 0x9E3779B97F4A7C15 % 2**64
+
+
+def smallest_duplicates(
+    texts: Sequence[Hashable], hashes: Sequence[Sequence[int]], every: int, remainder: int, size: int, limit: Fraction
+) -> Pairs:
+    """Return the pairs that are alike by the first `size` shingles of each, as far as the samples of both go."""
+    samples = [sorted(_place(h) for h in some if h % every == remainder)[:size] for some in hashes]
+    found = {}
+    for i, j in combinations(range(len(hashes)), 2):
+        last = min(sample[-1] if len(sample) == size else 2**64 for sample in (samples[i], samples[j]))
+        a, b = ([place for place in sample if place <= last] for sample in (samples[i], samples[j]))
+        if hashes[i] and texts[i] == texts[j]:
+            found[i, j] = _WHOLE
+        elif a and b and set(a) & set(b) and resemblance(a, b)[0] >= limit:
+            found[i, j] = resemblance(a, b)
+    return found
+
+
+def supershingles(hashes: Sequence[int], n: int, size: int) -> list[tuple[int, ...]]:
+    """Return n tuples of the least of all hashes under `size` permutations each; none for no hashes."""
+    offsets, factors = (column.tolist() for column in _draw_permutations(n * size, 1))
+    elements = [h * 0x9E3779B97F4A7C15 % 2**64 >> 32 for h in hashes]
+    least = []
+    for offset, factor in zip(offsets, factors, strict=True):
+        values = [(x ^ offset) * factor % 2**32 for x in elements]
+        least.append(min((min((v ^ v >> 15) * 0x85EBCA6B % 2**32, 2**32 - 2) for v in values), default=0))
+    return [tuple(least[k * size : (k + 1) * size]) for k in range(n)] if elements else []
+
+
+def supershingled_pairs(
+    texts: Sequence[Hashable], hashes: Sequence[Sequence[int]], n: int, size: int, least: int
+) -> dict[Pair, float]:
+    """Return the pairs that share `least` supershingles, and the share of the sampled shingles that are the same."""
+    known = [supershingles(some, n, size) for some in hashes]
+    found = {}
+    for i, j in combinations(range(len(hashes)), 2):
+        if hashes[i] and texts[i] == texts[j]:
+            found[i, j] = 1.0
+        elif sum(a == b for a, b in zip(known[i], known[j], strict=False)) >= least:
+            one, other = (sum(some, ()) for some in (known[i], known[j]))
+            found[i, j] = sum(a == b for a, b in zip(one, other, strict=True)) / len(one)
+    return found

@@ -21,8 +21,8 @@ def test_the_names_are_sorted_and_all_there_are() -> None:
         "Index", "IndexStoreError", "InputError", "Passage", "QueryResult", "ResourceError", "Result", "SamplingPlan",
         "Similarity", "Skipped", "Span",
         "SparkEngine",
-        "Tuning", "UsageError", "Verdict", "__version__", "cluster", "compare", "compare_pairs", "dedup", "find", "read",
-        "similarity", "split_sentences", "tune",
+        "Tuning", "UsageError", "Verdict", "__version__", "cluster", "collapse", "compare", "compare_pairs", "dedup", "find",
+        "read", "similarity", "split_sentences", "tune",
     }  # fmt: skip
 
 
@@ -55,8 +55,8 @@ def test_signatures_of_the_verbs_are_typed(name: str) -> None:
     for node in found:
         assert node.returns is not None
         written = f"{ast.unparse(node.args)} -> {ast.unparse(node.returns)}"
-        assert "Any" not in written
-        assert "**settings: Setting" in written
+        assert "Any" not in written.replace("Cleaned[Any]", "")  # what a call returns whose engine is not known
+        assert "**settings: Setting" not in written
 
 
 def test_a_star_import_gives_the_public_names() -> None:

@@ -130,12 +130,14 @@ def test_the_plan_looks_at_fewer_shingles() -> None:
 # What is measured.
 
 
-def by_hand(items: list[Record], limit: Fraction, bounds: tuple[int, ...], every: int) -> list[tuple[float, float, int]]:
+def by_hand(
+    items: list[Record], limit: Fraction, bounds: tuple[int, ...], every: int, most: int = 4
+) -> list[tuple[float, float, int]]:
     """The pairs that samples accept, those of them that are right, and all that are true, by size group."""
     known = ibidem.cluster(items, shingle_size=2, hash_seed=0).backing.documents.known_by  # type: ignore[union-attr]
     hashes = [set(known.hashes[a:b].tolist()) for a, b in zip(known.first[:-1], known.first[1:], strict=True)]
     found = [[0.0, 0.0, 0] for _ in bounds]
-    remainders = range(min(every, 4))
+    remainders = range(min(every, most))
     for one, other in combinations(hashes, 2):
         larger = max(len(one), len(other))
         mine = found[sum(larger >= bound for bound in bounds) - 1]
@@ -165,6 +167,31 @@ def test_trials_are_what_comparing_all_pairs_gives(limit: str) -> None:
     for group, upper in zip(tuning.groups, [*bounds[1:], 10**9], strict=True):
         mine = [size for size in sizes if group.from_shingles <= size < upper]
         assert (group.n_documents, group.n_shingles) == (len(mine), sum(mine))
+
+
+def test_the_whole_grid_is_what_comparing_all_pairs_gives() -> None:
+    items = list({item["text"]: item for item in collection(7, 4, (20, 50, 90))}.values())
+    bounds, ratios, limits = (0, 17, 46, 85), (3, 5, 8), ("1/2", "0.7")
+    call: dict[str, Any] = {"shingle_size": 2, "groups": bounds, "min_precision": 0.95}
+    tuning = ibidem.tune(items, ratios=ratios, limits=limits, all_remainders=True, **call)
+    expected = []
+    for limit in limits:
+        for every in ratios:
+            groups = by_hand(items, Fraction(limit), bounds, every, most=every)
+            groups.append((*map(sum, zip(*groups, strict=True)),))  # type: ignore[arg-type]
+            ends = [(0, 16), (17, 45), (46, 84), (85, None), (None, None)]
+            expected += [(float(Fraction(limit)), every, *end, *group) for end, group in zip(ends, groups, strict=True)]
+    names = ("min_similarity", "every", "from_shingles", "to_shingles", "accepted", "right", "pairs")
+    found = [tuple(row[name] for name in names) for row in tuning.grid.to_pylist()]
+    assert found == [(*row[:4], pytest.approx(row[4]), pytest.approx(row[5]), row[6]) for row in expected]
+    for row in tuning.grid.to_pylist():
+        assert row["samples"] == row["every"]
+        assert row["precision"] == (pytest.approx(row["right"] / row["accepted"]) if row["accepted"] else None)
+        assert row["recall"] == (pytest.approx(row["right"] / row["pairs"]) if row["pairs"] else None)
+    # The plan is for the similarity of the settings, and its samples are nested.
+    assert set(tuning.plan.every) <= {1, 8}
+    assert tuning.plan.made_for["min_similarity"] == 0.8
+    assert ibidem.tune(items, **call).grid.num_rows == 0
 
 
 def precision(limits: tuple[str, ...], place: int, group: int | None = None) -> float:
@@ -251,6 +278,12 @@ def test_workers_change_nothing() -> None:
         ({"groups": ()}, "groups"),
         ({"groups": (1, 5)}, "groups"),
         ({"groups": (0, 5, 5)}, "groups"),
+        ({"ratios": ()}, "ratios must be whole numbers from 2 on"),
+        ({"ratios": (2, 1)}, "ratios must be whole numbers from 2 on"),
+        ({"limits": ()}, "limits must be above 0 and at most 1"),
+        ({"limits": (0.5, 1.5)}, "limits must be above 0 and at most 1"),
+        ({"limits": ("high",)}, "limits must be numbers such as 0.8"),
+        ({"engine": "spark"}, "(?s)runs on this machine only, not on Spark.*max_documents"),
         ({"min_similarity": 0}, "min_similarity must be above 0"),
         ({"min_precision": 2, "max_documents": -1, "groups": [3]}, "min_precision.*max_documents.*groups"),
     ],
@@ -325,8 +358,8 @@ def test_what_is_no_plan_is_an_input_error_that_names_the_file(tmp_path: Path, c
 def test_a_plan_for_other_settings_is_refused() -> None:
     plan = tuned("0.6", 0.8).plan
     for call, problem in (
-        ({"min_similarity": "0.7", "shingle_size": 2}, r"min_similarity = 0\.7, .* made for 0\.6"),
-        ({"min_similarity": "0.6"}, "shingle_size = 10, .* made for 2"),
+        ({"min_similarity": "0.7", "shingle_size": 2}, r"min_similarity is 0\.7, .* made for 0\.6"),
+        ({"min_similarity": "0.6"}, "shingle_size is 10, .* made for 2"),
     ):
         with pytest.raises(ibidem.UsageError, match=problem):
             ibidem.cluster(documents(text(1), text(2)), plan=plan, **call)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ibidem.version import __version__
 
 if TYPE_CHECKING:
-    from ibidem.api import cluster, compare, compare_pairs, dedup, find, similarity, tune
+    from ibidem.api import cluster, collapse, compare, compare_pairs, dedup, find, similarity, tune
     from ibidem.config import Config
     from ibidem.config.sampling_plan import SamplingPlan
     from ibidem.errors import IbidemError, IndexStoreError, InputError, ResourceError, UsageError
@@ -51,6 +51,7 @@ _HOMES = {
     "UsageError": "ibidem.errors",
     "Verdict": "ibidem.index.answers",
     "cluster": "ibidem.api",
+    "collapse": "ibidem.api",
     "compare": "ibidem.api",
     "compare_pairs": "ibidem.api",
     "dedup": "ibidem.api",
@@ -88,6 +89,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "cluster",
+    "collapse",
     "compare",
     "compare_pairs",
     "dedup",

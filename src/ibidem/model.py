@@ -1,14 +1,19 @@
-"""Documents, passages and the other things that the API returns, and the Arrow schema of every table."""
+"""What the API takes and returns: inputs, documents, passages and more; and the Arrow schema of every table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,30 @@ class Document:
     time: datetime | str | float | None = None
     group: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ArrowStream(Protocol):
+    """What gives its rows to Arrow: pandas and Polars frames, and many others."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+class Collectable(Protocol):
+    """A lazy frame."""
+
+    def collect(self) -> ArrowStream:
+        """Return its rows."""
+        ...
+
+
+# What a setting may be: names, numbers and truth values, as on the command line; lists of names.
+Setting = str | int | float | Fraction | Sequence[str]
+# What documents are read from: a path, glob or folder, texts, a table, records, a dataset; or several of these.
+Inputs: TypeAlias = (
+    str | os.PathLike[str] | pa.Table | ArrowStream | Collectable | Mapping[str, object]
+    | Iterable[Mapping[str, object] | Document] | Iterable[str | None] | Sequence["Inputs"]
+)  # fmt: skip
+SparkInputs: TypeAlias = "Inputs | DataFrame | Sequence[Inputs | DataFrame]"
 
 
 class Span(NamedTuple):
@@ -47,7 +76,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Passage:
-    """A text that appears in two documents, located in both."""
+    """A text that appears in two documents, located in both. Its first sentences are numbered from 0 in their documents."""
 
     a: Span
     b: Span
@@ -55,6 +84,8 @@ class Passage:
     similarity: float
     kind: str
     direction: str
+    a_sentence: int = 0
+    b_sentence: int = 0
 
     @cached_property
     def differences(self) -> list[Difference]:
@@ -122,6 +153,7 @@ SENTENCE_BATCH = pa.schema(
 
 _NAME = pa.dictionary(pa.int32(), pa.large_string())
 
+# `a_sentence` and `b_sentence` are the first sentences of a passage; sentences count from 0 in their documents, as in HITS.
 PASSAGES = pa.schema(
     [
         pa.field("a_id", _NAME, nullable=False),
@@ -134,6 +166,8 @@ PASSAGES = pa.schema(
         pa.field("similarity", pa.float64(), nullable=False),
         pa.field("kind", pa.dictionary(pa.int8(), pa.string()), nullable=False),
         pa.field("direction", pa.dictionary(pa.int8(), pa.string()), nullable=False),
+        pa.field("a_sentence", pa.int32(), nullable=False),
+        pa.field("b_sentence", pa.int32(), nullable=False),
     ]
 )
 
@@ -149,6 +183,26 @@ HITS = pa.schema(
         pa.field("b_start", pa.int64(), nullable=False),
         pa.field("b_end", pa.int64(), nullable=False),
         pa.field("score", pa.float64(), nullable=False),
+    ]
+)
+
+# Pairs of sentences that match, of two documents or of one; sentences count from 0 in their documents.
+SENTENCE_PAIRS = pa.schema(
+    [
+        pa.field("a_id", _NAME, nullable=False),
+        pa.field("a_sentence", pa.int32(), nullable=False),
+        pa.field("b_id", _NAME, nullable=False),
+        pa.field("b_sentence", pa.int32(), nullable=False),
+        pa.field("similarity", pa.float64(), nullable=False),
+    ]
+)
+
+# The inverted index of signatures: a row for each signature of each sentence. Signatures are hashes, in sixteen digits.
+POSTINGS = pa.schema(
+    [
+        pa.field("signature", pa.large_string(), nullable=False),
+        pa.field("id", _NAME, nullable=False),
+        pa.field("sentence", pa.int32(), nullable=False),
     ]
 )
 
@@ -190,6 +244,22 @@ CLUSTERS = pa.schema(
         pa.field("cluster", pa.int64(), nullable=False),
         pa.field("id", pa.large_string(), nullable=False),
         pa.field("canonical", pa.bool_(), nullable=False),
+    ]
+)
+
+# Groups that have documents in the same clusters; a is the one that appears first. `a_id` and `b_id` are an example.
+MIRRORS = pa.schema(
+    [
+        pa.field("a_group", pa.large_string(), nullable=False),
+        pa.field("b_group", pa.large_string(), nullable=False),
+        pa.field("a_documents", pa.int64(), nullable=False),
+        pa.field("b_documents", pa.int64(), nullable=False),
+        pa.field("a_shared", pa.int64(), nullable=False),
+        pa.field("b_shared", pa.int64(), nullable=False),
+        pa.field("a_share", pa.float64(), nullable=False),
+        pa.field("b_share", pa.float64(), nullable=False),
+        pa.field("a_id", pa.large_string(), nullable=False),
+        pa.field("b_id", pa.large_string(), nullable=False),
     ]
 )
 

@@ -7,6 +7,9 @@ are tables in partitions, and the stage calls its exchange. Nothing here knows w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,7 +31,7 @@ from ibidem.clusters.stage import (
 from ibidem.columns.collection import Collection
 from ibidem.columns.keep_rules import fields_for_keeping
 from ibidem.columns.shingled import ShingledDocuments
-from ibidem.config import Config, passage_limits
+from ibidem.config import Config, document_shingle_size, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.checks import check_documents, check_sentences, check_shingled, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Source, n_unread_bytes
@@ -36,10 +39,11 @@ from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import MemoryRun, Run
 from ibidem.execution.tasks import RunTasks
-from ibidem.matches.stage import classify
+from ibidem.matches.core import Classed
+from ibidem.matches.stage import classify, list_postings, pair_sentences
 from ibidem.passages.exchange.grams import GramSender
 from ibidem.passages.stage import find_passages, find_repeats, passage_table, repeat_table
-from ibidem.resemblance import corpus_of, representatives, tune_sampling
+from ibidem.resemblance import RATIOS, corpus_of, representatives, tune_sampling
 from ibidem.resemblance.stage import find_duplicates, shingle
 from ibidem.results.backings import backing_of, copies_of
 from ibidem.results.cleaning_result import CleaningResult
@@ -74,6 +78,7 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
     """Return the tables of passages, documents and repeats. What no later stage needs is released as soon as possible."""
     with progress.stage("matches"):
         classed = classify(flow, sentences, config, progress, then=[GramSender(config)])
+        tables = match_tables(flow, sentences, classed, config, progress)
     with progress.stage("passages"):
         found = find_passages(flow, sentences, classed, config)
         repeats = find_repeats(flow, sentences, classed, found, config)
@@ -82,13 +87,25 @@ def find_tables(flow: AnyFlow, sentences: Parts[Collection], config: Config, pro
         with progress.stage("alignment"):
             refine(flow, sentences, found, config, progress)
     with progress.stage("tables"):
-        tables = {
+        tables |= {
             "documents": document_table(flow, sentences, found, repeats),
             "repeats": repeat_table(flow, sentences, found, repeats),
             "passages": passage_table(flow, sentences, found, config),
         }
         release_unused()
         return tables
+
+
+def match_tables(
+    flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Classed], config: Config, progress: Progress
+) -> Tables:
+    """Return the tables of single sentences that were asked for: pairs that match, and the inverted index of signatures."""
+    tables: Tables = {}
+    if config.matches.postings:
+        tables["postings"] = list_postings(flow, sentences, classed)
+    if config.matches.sentence_pairs:
+        tables["sentence_pairs"] = pair_sentences(flow, sentences, classed, config, progress)
+    return tables
 
 
 def cluster(run: Run[TableT], plan: SamplingPlan | None) -> ClusterResult[TableT]:
@@ -115,20 +132,23 @@ def cluster_documents(
         return shingled, cluster_duplicates(flow, shingled, ranks, found, config)
 
 
-def dedup(run: Run[TableT]) -> CleaningResult[TableT, Any]:
+def dedup(run: Run[TableT], plan: SamplingPlan | None = None) -> CleaningResult[TableT, Any]:
     """Decide what is removed from the inputs: documents, passages or sentences that also appear in what is kept."""
     documents = run.read(fields_for_keeping(run.config), to_copy=True)
-    remove = remove_duplicates if run.config.cleaning.level == "document" else remove_repeated
-    known, removals = remove(run.flow, documents, run.config, run.progress)
+    known: Parts[Any]
+    if run.config.cleaning.level == "document":
+        known, removals = remove_duplicates(run.flow, documents, run.config, run.progress, plan)
+    else:
+        known, removals = remove_repeated(run.flow, documents, run.config, run.progress)
     facts, backing = run.facts(), backing_of(run, {}, known, removals)
-    return CleaningResult(backing=backing, copies=copies_of(run, backing), **facts)
+    return CleaningResult(backing=backing, copies=copies_of(run, backing), plan=plan, **facts)
 
 
 def remove_duplicates(
-    flow: AnyFlow, documents: Source, config: Config, progress: Progress
+    flow: AnyFlow, documents: Source, config: Config, progress: Progress, plan: SamplingPlan | None = None
 ) -> tuple[Parts[ShingledDocuments], Parts[Removals]]:
     """Return the documents, and which of them are removed: all but one of each cluster."""
-    shingled, clustered = cluster_documents(flow, documents, config, progress, None, removing=True)
+    shingled, clustered = cluster_documents(flow, documents, config, progress, plan, removing=True)
     with progress.stage("tables"):
         return shingled, remove_documents(flow, shingled, clustered)
 
@@ -143,7 +163,8 @@ def remove_repeated(
         check_sentences(flow, sentences, progress, unique_ids=False)
         ranks = rank_documents(flow, sentences, config)
     with progress.stage("matches"):
-        classed = classify(flow, sentences, config, progress)
+        unlisted = replace(config, matches=replace(config.matches, postings=False))
+        classed = classify(flow, sentences, unlisted, progress)
     with progress.stage("cuts"):
         return sentences, remove_passages(flow, sentences, classed, ranks, config, progress)
 
@@ -155,7 +176,7 @@ def compare(run: MemoryRun, pairs: Sequence[tuple[str, str]], source: str) -> Co
         sentences = split(run.flow, documents, config, run.progress)
         check_sentences(run.flow, sentences, run.progress, config.documents)
     numbers = numbers_of_pairs(sentences.look(), pairs, source, run.skipped)
-    with run.progress.stage("alignment"):
+    with run.progress.stage("alignment", amount=f"{len(numbers):,} pairs"):
         passages = Parts(passages_of_pairs(sentences.look(), numbers, config, run.flow.run_tasks))
     backing = backing_of(run, {"passages": passages}, sentences)
     return Comparison(backing=backing, n_pairs=len(numbers), **run.facts())
@@ -169,8 +190,19 @@ def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: 
     return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
 
 
-def tune(run: MemoryRun, min_precision: float, max_documents: int, groups: Sequence[int]) -> Tuning:
-    """Measure how far shingles may be sampled, by document size, and return the plan. `max_documents` 0 measures on all."""
+def tune(
+    run: MemoryRun,
+    min_precision: float,
+    max_documents: int,
+    groups: Sequence[int],
+    ratios: Sequence[int] = RATIOS,
+    grid_limits: Sequence[Fraction] = (),
+    all_remainders: bool = False,
+) -> Tuning:
+    """Measure how far shingles may be sampled, by document size, and return the plan. `max_documents` 0 measures on all.
+
+    For each of `grid_limits`, precision and recall are measured at every ratio and size.
+    """
     config, stream = run.config, run.read(run.config.documents)
     run_tasks = run.flow.run_tasks
     with run.progress.stage("shingles", stream.n_bytes):
@@ -182,12 +214,19 @@ def tune(run: MemoryRun, min_precision: float, max_documents: int, groups: Seque
         representative = representatives(documents.digests, documents.side, np.arange(documents.n_documents))
         corpus, _ = corpus_of(documents, representative, config, None, run_tasks)
         limit, most = config.matches.min_similarity, config.resemblance.max_shingle_documents
-        found = tune_sampling(corpus.sets, corpus.wanted, limit, min_precision, most, groups, run_tasks=run_tasks)
-    made_for = {
+        measure = partial(
+            tune_sampling, corpus.sets, corpus.wanted, min_precision=min_precision, max_documents=most, groups=groups,
+            ratios=ratios, run_tasks=run_tasks, all_remainders=all_remainders,
+        )  # fmt: skip
+        by_limit = {each: measure(min_similarity=each, whole_grid=True) for each in sorted(set(grid_limits))}
+        found = by_limit[limit] if limit in by_limit else measure(min_similarity=limit)
+    made_for: dict[str, Any] = {
         "min_similarity": float(limit),
         "min_precision": min_precision,
-        "shingle_size": config.signatures.shingle_words("document"),
+        "shingle_size": document_shingle_size(config),
         "documents": documents.n_documents,
     }
+    if config.resemblance.shingle_unit != "word":
+        made_for["shingle_unit"] = config.resemblance.shingle_unit
     plan = SamplingPlan([group.from_shingles for group in found], [group.every for group in found], made_for)
-    return Tuning(plan, found, run.skipped.records)
+    return Tuning(plan, found, run.skipped.records, by_limit)

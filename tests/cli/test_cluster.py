@@ -14,6 +14,7 @@ import pytest
 from ibidem.cli.options import flag
 from ibidem.config import setting_fields
 from tests.cli.test_find import Run, process, rows, said, write_jsonl
+from tests.clusters.test_mirrors import crowd
 from tests.texts import documents, text
 
 STAGES = ("documents", "signatures", "matches", "resemblance", "clusters", "engine", "output")
@@ -52,8 +53,8 @@ def _value(cell: str) -> Any:
 def test_a_run_writes_its_tables_and_says_what_it_found(run: Run, news: str, tmp_path: Path, table_format: str) -> None:
     answer = run("cluster", news, "-o", "out", "--format", table_format)
     said(
-        answer, 0, "5 documents, 121 shingles", "3 duplicate pairs\n", "1 cluster of 3 documents: 2 could be removed",
-        "this one:", "3 documents: keep first; second, fourth", "results: out",
+        answer, 0, "5 documents, 121 shingles", "3 pairs of similar documents\n",
+        "1 cluster of 3 documents: 2 could be removed", "this one:", "3 documents: keep first; second, fourth", "results: out",
     )  # fmt: skip
     names = {f"duplicates.{table_format}", f"clusters.{table_format}", "run.json", "skipped.jsonl"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
@@ -75,7 +76,7 @@ def test_run_json_says_what_was_done(run: Run, news: str, tmp_path: Path) -> Non
     told = {"version", "finished", "settings", "folder", "inputs", "counts", "timings_seconds", "peak_memory_bytes"}
     assert set(report) == told
     assert report["settings"]["matches"]["min_similarity"] == "2/3"
-    assert report["settings"]["clusters"] == {"keep": "longest", "chains": True}
+    assert report["settings"]["clusters"] == {"keep": "longest", "chains": True, "by_group": False}
     assert (report["inputs"][0]["path"], report["inputs"][0]["bytes"]) == (news, (tmp_path / news).stat().st_size)
     expected = {"documents": 5, "shingles": 121, "duplicates": 3, "clusters": 1, "clustered": 3, "skipped": 0}
     assert expected.items() <= report["counts"].items()
@@ -128,7 +129,7 @@ def test_without_verifying_it_says_that_these_are_estimates(run: Run, news: str)
         run("cluster", news, "-o", "out", "--no-verify", "--method", "minhash"),
         0,
         "pairs are not verified: similarities are estimates",
-        "duplicate pairs, not verified",
+        "pairs of similar documents, not verified",
     )
     answer = run("cluster", news, "-o", "out2")
     assert "verified" not in answer.err
@@ -136,7 +137,7 @@ def test_without_verifying_it_says_that_these_are_estimates(run: Run, news: str)
 
 @pytest.mark.parametrize("mode", ["on", "off", "auto"])
 def test_progress_goes_to_stderr(run: Run, news: str, mode: str) -> None:
-    said(run("cluster", news, "-o", "out", "--progress", mode), 0, "3 duplicate pairs")
+    said(run("cluster", news, "-o", "out", "--progress", mode), 0, "3 pairs of similar documents")
 
 
 # The output folder.
@@ -202,7 +203,7 @@ def test_finding_nothing_is_no_error_and_is_explained(
     run: Run, tmp_path: Path, texts: list[str], arguments: list[str], reason: str
 ) -> None:
     name = write_jsonl(tmp_path / "texts.jsonl", documents(*texts))
-    said(run("cluster", name, "-o", "out", *arguments), 0, "0 duplicate pairs", "nothing found", reason)
+    said(run("cluster", name, "-o", "out", *arguments), 0, "0 pairs of similar documents", "nothing found", reason)
     assert pq.read_table(tmp_path / "out" / "clusters.parquet").num_rows == 0
 
 
@@ -212,22 +213,22 @@ def test_finding_nothing_is_no_error_and_is_explained(
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--min-similarity", "0"], ["min_similarity must be above 0"]),
-        (["--min-similarity", "1.01"], ["min_similarity must be between 0 and 1, not 1.01"]),
-        (["--min-containment", "2"], ["min_containment must be between 0 and 1, not 2"]),
-        (["--keep", "best"], ["keep must be one of first, longest, earliest, FIELD:max, FIELD:min, not 'best'"]),
-        (["--keep", ":max"], ["keep must be", "not ':max'"]),
-        (["--keep", "score:most"], ["keep must be", "not 'score:most'"]),
-        (["--filter-bits", "7"], ["filter_bits must be one of 0, 64, 128, 256, not 7"]),
-        (["--sample-every", "4", "--sample-remainder", "4"], ["sample_remainder must be below sample_every (4), not 4"]),
-        (["--sample-remainder", "1"], ["sample_remainder must be below sample_every (1), not 1"]),
-        (["--sample-every", "0"], ["sample_every must be at least 1, not 0"]),
-        (["--memory", "abc"], ["memory must be", "500MB", "not 'abc'"]),
-        (["--permutations", "100"], ["permutations must be a multiple of bands (16), not 100"]),
-        (["--max-bits-apart", "17"], ["max_bits_apart must be between 0 and 16, not 17"]),
+        (["--min-similarity", "0"], ["--min-similarity must be above 0"]),
+        (["--min-similarity", "1.01"], ["--min-similarity must be between 0 and 1, not 1.01"]),
+        (["--min-containment", "2"], ["--min-containment must be between 0 and 1, not 2"]),
+        (["--keep", "best"], ["--keep must be one of first, longest, earliest, FIELD:max, FIELD:min, not 'best'"]),
+        (["--keep", ":max"], ["--keep must be", "not ':max'"]),
+        (["--keep", "score:most"], ["--keep must be", "not 'score:most'"]),
+        (["--filter-bits", "7"], ["--filter-bits must be one of 0, 64, 128, 256, not 7"]),
+        (["--sample-every", "4", "--sample-remainder", "4"], ["--sample-remainder must be below --sample-every (4), not 4"]),
+        (["--sample-remainder", "1"], ["--sample-remainder must be below --sample-every (1), not 1"]),
+        (["--sample-every", "0"], ["--sample-every must be at least 1, not 0"]),
+        (["--memory", "abc"], ["--memory must be", "500MB", "not 'abc'"]),
+        (["--permutations", "100"], ["--permutations must be a multiple of --bands (16), not 100"]),
+        (["--max-bits-apart", "17"], ["--max-bits-apart must be between 0 and 16, not 17"]),
         (["--method", "magic"], ["magic", "minhash"]),
         (["--measure", "cosine"], ["cosine", "order"]),
-        (["--min-similarity", "0", "--memory", "abc"], ["min_similarity must be above 0", "not 'abc'"]),
+        (["--min-similarity", "0", "--memory", "abc"], ["--min-similarity must be above 0", "not 'abc'"]),
         (["--level", "document"], ["`--level` belongs to `ibidem dedup`"]),
         (["--min-sentences", "3"], ["--min-sentences"]),
     ],
@@ -245,11 +246,13 @@ def test_inputs_and_output_are_needed(run: Run, news: str) -> None:
 
 def test_a_file_of_settings_and_flags_above_it(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text('[matches]\nmin_similarity = 0.9\n[output]\nformat = "jsonl"\n')
-    said(run("cluster", news, "-o", "out", "--config", "run.toml"), 0, "1 duplicate pair")
+    said(run("cluster", news, "-o", "out", "--config", "run.toml"), 0, "1 pair of similar documents")
     assert (tmp_path / "out" / "clusters.jsonl").exists()
-    said(run("cluster", news, "-o", "out2", "--config", "run.toml", "--min-similarity", "0.8"), 0, "3 duplicate pairs")
+    said(
+        run("cluster", news, "-o", "out2", "--config", "run.toml", "--min-similarity", "0.8"), 0, "3 pairs of similar documents"
+    )
     (tmp_path / "run.toml").write_text("[clusters]\nkeeping = 1\n[resemblance]\nfilter_bits = 7\n")
-    said(run("cluster", news, "-o", "out3", "--config", "run.toml"), 2, "'keeping'", "filter_bits must be")
+    said(run("cluster", news, "-o", "out3", "--config", "run.toml"), 2, "'keeping'", "--filter-bits must be")
 
 
 def test_plans(run: Run, news: str, tmp_path: Path) -> None:
@@ -261,13 +264,37 @@ def test_plans(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").unlink()
     assert run("tune", news, "-o", "plan.json", "-q").code == 0
     assert run("tune", news, "-o", "plan.json", "-q").code == 0  # a plan may be replaced
-    said(run("cluster", news, "-o", "out", "--plan", "plan.json"), 0, "3 duplicate pairs")
+    said(run("cluster", news, "-o", "out", "--plan", "plan.json"), 0, "3 pairs of similar documents")
     said(run("cluster", news, "-o", "out2", "--plan", "plan.json", "--min-similarity", "0.5"), 2, "was made for 0.8")
+    said(
+        run("dedup", news, "-o", "clean", "--plan", "plan.json"),
+        0,
+        "looked for by the sampling plan: all shingles, by document size",
+    )
+    assert json.loads((tmp_path / "clean" / "run.json").read_text("utf-8"))["plan"]["format"] == "ibidem sampling plan"
+    said(
+        run("dedup", news, "--dry-run", "--level", "passage", "--plan", "plan.json"),
+        2,
+        "a sampling plan is for --level document",
+    )
+
+
+def test_how_pairs_are_sampled_is_said(run: Run, news: str) -> None:
+    call = ("cluster", news, "-o", "out", "--overwrite", "--sampling")
+    said(
+        run(*call, "smallest", "--sample-every", "25"), 0,
+        "pairs looked for by at most 400 shingles per document, the smallest hashes of one in 25 shingles",
+    )  # fmt: skip
+    said(
+        run(*call, "supershingles"), 0,
+        "pairs looked for by 6 supershingles of 14 shingles each, 2 of them in common", "1 pair of similar documents",
+    )  # fmt: skip
+    assert "looked for" not in run(*call, "modulo").err
 
 
 @pytest.mark.parametrize("method", ["shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"])
 def test_other_methods(run: Run, news: str, tmp_path: Path, method: str) -> None:
-    said(run("cluster", news, "-o", "out", "--method", method, "--format", "jsonl"), 0, " duplicate pair")
+    said(run("cluster", news, "-o", "out", "--method", method, "--format", "jsonl"), 0, " of similar documents")
     found = {(row["a_id"], row["b_id"]) for row in rows(tmp_path / "out" / "duplicates.jsonl")}
     assert ("first", "fourth") in found
     assert found <= set(PAIRS)
@@ -277,7 +304,9 @@ def test_little_memory(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     assert run("cluster", news, "-o", "out", "--format", "jsonl").code == 0
     said(
-        run("cluster", news, "-o", "out2", "--format", "jsonl", "--memory", "0.1kB", "--tmp-dir", "tmp"), 0, "3 duplicate pairs"
+        run("cluster", news, "-o", "out2", "--format", "jsonl", "--memory", "0.1kB", "--tmp-dir", "tmp"),
+        0,
+        "3 pairs of similar documents",
     )
     for name in ("duplicates.jsonl", "clusters.jsonl"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "out2" / name).read_bytes()
@@ -293,11 +322,28 @@ def test_little_memory(run: Run, news: str, tmp_path: Path) -> None:
 # Help.
 
 
+def test_groups_that_share_documents(run: Run, tmp_path: Path) -> None:
+    sites = write_jsonl(tmp_path / "sites.jsonl", [{**item, "site": item.pop("group")} for item in crowd(7)])
+    answer = run("cluster", sites, "-o", "out", "--by-group", "--group-field", "site", "--format", "jsonl")
+    said(
+        answer, 0, "groups that share documents: 21 pairs, 21 with at least half of both groups",
+        "  site3 (2 of 2 documents) and site5 (2 of 2)", "  and 16 other pairs",
+    )  # fmt: skip
+    rows = [json.loads(line) for line in (tmp_path / "out" / "mirrors.jsonl").read_text("utf-8").splitlines()]
+    assert len(rows) == 21
+    assert json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))["counts"]["mirrors"] == 21
+    # Another run into the folder leaves nothing of this one behind.
+    said(run("cluster", sites, "-o", "out", "--overwrite", "--format", "jsonl"), 0)
+    assert not (tmp_path / "out" / "mirrors.jsonl").exists()
+    alone = write_jsonl(tmp_path / "alone.jsonl", [{"id": "a", "group": "x", "text": text(1)}])
+    said(run("cluster", alone, "-o", "two", "--by-group"), 0, "no two groups share documents")
+
+
 def test_the_help_lists_every_setting(run: Run) -> None:
     answer = run("cluster", "--help-all")
     assert (answer.code, answer.err) == (0, "")
     flat = answer.out.replace("/", " ").replace("\n", " ")
-    left_out = {"signature", "max_document_share", "keep_text", "group_field", "work_dir"}
+    left_out = {"signature", "max_document_share", "keep_text", "work_dir", "sentence_pairs", "postings", "paper"}
     for stage, setting in setting_fields():
         wanted = (stage in STAGES and setting.name not in left_out) or setting.name == "hash_seed"
         assert (f"{flag(setting.name)} " in flat) == wanted, setting.name

@@ -171,7 +171,7 @@ def test_terminal_escapes_in_texts_and_names_are_shown(run: Run, tmp_path: Path)
         (["old.txt", "--pairs", "pairs.csv", "-o", "s3://bucket/out"], ["s3://bucket/out"]),
         (["old.txt", "new.txt", "--format", "parquet"], ["--format parquet", "--pairs"]),
         (["old.txt", "new.txt", "--format", "jsonl", "--full"], ["--full"]),
-        (["old.txt", "new.txt", "--min-aligned-words", "0"], ["min_aligned_words must be at least 1, not 0"]),
+        (["old.txt", "new.txt", "--min-aligned-words", "0"], ["--min-aligned-words must be at least 1, not 0"]),
     ],
 )
 def test_options_that_do_not_go_together(

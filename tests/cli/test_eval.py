@@ -18,7 +18,7 @@ from ibidem.cli.eval import MEASURES
 from ibidem.evaluation import file_scores
 from ibidem.evaluation.document_numbers import PLACES
 from tests.cli.test_find import Run, said, write_jsonl
-from tests.texts import documents, text
+from tests.texts import changed, documents, text
 
 
 def record(a_id: str, a_start: Any, a_end: Any, b_id: str, b_start: Any, b_end: Any, **more: Any) -> dict[str, Any]:
@@ -345,3 +345,33 @@ def test_passages_that_hold_no_sentence_are_told_of(run: Run, tmp_path: Path) ->
     flags = ("--measure", "sentences", "--documents", "documents.jsonl", "--text-field", "body")
     answer = run("eval", "truth.jsonl", "truth.jsonl", *flags)
     assert (answer.code, answer.err.count("passages cover less than half of any sentence")) == (0, 2)
+
+
+def test_pairs_of_sentences_that_find_wrote(run: Run, tmp_path: Path) -> None:
+    """Figures 6 to 9 of PDC-MR from the command line: a signature, a limit, and the scores of its pairs."""
+    records = documents(text(1, 2, 3), f"{text(9)} {text(1)} {changed(2)}", text(4, 5))
+    write_jsonl(tmp_path / "oracle.jsonl", records)
+    write_jsonl(
+        tmp_path / "truth.jsonl",
+        [
+            {"a_id": "d0", "a_sentence": 0, "b_id": "d1", "b_sentence": 1},
+            {"a_id": "d0", "a_sentence": 1, "b_id": "d1", "b_sentence": 2},
+        ],
+    )
+
+    def scores(*options: str) -> tuple[float, float]:
+        call = ("--as", "pdc-mr", "--sentence-pairs", "--signature", "shingles", "--shingle-size", "2", "--overwrite")
+        assert run("find", "oracle.jsonl", "-o", "out", *call, *options).code == 0
+        found = json.loads(run("eval", "truth.jsonl", "out", "--measure", "sentence-pairs", "--json").out)["all"]
+        return found["precision"], found["recall"]
+
+    assert [scores("--min-similarity", limit) for limit in ("0.9", "0.6")] == [(1, 0.5), (1, 1)]
+    assert run("find", "oracle.jsonl", "-o", "plain", "-q").code == 0
+    answer = run("eval", "truth.jsonl", "plain", "--measure", "sentence-pairs")
+    assert "Give a folder that `ibidem find --sentence-pairs` wrote" in answer.err
+
+
+def test_passages_as_truth_are_measured_as_passages(run: Run, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "d.jsonl", documents(text(1, 2, 3), text(1, 2, 3)))
+    assert run("find", "d.jsonl", "-o", "out", "-q").code == 0
+    assert json.loads(run("eval", "out", "out", "--json").out)["measure"] == "passages"

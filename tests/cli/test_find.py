@@ -100,6 +100,7 @@ def test_a_run_writes_its_tables_and_says_what_it_found(run: Run, news: str, tmp
     assert row == {
         "a_id": "first", "a_start": 0, "a_end": length, "b_id": "second", "b_start": start, "b_end": start + length,
         "n_sentences": 3, "similarity": 1.0, "kind": "exact", "direction": "unknown",
+        "a_sentence": 0, "b_sentence": 1,
     }  # fmt: skip
     assert (tmp_path / "out" / "skipped.jsonl").read_text() == ""
 
@@ -254,15 +255,15 @@ def test_a_repeated_id_names_both_places(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--min-similarity", "1.5"], ["min_similarity must be between 0 and 1, not 1.5"]),
+        (["--min-similarity", "1.5"], ["--min-similarity must be between 0 and 1, not 1.5"]),
         (["--min-similarity", "much"], ["'much' is not a number"]),
         (
             ["--min-sentences", "0", "--max-places", "1"],
-            ["min_sentences must be between 1", "not 0", "max_places must be at least 2, not 1"],
+            ["--min-sentences must be between 1", "not 0", "--max-places must be at least 2, not 1"],
         ),
         (["--signature", "minhash"], ["--signature must be one of", "fingerprint", "not 'minhash'"]),
         (["--min-sentence", "3"], ["there is no option `--min-sentence`. Did you mean `--min-sentences`?"]),
-        (["--lang", "tlh"], ["lang must be one of", "en, de", "not 'tlh'"]),
+        (["--lang", "tlh"], ["--lang must be one of", "en, de", "not 'tlh'"]),
         (["--encoding", "utf-99"], ["utf-99"]),
     ],
 )
@@ -298,9 +299,9 @@ def test_the_problems_of_a_settings_file_are_all_named(run: Run, news: str, tmp_
     said(
         run("find", news, "-o", "out", "--config", "run.toml"),
         2,
-        "min_sentences must be between 1 and 1000, not 0",
-        "min_words must be a whole number, not 'many'",
-        "min_similarity must be between 0 and 1, not 7",
+        "--min-sentences must be between 1 and 1000, not 0",
+        "--min-words must be a whole number, not 'many'",
+        "--min-similarity must be between 0 and 1, not 7",
     )
     said(run("find", news, "-o", "out", "--config", "absent.toml"), 2, "absent.toml")
     (tmp_path / "run.toml").write_text("passages = [")
@@ -335,7 +336,7 @@ def test_the_help_of_find_lists_every_setting(run: Run) -> None:
     assert (answer.code, answer.err) == (0, "")
     stages = ("documents", "sentences", "signatures", "matches", "passages", "engine", "output")
     for stage, setting in setting_fields():
-        if stage not in stages or setting.name == "work_dir":
+        if stage not in stages or setting.name == "work_dir" or setting.metadata["is_hidden"]:
             continue
         assert f"{flag(setting.name)} " in answer.out.replace("/", " ").replace("\n", " "), setting.name
     for option in ("--against", "--output", "--config", "--progress", "--quiet"):

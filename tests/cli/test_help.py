@@ -68,7 +68,9 @@ def test_all_help_lists_every_option_in_its_group(run: Run, name: str) -> None:
     assert headings == [*(group for group in HELP_GROUPS if group in headings), "Examples"]
     for parameter in COMMANDS[name].params:
         assert isinstance(parameter, (Option, Argument)), parameter.name
-        if parameter.opts != ["--help-all"]:
+        if getattr(parameter, "hidden", False):
+            assert parameter.opts[0] not in answer.out, parameter.name
+        elif parameter.opts != ["--help-all"]:
             group = answer.out.split(f"{parameter.group}:\n")[1].split("\n\n")[0]
             assert f"  {parameter.names()}" in group, parameter.name
             assert parameter.text(complete=True), parameter.name
@@ -108,7 +110,7 @@ def test_a_switch_that_is_on_shows_how_to_turn_it_off(run: Run) -> None:
         ("frobnicate", "there is no command `frobnicate`. The commands are find, compare, "),
         ("find a.jsonl -o out --level passage", "`--level` belongs to `ibidem dedup`."),
         ("--level passage dedup", "`--level` belongs to `ibidem dedup`."),
-        ("find a.jsonl -o out --plan x", "`--plan` belongs to `ibidem cluster`."),
+        ("find a.jsonl -o out --plan x", "`--plan` belongs to `ibidem cluster` and `ibidem dedup`."),
         ("cluster a.jsonl --min-sentences 3", "`--min-sentences` belongs to `ibidem find`, `ibidem dedup` and others."),
         ("report out --no-verify", "`--no-verify` belongs to `ibidem cluster` and `ibidem dedup`."),
         ("find a.jsonl --min-similarty 1", "there is no option `--min-similarty`. Did you mean `--min-similarity`?"),
@@ -146,6 +148,7 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "pairs.csv").write_text(f"a_id,b_id\n{records[0]['id']},{records[1]['id']}\n", "utf-8")
     (folder / "withdrawn.txt").write_text(f"{records[0]['id']}\n", "utf-8")
     shutil.copy(NEWSROOM / "truth.jsonl", folder)
+    shutil.copy(NEWSROOM.parent / "sites" / "results.jsonl", folder)
     article = json.dumps({"id": "article-17", "text": "An article that is withdrawn."})
     (folder / "archive.jsonl").write_text(f"{''.join(lines[:half])}{article}\n", "utf-8")
     for command in ("index add news.idx archive.jsonl", "find articles.jsonl -o found"):
@@ -268,7 +271,8 @@ def test_the_manual_page_names_every_verb_and_option(run: Run) -> None:
     for name, command in COMMANDS.items():
         section = plain.split(f".SS ibidem {name}\n")[1].split("\n.S")[0]
         for parameter in command.params:
-            assert parameter.opts[0] in section or isinstance(parameter, Argument) or parameter.opts == ["--help-all"]
+            is_named = not isinstance(parameter, Argument) and not parameter.hidden and parameter.opts != ["--help-all"]
+            assert parameter.opts[0] in section or not is_named
     assert "\b" not in page
     assert "\f" not in page
 

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import ibidem
 from ibidem.cli.options import NO_SEARCH_SETTINGS, flag
 from ibidem.config import setting_fields
 from ibidem.index.commits import WriterLock
@@ -78,6 +79,40 @@ def test_adding_says_what_was_added_and_replaced(run: Run, archive: str, tmp_pat
     assert answers(run("index", "check", archive, name, "--min-hits", "1"))[0]["n_known"] == 0
 
 
+def test_adding_the_same_text_under_another_id_is_said(run: Run, tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"a{number}.txt").write_text(text(number, 20), "utf-8")
+        (tmp_path / f"b{number}.txt").write_text(text(number, 20), "utf-8")
+    assert "same text" not in run("index", "add", "i.idx", "a*.txt").err
+    told = "the same text as one already in the index under another id:\n"
+    said(run("index", "add", "i.idx", "b0.txt"), 0, f"1 document has {told}  b0.txt = a0.txt\ni.idx: 6 documents")
+    answer = run("index", "add", "i.idx", "b[1234].txt")
+    said(answer, 0, f"4 documents have {told}  b1.txt = a1.txt\n", "  and 1 more\n")
+    assert all(len(line) <= 80 for line in answer.err.splitlines())
+
+
+def test_times_that_cannot_be_parsed_are_shown(run: Run, tmp_path: Path) -> None:
+    records = [{"id": "a", "text": text(1, 2), "time": "32.13.2020"}, {"id": "b", "text": text(3), "time": "soon"}]
+    write_jsonl(tmp_path / "t.jsonl", records)
+    told = "2 timestamps could not be parsed and were ignored, such as '32.13.2020' in t.jsonl:1; accepted: 2031-09-13T04"
+    said(run("index", "add", "i.idx", "t.jsonl"), 0, told)
+    answer = run("index", "query", "i.idx", "t.jsonl")
+    assert answer.code == 0
+    assert told in answer.err
+    assert told not in run("index", "query", "i.idx", "t.jsonl", "-q").err
+    with ibidem.Index(tmp_path / "i.idx") as index:
+        index.add(documents(c=text(4)))
+        assert index.notices == []
+        index.add([{"id": "d", "text": text(5), "time": "soon"}])
+        assert index.notices[0].startswith("1 timestamp could not be parsed and was ignored, such as 'soon'")
+
+
+@pytest.mark.parametrize("verb", ["add", "query", "check"])
+def test_inputs_without_documents_are_named(run: Run, archive: str, tmp_path: Path, verb: str) -> None:
+    write_jsonl(tmp_path / "odd.jsonl", [{"id": "a", "body": text(1)}])
+    said(run("index", verb, archive, "odd.jsonl"), 3, ": odd.jsonl\n", "its fields are id, body")
+
+
 def test_adding_quietly(run: Run, today: str) -> None:
     assert run("index", "add", "new.idx", today, "-q") == (0, "", "")
 
@@ -121,9 +156,9 @@ def test_settings_are_fixed_when_the_index_is_made(run: Run, today: str, tmp_pat
     (tmp_path / "run.toml").write_text('[signatures]\nsignature = "auto"\n[matches]\nmin_similarity = 0.9\n')
     said(run("index", "add", "x.idx", name, "--config", "run.toml"), 0, "1 document added")
     (tmp_path / "run.toml").write_text("[matches]\nmin_similarity = 0.7\n")
-    said(run("index", "query", "x.idx", name, "--config", "run.toml"), 4, "min_similarity is 0.9 in the index, not 0.7")
+    said(run("index", "query", "x.idx", name, "--config", "run.toml"), 4, "--min-similarity is 0.9 in the index, not 0.7")
     said(run("index", "add", "y.idx", name, "--signature", "imatch"), 2, "imatch")
-    said(run("index", "add", "y.idx", name, "--signature-bits", "4"), 2, "signature_bits must be between 8 and 64, not 4")
+    said(run("index", "add", "y.idx", name, "--signature-bits", "4"), 2, "--signature-bits must be between 8 and 64, not 4")
     assert not (tmp_path / "y.idx").exists()
 
 
@@ -142,6 +177,7 @@ def test_a_query_answers_in_json_lines(run: Run, archive: str, today: str) -> No
     assert passage == {
         "a_start": start, "a_end": start + len(text(1, 2, 3)), "b_id": "old", "b_start": 0, "b_end": len(text(1, 2, 3)),
         "n_sentences": 3, "similarity": 1.0, "kind": "exact", "direction": "unknown",
+        "a_sentence": 1, "b_sentence": 0,
     }  # fmt: skip
 
 
@@ -206,7 +242,7 @@ def test_settings_of_a_search(run: Run, archive: str, today: str) -> None:
     few = answers(run("index", "query", archive, today, "--min-sentences", "9", "--min-quote-words", "0"))
     assert few[0]["passages"] == []
     said(run("index", "query", archive, today, "--engine", "magic"), 2, "magic", "fingerprint")
-    said(run("index", "query", archive, today, "--min-score", "2"), 2, "min_score must be between 0 and 1, not 2")
+    said(run("index", "query", archive, today, "--min-score", "2"), 2, "--min-score must be between 0 and 1, not 2")
 
 
 def test_a_verdict_in_json(run: Run, archive: str, today: str) -> None:
@@ -320,7 +356,7 @@ def test_compacting(run: Run, archive: str, today: str) -> None:
     version = about["word_counts"]["version"]
     assert run("index", "compact", archive, "--recount", "-q") == (0, "", "")
     assert info(run, archive)["word_counts"]["version"] == version + 1
-    said(run("index", "compact", archive, "--memory", "much"), 2, "memory must be", "not 'much'")
+    said(run("index", "compact", archive, "--memory", "much"), 2, "--memory must be", "not 'much'")
 
 
 def test_verifying(run: Run, archive: str, tmp_path: Path) -> None:
@@ -353,7 +389,7 @@ def test_info_tells_what_other_bits_would_find(run: Run, archive: str) -> None:
     assert (usual["signature_bits"], other["signature_bits"], other["radius"], other["words_flexible"]) == (64, 32, 12, 1)
     assert other["predicted_recall"] > usual["predicted_recall"]
     assert info(run, archive)["bits"] == usual
-    said(run("index", "info", archive, "--bits-per-word", "65"), 2, "bits_per_word")
+    said(run("index", "info", archive, "--bits-per-word", "65"), 2, "--bits-per-word")
     answer = run("index", "info", archive, "--signature-bits", "8", "--bits-per-word", "8", "--max-false-positive", "0")
     assert "no radius satisfies the limit" in answer.out
 
@@ -380,9 +416,10 @@ def test_one_writer_at_a_time(run: Run, archive: str, today: str, tmp_path: Path
 
 
 def test_the_first_run_says_that_it_compiles(run: Run, archive: str, today: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ibidem.cli.index_access.is_index_compiled", lambda searching: False)
+    monkeypatch.setattr("ibidem.execution.warmup._is_compiled", lambda part: False)
     for arguments in (["check", archive, today], ["query", archive, today], ["compact", archive], ["add", archive, today]):
-        assert "compiling kernels for this command, once" in run("index", *arguments).err
+        said = run("index", *arguments).err
+        assert f"ibidem: compiling for the first run of `index {arguments[0]}`: about" in said
     assert run("index", "check", archive, today, "-q").err == ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def test_the_table_and_the_plan(run: Run, pages: str, tmp_path: Path) -> None:
     assert plan.made_for == expected.plan.made_for
     # And it is what `cluster` takes.
     taken = run("cluster", pages, *ARGUMENTS[:4], "--plan", "plan.json", "-o", "out")
-    said(taken, 0, "duplicate pairs")
+    said(taken, 0, "pairs of similar documents")
 
 
 def test_without_a_file_nothing_is_written(run: Run, few: str, tmp_path: Path) -> None:
@@ -80,15 +81,21 @@ def test_the_first_documents_only(run: Run, pages: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--min-precision", "1"], ["min_precision must be between 0 and 1 (neither included), not 1"]),
-        (["--min-precision", "0"], ["min_precision must be between 0 and 1 (neither included), not 0"]),
+        (["--min-precision", "1"], ["--min-precision must be between 0 and 1 (neither included), not 1"]),
+        (["--min-precision", "0"], ["--min-precision must be between 0 and 1 (neither included), not 0"]),
         (["--min-precision", "high"], ["high"]),
-        (["--max-documents", "-1"], ["max_documents must be at least 0, not -1"]),
+        (["--max-documents", "-1"], ["--max-documents must be at least 0, not -1"]),
         (["--groups", "5,10"], ["groups must begin with 0 and increase"]),
         (["--groups", "0,ten"], ["--groups must be whole numbers such as 0,500,1000, not '0,ten'"]),
         (["--groups", ""], ["--groups", "0,500,1000"]),
-        (["--min-similarity", "0"], ["min_similarity must be above 0"]),
-        (["--memory", "abc"], ["memory must be", "not 'abc'"]),
+        (["--ratios", "2,1"], ["--ratios must be numbers such as 2,4,25 or 1/2,1/4,1/25, not '2,1'"]),
+        (["--limits", "0.5,2"], ["--limits must be numbers such as 0.6,0.8, not '0.5,2'"]),
+        (["--table", "grid.txt"], ["--table grid.txt", ".csv or .json"]),
+        (["--table", "absent/grid.csv"], ["there is no folder absent"]),
+        (["--engine", "spark"], ["runs on this machine only", "--max-documents"]),
+        (["--sampling", "smallest"], ["--sampling"]),
+        (["--min-similarity", "0"], ["--min-similarity must be above 0"]),
+        (["--memory", "abc"], ["--memory must be", "not 'abc'"]),
         (["--method", "minhash"], ["`--method` belongs to `ibidem cluster` and `ibidem dedup`"]),
         (["--sample-every", "2"], ["--sample-every"]),
         (["--against", "few.jsonl"], ["--against"]),
@@ -97,6 +104,36 @@ def test_the_first_documents_only(run: Run, pages: str, tmp_path: Path) -> None:
 def test_settings_that_do_not_hold(run: Run, few: str, tmp_path: Path, arguments: list[str], parts: list[str]) -> None:
     said(run("tune", few, "-o", "plan.json", *arguments), 2, *parts)
     assert not (tmp_path / "plan.json").exists()
+
+
+def test_the_whole_grid(run: Run, pages: str, tmp_path: Path) -> None:
+    call = ("--ratios", "2,1/4,8,16,25", "--limits", "0.6,0.8", "--all-remainders")
+    answer = run("tune", pages, *ARGUMENTS, *call, "--table", "grid.csv")
+    assert (answer.code, answer.err) == (0, "table: grid.csv\n")
+    lines = answer.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line.startswith("precision and")] == [
+        "precision and recall at similarity 0.6", "precision and recall at similarity 0.8",
+    ]  # fmt: skip
+    with (tmp_path / "grid.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 5 * 5
+    assert {row["samples"] for row in rows} == {"2", "4", "8", "16", "25"}
+    cells = iter([line.split() for line in lines if line.split()[0] in ("0-74", "75-199", "200-449", "450+", "all")])
+    by_place = {(row["min_similarity"], row["every"], row["from_shingles"]): row for row in rows}
+    for limit in ("0.6", "0.8"):
+        for block in (("2", "4", "8", "16"), ("25",)):
+            for low in ("0", "75", "200", "450", ""):
+                shown = next(cells)[3:]
+                for k, every in enumerate(block):
+                    row = by_place[limit, every, low]
+                    expected = [f"{float(row[name]):.2f}" if row[name] else "-" for name in ("precision", "recall")]
+                    assert shown[2 * k : 2 * k + 2] == expected
+    # With a plan, its table follows; as JSON, the figures are numbers.
+    answer = run("tune", pages, *ARGUMENTS, "--ratios", "2", "--table", "grid.json", "-o", "plan.json", "-q")
+    assert (answer.code, answer.err) == (0, "")
+    assert "(promised 0.8)" in answer.out
+    assert {row["every"] for row in json.loads((tmp_path / "grid.json").read_text("utf-8"))} == {2}
 
 
 def test_inputs_that_are_not_right(run: Run, tmp_path: Path) -> None:

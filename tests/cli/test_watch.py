@@ -21,7 +21,10 @@ from tests.texts import documents, text
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("compiled_index")
-PASSAGE = {"a_start", "a_end", "b_id", "b_start", "b_end", "n_sentences", "similarity", "kind", "direction"}
+PASSAGE = {
+    "a_start", "a_end", "b_id", "b_start", "b_end", "n_sentences", "similarity", "kind", "direction", "a_sentence",
+    "b_sentence",
+}  # fmt: skip
 
 
 def lines_of(*records: Any) -> str:
@@ -139,13 +142,19 @@ def test_an_id_again_takes_the_place_of_the_document(run: Run, monkeypatch: pyte
     assert ids_in(tmp_path / "news.idx") == 2
 
 
+def test_the_same_text_under_another_id(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = fed(run, monkeypatch, lines_of(*documents(a=text(1, 2), b=text(3, 4), c=text(1, 2))))
+    assert [json.loads(line).get("same_text_as") for line in answer.out.splitlines()] == [None, None, "a"]
+    assert "1 document has the same text as one already in the index under another id:\n  c = a\n" in answer.err
+
+
 def test_settings_of_a_watch(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = lines_of({"key": "a", "body": text(1)}, {"key": "b", "body": text(1)})
     fields = ("--id-field", "key", "--text-field", "body")
     answer = fed(run, monkeypatch, stream, *fields, "--min-hits", "1", "--signature", "exact")
     assert [json.loads(line)["duplicated"] for line in answer.out.splitlines()] == [False, True]
     said(fed(run, monkeypatch, "", "--signature", "words"), 4, "signature is exact in the index, not words")
-    said(fed(run, monkeypatch, "", "--commit-every", "often"), 2, "commit_every must be", "not 'often'")
+    said(fed(run, monkeypatch, "", "--commit-every", "often"), 2, "--commit-every must be", "not 'often'")
     said(fed(run, monkeypatch, ""), 0, "0 documents added")
 
 

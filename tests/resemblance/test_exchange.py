@@ -65,13 +65,14 @@ def clustered_apart(
 
 
 def decided_apart(
-    inputs: Sequence[Record], against: Sequence[Record] | None = None, n_partitions: int = 3, seed: int = 0, **call: Any
-) -> pa.Table:
+    inputs: Sequence[Record], against: Sequence[Record] | None = None, plan: ibidem.SamplingPlan | None = None,
+    n_partitions: int = 3, seed: int = 0, **call: Any,
+) -> pa.Table:  # fmt: skip
     """Return what `dedup` decides about the members of clusters over partitions."""
     config = Config.of(None, **call)
     batches, layout = numbered(inputs, against, config, n_partitions, seed)
     flow = MemoryFlow(n_partitions, seed, layout=layout)
-    return flow.collect(remove_duplicates(flow, batches, config, Progress())[1].table("members"))
+    return flow.collect(remove_duplicates(flow, batches, config, Progress(), plan)[1].table("members"))
 
 
 def check_equal(
@@ -81,7 +82,7 @@ def check_equal(
     """Check that tables and decisions are those of the local engine; return its result."""
     call = {"hash_seed": 1, **call}  # which documents meet at common shingles depends on it
     local = ibidem.cluster(inputs, against=against, plan=plan, workers=1, **call)
-    cleaned = ibidem.dedup(inputs, against=against, workers=1, **call) if plan is None else None
+    cleaned = ibidem.dedup(inputs, against=against, plan=plan, workers=1, **call)
     for n in n_partitions:
         pairs, clusters, n_documents = clustered_apart(inputs, against, plan, n, seed, **call)
         assert pairs.select(local.duplicates.column_names).to_pylist() == local.duplicates.to_pylist()
@@ -89,9 +90,8 @@ def check_equal(
         assert n_documents == local.backing.documents.n_documents
         numbers = list(zip(pairs["a_document"].to_pylist(), pairs["b_document"].to_pylist(), strict=True))
         assert numbers == sorted(set(numbers))
-        if cleaned is not None:
-            decisions = decided_apart(inputs, against, n, seed, **call)
-            check_decisions(decisions, cleaned, len(inputs), {row["id"] for row in local.clusters.to_pylist()})
+        decisions = decided_apart(inputs, against, plan, n, seed, **call)
+        check_decisions(decisions, cleaned, len(inputs), {row["id"] for row in local.clusters.to_pylist()})
     return local
 
 
@@ -295,5 +295,5 @@ def test_ids_and_sides() -> None:
 
 @pytest.mark.parametrize("method", ["pairs", "simhash", "imatch", "spotsigs"])
 def test_methods_that_are_for_one_machine(method: str) -> None:
-    with pytest.raises(SettingsError, match=f"'{method}'.*join, shingling, minhash"):
+    with pytest.raises(SettingsError, match=f'method="{method}".*join, shingling, minhash'):
         clustered_apart(documents(text(1)), method=method)

@@ -24,6 +24,7 @@ def passages() -> pa.Table:
         "b_id": [f'é "{n % 5}", and\nmore' for n in range(N_ROWS)], "b_start": [0] * N_ROWS, "b_end": [9] * N_ROWS,
         "n_sentences": [1 + n % 3 for n in range(N_ROWS)], "similarity": [n / N_ROWS for n in range(N_ROWS)],
         "kind": [("exact", "near", "quote")[n % 3] for n in range(N_ROWS)], "direction": ["unknown"] * N_ROWS,
+        "a_sentence": list(range(N_ROWS)), "b_sentence": [n % 2 for n in range(N_ROWS)],
     }  # fmt: skip
     columns = []
     for field in PASSAGES:

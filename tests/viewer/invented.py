@@ -58,6 +58,8 @@ def passage_table(passages: list[Plain], ids: list[str]) -> pa.Table:
             "a_id": ids[p.a], "a_start": p.a_start, "a_end": p.a_end, "b_id": ids[p.b], "b_start": p.b_start,
             "b_end": p.b_end, "n_sentences": p.n_sentences, "similarity": p.similarity, "kind": KINDS[p.kind],
             "direction": DIRECTIONS[p.direction],
+            "a_sentence": 0,
+            "b_sentence": 0,
         }
         for p in passages
     ]  # fmt: skip

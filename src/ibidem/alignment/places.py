@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ibidem.alignment import Aligned, Words
 from ibidem.columns.collection import NO_TIME, Collection
 from ibidem.columns.texts import text_buffers
+from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks
 from ibidem.model import DIRECTIONS, KINDS
@@ -31,6 +32,7 @@ class AlignedPassages:
     documents: NDArray[np.int32]  # two rows: a and b
     places: Numbers  # four rows
     sentences: Numbers  # four rows: those at least half covered, start and end in a and in b
+    first_sentences: Numbers  # two rows: those in which a passage begins, in a and in b
     n_sentences: NDArray[np.int32]
     similarity: NDArray[np.float64]
     is_equal: NDArray[np.bool_]
@@ -55,7 +57,9 @@ def words_of(collection: Collection, run_tasks: RunTasks) -> Words:
         )
 
     if int(collection.n_words.sum(dtype=np.int64)) >= MOST_WORDS:
-        raise ResourceError(f"more than {MOST_WORDS:,} words", "Split the collection, and compare the parts with --against.")
+        raise ResourceError(
+            f"more than {MOST_WORDS:,} words", f"Split the collection, and compare the parts with {named('against')}."
+        )
     # Two letters are a word and what separates it. Room that stays unused is never touched.
     n_most = sum(batch.column("text").nbytes for batch in collection.batches) // 2 + collection.n_documents
     stems, bounds = np.empty(n_most, np.uint32), np.empty(n_most + 1, np.uint8)
@@ -114,7 +118,7 @@ def locate(aligned: Aligned, words: Words, collection: Collection) -> AlignedPas
         )
     n_sentences = np.maximum(sentences[1] - sentences[0], sentences[3] - sentences[2]).astype(np.int32) + 1
     covered = _covered_sentences(aligned, words, sentences)
-    return AlignedPassages(documents, places, covered, n_sentences, similarity, is_equal, is_whole)
+    return AlignedPassages(documents, places, covered, sentences[[0, 2]], n_sentences, similarity, is_equal, is_whole)
 
 
 def aligned_table(passages: AlignedPassages, collection: Collection, min_sentences: int) -> pa.Table:
@@ -127,7 +131,7 @@ def aligned_table(passages: AlignedPassages, collection: Collection, min_sentenc
     directions = np.where(is_known, earlier, DIRECTIONS.index("unknown"))
     return passage_columns(
         passages.documents, passages.places, passages.n_sentences, passages.similarity, kinds.astype(np.int8),
-        directions.astype(np.int8), collection.ids,
+        directions.astype(np.int8), passages.first_sentences - collection.document_first[passages.documents], collection.ids,
     )  # fmt: skip
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ibidem.cli.commands import Verb, option
+from ibidem.cli.commands import Verb
 from ibidem.cli.libraries import loading_libraries
-from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
+from ibidem.cli.options import (
+    input_arguments,
+    is_on_spark,
+    output_option,
+    plan_option,
+    resolve_settings,
+    setting_options,
+    verb_options,
+)
 from ibidem.cli.spark import run_on_spark
 from ibidem.config import is_compared_in_full
 
@@ -23,10 +32,10 @@ from ibidem.config import is_compared_in_full
 )
 @input_arguments
 @output_option("Folder for the results (required).", required=True)
-@option("--plan", metavar="FILE", type=click.Path(dir_okay=False), is_common=False, help="Sampling plan from `ibidem tune`.")
+@plan_option
 @setting_options(
     "documents", "signatures", "matches", "resemblance", "clusters", "engine", "output",
-    without=("signature", "max_document_share", "keep_text", "group_field"), also=("hash_seed",),
+    without=("signature", "max_document_share", "sentence_pairs", "postings", "keep_text"), also=("hash_seed",),
 )  # fmt: skip
 @verb_options
 def cluster(
@@ -54,15 +63,17 @@ def cluster(
         return
     with loading_libraries():
         from ibidem.api import cluster as cluster_in
-        from ibidem.cli.runs import open_result, output_occupied
+        from ibidem.cli.runs import kernels_compiled, open_result, output_occupied
+        from ibidem.cli.screen import say, screen_width
         from ibidem.results.cluster_summary import summarise_clusters
 
     if not config.resemblance.verify and not quiet and (plan or not is_compared_in_full(config)):
-        click.echo("ibidem: pairs are not verified: similarities are estimates, and some pairs may not be duplicates", err=True)
+        say(["ibidem: pairs are not verified: similarities are estimates, and some pairs may not be duplicates"])
     with (
         output_occupied(output, config) as config,
+        kernels_compiled("cluster", config, quiet),
         open_result(cluster_in, inputs, references, config, progress, quiet, output, plan=plan) as (result, _),
     ):
-        summary = summarise_clusters(result, output)
+        summary = summarise_clusters(result, output, screen_width(sys.stderr))
     if not quiet:
         click.echo(summary, err=True)

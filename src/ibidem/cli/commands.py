@@ -13,6 +13,7 @@ import click
 
 from ibidem.cli.verb_group import HELP_ALL, UNBROKEN, HelpfulCommand
 from ibidem.config.settings import HELP_GROUPS, INPUT, RUNNING
+from ibidem.config.surface import speaking
 
 _WIDEST_NAME = 26  # of an option with its value; help for longer ones begins on the next line
 _LONGEST_UNBROKEN = 32  # characters of a default
@@ -86,6 +87,11 @@ def files(context: click.Context, parameter: click.Parameter, incomplete: str) -
 class Verb(HelpfulCommand):
     """A command that does something, with its arguments and options in groups."""
 
+    def invoke(self, context: click.Context) -> Any:
+        """Do it; what is said meanwhile names settings as flags."""
+        with speaking("shell"):
+            return super().invoke(context)
+
     def help_all_option(self) -> click.Option:
         """Return the option that shows everything."""
         return Option(["--help-all"], **HELP_ALL)
@@ -101,7 +107,9 @@ class Verb(HelpfulCommand):
     def option_groups(self, complete: bool) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Yield every group that is not empty, with names and texts; without `complete`, of common options only."""
         for group in HELP_GROUPS:
-            shown = [parameter for parameter in self.params if isinstance(parameter, (Option, Argument))]
+            shown = [
+                each for each in self.params if isinstance(each, (Option, Argument)) and not getattr(each, "hidden", False)
+            ]
             shown = [each for each in shown if each.group == group and (each.is_common or complete)]
             rows = [(each.names(), each.text(complete)) for each in shown if not complete or each.opts[0] != "--help-all"]
             if rows:

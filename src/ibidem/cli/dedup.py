@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,15 @@ import click
 
 from ibidem.cli.commands import Verb, option
 from ibidem.cli.libraries import loading_libraries
-from ibidem.cli.options import input_arguments, is_on_spark, output_option, resolve_settings, setting_options, verb_options
+from ibidem.cli.options import (
+    input_arguments,
+    is_on_spark,
+    output_option,
+    plan_option,
+    resolve_settings,
+    setting_options,
+    verb_options,
+)
 from ibidem.cli.spark import run_on_spark
 from ibidem.config.settings import OUTPUT
 from ibidem.execution.disk_limit import disk_budget
@@ -26,9 +35,12 @@ from ibidem.execution.disk_limit import disk_budget
 @input_arguments
 @output_option("Folder for the cleaned copy.", required=False)
 @option("--dry-run", is_flag=True, group=OUTPUT, help="Write nothing; show what would be removed.")
+@plan_option
 @setting_options(
     "documents", "sentences", "signatures", "matches", "passages", "resemblance", "clusters", "cleaning", "engine", "output",
-    without=("max_gap_sentences", "max_places", "skip_same_group", "keep_text", "format"),
+    without=(
+        "max_gap_sentences", "max_places", "skip_same_group", "sentence_pairs", "postings", "keep_text", "format", "by_group",
+    ),
 )  # fmt: skip
 @verb_options
 def dedup(
@@ -36,6 +48,7 @@ def dedup(
     references: tuple[str, ...],
     output: Path | None,
     dry_run: bool,
+    plan: str | None,
     config_file: str | None,
     progress: str,
     quiet: bool,
@@ -56,19 +69,21 @@ def dedup(
         raise click.UsageError("--dry-run writes nothing, so --resume has nothing to continue")
     if is_on_spark(config, output):
         folder = None if dry_run else output
-        run_on_spark("dedup", inputs, references, folder, config, spark_conf, progress, quiet)
+        run_on_spark("dedup", inputs, references, folder, config, spark_conf, progress, quiet, plan=plan)
         return
     output = None if dry_run else output
     with loading_libraries():
         from ibidem.api import dedup as dedup_in
-        from ibidem.cli.runs import folder_occupied, open_result
+        from ibidem.cli.runs import folder_occupied, kernels_compiled, open_result
+        from ibidem.cli.screen import say, screen_width
         from ibidem.execution.spill import temporary_folder
+        from ibidem.formats import input_size
         from ibidem.formats.copy_files import spool_stdin
         from ibidem.results.cleaned_copies import check_cleaning
         from ibidem.results.cleaning_summary import summarise_cleaning
 
     if not config.resemblance.verify and not quiet:
-        click.echo("ibidem: pairs are not verified: documents that are not duplicates may be removed", err=True)
+        say(["ibidem: pairs are not verified: documents that are not duplicates may be removed"])
     with ExitStack() as stack:
         paths: list[Any] = list(inputs)
         if "-" in paths:  # inputs are read twice: standard input is stored first
@@ -77,11 +92,12 @@ def dedup(
         if output is not None:
             config = stack.enter_context(folder_occupied(output, config))
         check_cleaning(paths, output, config)
-        result, display = stack.enter_context(open_result(dedup_in, paths, references, config, progress, quiet))
+        stack.enter_context(kernels_compiled("dedup", config, quiet))
+        result, display = stack.enter_context(open_result(dedup_in, paths, references, config, progress, quiet, plan=plan))
         if output is not None:
-            with display.stage("writing"):
+            with display.stage("writing", input_size(paths)):
                 result.write(output, on_bytes=display.add_bytes)
-        summary = summarise_cleaning(result, output)
+        summary = summarise_cleaning(result, output, screen_width(sys.stdout if dry_run else sys.stderr))
     if dry_run:
         click.echo(summary)
     elif not quiet:

@@ -14,7 +14,9 @@ import click
 from ibidem.cli.commands import Decorator, argument, files, option
 from ibidem.config import Config, setting_fields, setting_type, settings_from_toml
 from ibidem.config.checks import not_among
+from ibidem.config.papers import check_paper
 from ibidem.config.settings import CRITERIA, INPUT, OUTPUT, RUNNING
+from ibidem.config.surface import flag
 
 _DATA_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".txt", ".gz", ".zst")
 VERBOSE = "verbose"
@@ -79,20 +81,17 @@ def given_settings(config_file: str | None, flags: dict[str, Any]) -> dict[str, 
 
 
 def resolve_settings(config_file: str | None, flags: dict[str, Any]) -> Config:
-    """Return defaults, overlaid by the file, overlaid by the flags."""
-    return Config.of(**given_settings(config_file, flags))
-
-
-def flag(name: str) -> str:
-    """Return the flag of a setting."""
-    return "--" + name.replace("_", "-")
+    """Return defaults, overlaid by the file, overlaid by the flags; a paper that the verb does not run is refused."""
+    config = Config.of(**given_settings(config_file, flags))
+    check_paper(config, str(click.get_current_context().info_name))
+    return config
 
 
 def _option(setting: dataclasses.Field[Any]) -> Decorator:
     kind, about = setting_type(setting), setting.metadata
     default: Any = setting.default
     attributes: dict[str, Any] = {"default": None, "help": about["help"], "group": about["group"]}
-    attributes["is_common"] = about["is_common"]
+    attributes |= {"is_common": about["is_common"], "hidden": about["is_hidden"]}
     if kind is bool:
         names = f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}"
         return option(names, shown_default="on" if default else "", **attributes)
@@ -213,6 +212,9 @@ def _as_mapping(context: click.Context, parameter: click.Parameter, values: tupl
     return settings
 
 
+plan_option = option(
+    "--plan", metavar="FILE", type=click.Path(dir_okay=False), is_common=False, help="Sampling plan from `ibidem tune`."
+)
 signature_option = option(
     "--signature",
     metavar="NAME",

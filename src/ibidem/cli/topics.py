@@ -57,6 +57,8 @@ fingerprint  the same words, without the most common ones, in any order
 Case, punctuation, spacing and Unicode form never count. How similar two sets must be is --min-similarity (0.8): the words that
 both have, divided by the words that either has.
 
+--as pdc-mr runs a paper as it is printed; `ibidem papers` lists what it sets.
+
 auto means words where text is looked for, and exact where it is removed (dedup). An index takes words or exact. exact is the
 fastest; words also finds sentences in which a word was changed; --align also finds edited copies and parts of sentences.""",
     ),

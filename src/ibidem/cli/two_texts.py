@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from ibidem.api import compare
+from ibidem.cli.screen import say
 from ibidem.config import Config
 from ibidem.errors import InputError, NoDocumentsError, OutputExistsError
 from ibidem.formats import read
@@ -46,8 +47,8 @@ def compare_two(names: Sequence[str], config: Config, page: Path | None, form: s
         write_page(page, comparison_page(passages, name_a, name_b, a.text, b.text))
         if not quiet:
             if form != "text":
-                click.echo(describe_sharing(passages, name_a, name_b, len(a.text), len(b.text)), err=True)
-            click.echo(f"page: {page}", err=True)
+                say([describe_sharing(passages, name_a, name_b, len(a.text), len(b.text))])
+            say([f"page: {page}"])
 
 
 def _read_one(name: str, config: Config, quiet: bool) -> Document:
@@ -97,7 +98,8 @@ def _json_lines(passages: Sequence[Passage]) -> Iterator[str]:
             "a_id": passage.a.id, "a_start": passage.a.start, "a_end": passage.a.end,
             "b_id": passage.b.id, "b_start": passage.b.start, "b_end": passage.b.end,
             "n_sentences": passage.n_sentences, "similarity": passage.similarity,
-            "kind": passage.kind, "direction": passage.direction, "a_text": passage.a.text, "b_text": passage.b.text,
+            "kind": passage.kind, "direction": passage.direction, "a_sentence": passage.a_sentence,
+            "b_sentence": passage.b_sentence, "a_text": passage.a.text, "b_text": passage.b.text,
             "differences": [difference._asdict() for difference in passage.differences],
         }  # fmt: skip
         line = json.dumps(record, ensure_ascii=False)

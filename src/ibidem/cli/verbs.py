@@ -26,6 +26,7 @@ JOBS = {
     },
     "Clean a collection": {
         "dedup": "Write a copy without duplicate documents or repeated text.",
+        "collapse": "Fold search results that are nearly the same as a higher one.",
     },
     "Check new documents": {
         "index": "Keep documents on disk, and look up what new ones share.",
@@ -38,10 +39,12 @@ JOBS = {
     "Measure": {
         "eval": "Evaluate results against ground truth.",
         "tune": "Measure how few shingles are enough for a given precision.",
+        "papers": "List the papers that --as runs as printed, and what it sets.",
     },
     "Learn more": {
         "help": "Explain a verb or a topic, such as formats or memory.",
         "completion": "Print a script that completes commands in your shell.",
+        "warmup": "Compile everything ahead of the first run, as for an image.",
     },
 }
 VERBS = {verb: line for verbs in JOBS.values() for verb, line in verbs.items()}

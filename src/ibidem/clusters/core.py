@@ -35,6 +35,8 @@ def cluster_found(
 
 def _goes_with(duplicates: Duplicates, config: Config) -> NDArray[np.bool_]:
     """Return in which pairs the input document, a, resembles the reference document or is contained in it."""
+    if config.resemblance.min_shared_shingles:
+        return np.ones(len(duplicates), np.bool_)  # what is shared is the same on both sides
     contained = float(config.resemblance.min_containment) or np.inf
     similar = duplicates.similarity >= float(config.matches.min_similarity) - 1e-12
     return similar | (duplicates.containment_a >= contained - 1e-12)

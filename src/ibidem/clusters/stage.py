@@ -12,13 +12,15 @@ from ibidem.clusters.exchange.clusters import cluster_documents
 from ibidem.clusters.exchange.cuts import cuts_flow
 from ibidem.clusters.exchange.document_table import sum_up
 from ibidem.clusters.exchange.keep_rules import put_in_keys, rank_keys
+from ibidem.clusters.exchange.mirrors import find_mirrors
 from ibidem.clusters.exchange.removals import removed_documents, removed_passages
 from ibidem.clusters.exchange.tables import name_tables
+from ibidem.clusters.mirrors import mirrors_table
 from ibidem.clusters.removals import Clustered, Removals, cut_spans, duplicate_removals
 from ibidem.clusters.tables import clusters_table, duplicates_table
 from ibidem.columns.collection import Collection, Documents
 from ibidem.columns.components_exchange import number_components
-from ibidem.columns.keep_rules import check_keeping, check_known, containers_first, is_direct, keep_order
+from ibidem.columns.keep_rules import check_groups, check_keeping, check_known, containers_first, is_direct, keep_order
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config
 from ibidem.execution.flow import AnyFlow, Flow, InMemory, PartedTable, Parts
@@ -58,10 +60,14 @@ def rank_documents(flow: AnyFlow, documents: Parts[Collection] | Parts[ShingledD
     if isinstance(flow, InMemory):
         known: Documents = documents.look()
         check_keeping(known, config)
+        if config.clusters.by_group:
+            check_groups(len(known.groups) - known.groups.null_count, config)
         return Parts(keep_order(rule, known.n_chars, known.times, known.groups, known.side))
     if "keyed" not in documents.tables:
         return Parts(tables={"ranks": rank_keys(flow, "keep", documents.table("documents"), flow.layout, rule)})
     keyed = documents.take_table("keyed")
+    if "grouped" in documents.tables:
+        check_groups(flow.count(documents.table("grouped")), config)
     if rule == "earliest":
         check_known(rule, int(flow.collect(documents.table("counts"))["n_known"].to_numpy().sum()))
     if not is_direct(rule):
@@ -90,14 +96,23 @@ def cluster_duplicates(
 def cluster_tables(
     flow: AnyFlow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered], config: Config
 ) -> dict[str, Parts[pa.Table]]:
-    """Return the tables of pairs and of clusters."""
-    if not isinstance(flow, InMemory):
-        named = _named(flow, shingled, clustered)
-        return {name: Parts(tables={name: named[name]}) for name in ("duplicates", "clusters")}
-    documents, whole = shingled.look(), clustered.take()
+    """Return the tables of pairs and of clusters and, if groups are compared, of groups that share documents."""
     most = config.resemblance.max_shingle_documents
+    if not isinstance(flow, InMemory):
+        documents_named = shingled.table("named")
+        named = _named(flow, shingled, clustered)
+        tables = {name: Parts[pa.Table](tables={name: named[name]}) for name in ("duplicates", "clusters")}
+        if config.clusters.by_group:
+            grouped = shingled.take_table("grouped")
+            mirrors = find_mirrors(flow, named["numbered"], documents_named, grouped, most, flow.layout)
+            tables["mirrors"] = Parts(tables={"mirrors": mirrors})
+        return tables
+    documents, whole = shingled.look(), clustered.take()
     pairs = duplicates_table(whole.duplicates, whole.representative, documents.ids, most, documents.has_reference)
-    return {"duplicates": Parts(pairs), "clusters": Parts(clusters_table(whole.canonical, documents.ids))}
+    tables = {"duplicates": Parts(pairs), "clusters": Parts(clusters_table(whole.canonical, documents.ids))}
+    if config.clusters.by_group:
+        tables["mirrors"] = Parts(mirrors_table(whole.canonical, documents.groups, documents.ids, most))
+    return tables
 
 
 def remove_documents(flow: AnyFlow, shingled: Parts[ShingledDocuments], clustered: Parts[Clustered]) -> Parts[Removals]:
@@ -121,13 +136,13 @@ def remove_passages(
         del sentences.tables["documents"]  # those with classes remain
         spans = cuts_flow(flow, classed.take_table("documents"), ranks.take_table("ranks"), flow.layout, config)
         return Parts(tables={"removed": removed_passages(flow, spans, sentences.take_table("named"), flow.layout)})
-    collection, (rows, cells), run_tasks = sentences.look(), classed.take(), flow.run_tasks
+    collection, (rows, cells, _), run_tasks = sentences.look(), classed.take(), flow.run_tasks
     cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
     # Under a secret seed it is enough to compare what is removed. If digests collided, they are corrected so that equal ones
     # mean equal sentences.
     is_exact = config.signatures.signature == "exact"
     if is_exact and not are_equal(collection, rows.sentence[cuts.row], rows.sentence[cuts.source_row], run_tasks):
         sentences.value = collection = settle_sentences(collection, run_tasks)
-        rows, cells = classify_collection(collection, config, run_tasks, progress)
+        rows, cells, _ = classify_collection(collection, config, run_tasks, progress)
         cuts = sentences_to_cut(collection, rows, cells, ranks.look(), config, run_tasks)
     return Parts(cut_spans(collection, rows, cuts))

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ibidem.columns.collection import NO_TIME, Documents
 from ibidem.config import Config, DocumentsConfig
-from ibidem.errors import InputError
+from ibidem.config.surface import named
+from ibidem.errors import NoValueError
 
 UNKNOWN = 1 << 60  # the key of a document without a time or value, which comes last; above any time before 38,000 AD
 ALWAYS_KNOWN = ("first", "longest")  # rules that use what every document has
@@ -98,8 +99,19 @@ def check_known(rule: str, n_known: int) -> None:
         return
     field, separator, _ = rule.rpartition(":")
     if separator:
-        raise InputError(f"no record has a field '{field}' with a value", "Check --keep.")
-    raise InputError("no record has a time, so no document is the earliest", "Check --time-field, or choose another --keep.")
+        raise NoValueError(f"no record has a field '{field}' with a value", f"Check {named('keep')}.")
+    raise NoValueError(
+        "no record has a time, so no document is the earliest",
+        f"Check {named('time_field')}, or choose another {named('keep')}.",
+    )
+
+
+def check_groups(n_known: int, config: Config) -> None:
+    """Raise InputError where groups are compared and no document has one."""
+    if n_known == 0:
+        name = config.documents.group_field
+        message = f"no record has a field '{name}' with a value, so there are no groups"
+        raise NoValueError(message, f"Check {named('group_field')}.")
 
 
 def _keys_of_values(rule: str, values: pa.LargeStringArray) -> Numbers:

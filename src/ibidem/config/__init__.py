@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ibidem.config.config import (
     Config,
+    document_shingle_size,
     is_compared_in_full,
     passage_limits,
     setting_fields,
@@ -13,6 +14,7 @@ from ibidem.config.config import (
 from ibidem.config.settings import (
     EXACT_METHODS,
     FORMATS,
+    METHODS_BY_WORDS,
     METHODS_IN_PARTS,
     SET_SIGNATURES,
     SHINGLE_SIZES,
@@ -28,6 +30,7 @@ from ibidem.config.settings import (
 __all__ = [
     "EXACT_METHODS",
     "FORMATS",
+    "METHODS_BY_WORDS",
     "METHODS_IN_PARTS",
     "SET_SIGNATURES",
     "SHINGLE_SIZES",
@@ -39,6 +42,7 @@ __all__ = [
     "PassagesConfig",
     "SentencesConfig",
     "SignaturesConfig",
+    "document_shingle_size",
     "is_compared_in_full",
     "passage_limits",
     "setting_fields",

@@ -12,8 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from ibidem.config.checks import problems_of
+from ibidem.config.papers import PRESETS
 from ibidem.config.settings import (
     EXACT_METHODS,
+    NO_PAPER,
     AlignmentConfig,
     CleaningConfig,
     ClustersConfig,
@@ -27,6 +29,7 @@ from ibidem.config.settings import (
     SentencesConfig,
     SignaturesConfig,
 )
+from ibidem.config.surface import named
 from ibidem.errors import SettingsError
 
 
@@ -51,6 +54,8 @@ class Config:
     def of(cls, base: Config | None = None, **settings: Any) -> Config:
         """Return `base` (or the defaults) with the given settings; a SettingsError names everything that is wrong."""
         config = base or cls()
+        preset = PRESETS.get(settings.get("as_paper", NO_PAPER))
+        settings = settings if preset is None else {**preset.values, **settings}
         problems: list[str] = []
         changes: dict[str, dict[str, Any]] = {}
         homes = {f.name: (stage, f) for stage, f in setting_fields()}
@@ -62,7 +67,7 @@ class Config:
             try:
                 changes.setdefault(stage, {})[name] = _coerce(setting, value)
             except (ValueError, TypeError, ZeroDivisionError):
-                problems.append(f"{name} must be {_type_word(setting)}, not {value!r}")
+                problems.append(f"{named(name)} must be {_type_word(setting)}, not {value!r}")
         for stage, values in changes.items():
             config = dataclasses.replace(config, **{stage: dataclasses.replace(getattr(config, stage), **values)})
         problems.extend(problems_of(config))
@@ -102,13 +107,21 @@ def passage_limits(config: Config) -> PassagesConfig:
     if not config.signatures.paper:
         return config.passages
     strict = config.passages.min_sentences + 1
+    if config.signatures.as_paper != NO_PAPER:  # the other limits are in its settings, and may be given beside them
+        return dataclasses.replace(config.passages, min_sentences=strict)
     return dataclasses.replace(config.passages, min_sentences=strict, min_words=1, min_quote_words=0, max_gap_sentences=0)
 
 
 def is_compared_in_full(config: Config) -> bool:
     """Return whether pairs of documents are compared in full, whatever `verify` says: the method itself does it."""
     settings = config.resemblance
-    return settings.method in EXACT_METHODS and settings.sample_every == 1 and settings.measure == "resemblance"
+    is_sampled = settings.sample_every > 1 or settings.sampling != "modulo"
+    return settings.method in EXACT_METHODS and not is_sampled and settings.measure == "resemblance"
+
+
+def document_shingle_size(config: Config) -> int:
+    """Return how many words, or lines, a shingle of a document has."""
+    return config.signatures.shingle_words("line" if config.resemblance.shingle_unit == "line" else "document")
 
 
 def setting_fields() -> Iterator[tuple[str, dataclasses.Field[Any]]]:

@@ -6,14 +6,16 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.config import EXACT_METHODS, Config
-from ibidem.errors import InputError, SettingsError
+from ibidem.config import EXACT_METHODS, Config, document_shingle_size
+from ibidem.config.surface import given, named
+from ibidem.errors import InputError, SettingsError, UsageError
 
 _FORMAT = "ibidem sampling plan"
 
@@ -36,15 +38,21 @@ class SamplingPlan:
 
     def check(self, config: Config) -> None:
         """Raise SettingsError if the plan was made for other settings: its promise would be void."""
-        size = config.signatures.shingle_words("document")
-        wanted = {"min_similarity": float(config.matches.min_similarity), "shingle_size": size}
+        wanted = {"min_similarity": float(config.matches.min_similarity), "shingle_size": document_shingle_size(config)}
         problems = [
-            f"{name} = {value:g}, but the sampling plan was made for {self.made_for[name]:g}"
+            f"{named(name)} is {value:g}, but the sampling plan was made for {self.made_for[name]:g}"
             for name, value in wanted.items()
             if self.made_for.get(name, value) != value
         ]
         if config.resemblance.sample_every > 1:
-            problems.append(f"sample_every = {config.resemblance.sample_every}, but a sampling plan is given")
+            problems.append(f"{named('sample_every')} is {config.resemblance.sample_every}, but a sampling plan is given")
+        unit = config.resemblance.shingle_unit
+        if self.made_for.get("shingle_unit", "word") != unit:
+            problems.append(f"{named('shingle_unit')} is {unit}, but the sampling plan was made for another unit")
+        if config.resemblance.min_shared_shingles:
+            problems.append(f"{named('min_shared_shingles')} counts all shingles, but a sampling plan is given")
+        if config.resemblance.sampling != "modulo":
+            problems.append(f"{given('sampling', config.resemblance.sampling)} does not work with a sampling plan")
         if config.resemblance.method not in EXACT_METHODS:
             problems.append(f"a sampling plan is for the methods {' and '.join(EXACT_METHODS)}")
         if problems:
@@ -81,6 +89,40 @@ class SamplingPlan:
             return cls(lows, every, made_for)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{os.fspath(path)} is not a sampling plan: {error}", next_step) from error
+
+
+def check_tuning(
+    config: Config, min_precision: float, max_documents: int, groups: Sequence[int], ratios: Sequence[int]
+) -> None:
+    """Raise UsageError unless a plan can be measured with these settings and parameters of `tune`."""
+    if config.engine.engine == "spark":
+        part = f"Measure on a part of the collection ({named('max_documents')})"
+        then = "`cluster` and `dedup` take the plan on Spark, too."
+        raise UsageError("tune runs on this machine only, not on Spark", f"{part}; {then}")
+    problems = []
+    if not 0 < min_precision < 1:
+        problems.append(f"{named('min_precision')} must be between 0 and 1 (neither included), not {min_precision:g}")
+    if max_documents < 0:
+        problems.append(f"{named('max_documents')} must be at least 0, not {max_documents}")
+    if not groups or groups[0] != 0 or list(groups) != sorted(set(groups)):
+        problems.append(f"{named('groups')} must begin with 0 and increase")
+    if not ratios or not all(isinstance(each, int) and 2 <= each <= 1 << 32 for each in ratios):
+        problems.append(f"{named('ratios')} must be whole numbers from 2 on: 4 for one in four shingles")
+    if problems:
+        raise SettingsError(problems)
+
+
+def grid_limits_of(config: Config, limits: Sequence[float | str | Fraction] | None, has_grid: bool) -> list[Fraction]:
+    """Return the similarities at which the whole grid is measured: those given, that of the settings, or none."""
+    if limits is None:
+        return [config.matches.min_similarity] if has_grid else []
+    try:
+        found = [Fraction(str(each)) for each in limits]
+    except (ValueError, ZeroDivisionError):
+        raise SettingsError([f"{named('limits')} must be numbers such as 0.8"]) from None
+    if not found or not all(0 < each <= 1 for each in found):
+        raise SettingsError([f"{named('limits')} must be above 0 and at most 1"])
+    return found
 
 
 def is_plan(path: str | os.PathLike[str]) -> bool:

@@ -18,12 +18,17 @@ SET_SIGNATURES = ("words", "shingles", "spotsigs")
 MEASURES = ("resemblance", "order")
 EXACT_METHODS = ("join", "shingling")
 METHODS_IN_PARTS = (*EXACT_METHODS, "minhash")  # those that work in partitions
+METHODS_BY_WORDS = ("imatch", "spotsigs")
 METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
-SHINGLE_SIZES = {"sentence": 2, "document": 10}
+SAMPLINGS = ("modulo", "smallest", "supershingles")
+SHINGLE_UNITS = ("word", "line")
+SHINGLE_SIZES = {"sentence": 2, "document": 10, "line": 1}
 LEVELS = ("document", "passage", "sentence")
 SEARCH_METHODS = ("overlap", "fingerprint", "bits", "inverted", "scan")
 SCORES = ("idf", "fraction", "product")
 FORMATS = ("parquet", "jsonl", "csv")
+NO_PAPER = "none"
+PAPERS = ("pdc-mr", "swlr", "qsign", "yoon", "ye")  # what they are is in papers.py
 HELP_GROUPS = INPUT, CRITERIA, OUTPUT, RUNNING = ("Input", "What counts", "Output", "Running")
 LARGEST = 10**9
 _FOUR_FIFTHS = Fraction(4, 5)
@@ -37,13 +42,17 @@ def _setting(
     help_text: str,
     *,
     common: bool = False,
+    hidden: bool = False,
     value: str = "",
     choices: tuple[str, ...] = (),
     at_least: float | None = None,
     at_most: float = LARGEST,
 ) -> Any:
-    """Describe a setting. A plain `--help` shows the first sentence of common ones; `value` is what it calls the value."""
-    about = {"group": group, "help": help_text, "is_common": common, "value": value}
+    """Describe a setting. A plain `--help` shows the first sentence of common ones; `value` is what it calls the value.
+
+    A hidden one has a flag that no help shows.
+    """
+    about = {"group": group, "help": help_text, "is_common": common, "is_hidden": hidden, "value": value}
     return field(default=default, metadata={**about, "choices": choices, "at_least": at_least, "at_most": at_most})
 
 
@@ -127,10 +136,21 @@ class SignaturesConfig:
     max_document_share: float = _criterion(
         0.6, "Fingerprint: ignore words that occur in a larger share of the documents.", at_least=0
     )
-    paper: bool = _criterion(False, "Apply the papers' limits as printed: strict instead of inclusive, and without safeguards.")
+    as_paper: str = _criterion(
+        NO_PAPER,
+        "Run a paper's method as it is printed: pdc-mr, swlr, qsign, yoon or ye. It sets every parameter that the paper names, "
+        "and takes our safeguards away; other settings given beside it win. `ibidem papers` lists what it sets. none: our own "
+        "settings.",
+        value="PAPER",
+        choices=(NO_PAPER, *PAPERS),
+    )
+    # What presets set; as a flag, it is there for those who used it before there were presets.
+    paper: bool = _criterion(
+        False, "Apply the papers' limits as printed: strict instead of inclusive, and without safeguards.", hidden=True
+    )
 
     def shingle_words(self, unit: str) -> int:
-        """Return the words in a shingle of a `sentence` or a `document`: as set, or as fits the unit."""
+        """Return the words in a shingle of a `sentence` or a `document`, or its lines (`line`): as set, or as fits the unit."""
         return self.shingle_size or SHINGLE_SIZES[unit]
 
 
@@ -144,6 +164,14 @@ class MatchesConfig:
         "signatures (words, shingles, spotsigs).",
         common=True,
     )
+    sentence_pairs: bool = _output(
+        False,
+        "Also write all pairs of matching sentences, with their similarity. Sentences in too many places to be paired are "
+        "left out.",
+    )
+    postings: bool = _output(
+        False, "Also write the inverted index of signatures. It lists the sentences that have each word, shingle, spot or key."
+    )
 
 
 @dataclass(frozen=True)
@@ -154,8 +182,8 @@ class PassagesConfig:
     min_words: int = _criterion(1, "Words a passage needs on each side.", at_least=1)
     min_quote_words: int = _criterion(
         10,
-        "One sentence of N words is also enough. Fewer than min_sentences are then a passage, called a quote. So are two "
-        "short texts that are the same from end to end. 0: never.",
+        "One sentence of N words is also enough, and so are two short texts that are the same from end to end. Such short "
+        "passages are called quotes. 0: never.",
         common=True,
         at_least=0,
     )
@@ -198,8 +226,14 @@ class ResemblanceConfig:
     method: str = _criterion(
         "join", "How candidate pairs are found. join is exact, the others are baselines.", value="NAME", choices=METHODS
     )
+    contractions: bool = _criterion(
+        False, "An apostrophe between letters does not end a word: don't is one word, not two (whole documents only)."
+    )
     min_containment: Fraction = _criterion(  # noqa: RUF009 (as all the others)
         _NOTHING, "Also match if this share of one is in the other. 0: documents match by similarity only.", common=True
+    )
+    min_shared_shingles: int = _criterion(
+        0, "Also match if two documents share this many shingles. 0: documents match by similarity only.", at_least=0
     )
     max_shingle_documents: int = _criterion(
         1000,
@@ -207,10 +241,27 @@ class ResemblanceConfig:
         "compared.",
         at_least=2,
     )
+    shingle_unit: str = _criterion(
+        "word",
+        "What a document's shingles are made of: words, or whole lines. The shingle size counts these; 0 is one line.",
+        value="NAME",
+        choices=SHINGLE_UNITS,
+    )
+    sampling: str = _criterion(
+        "modulo",
+        "Which shingles to look for pairs with. modulo: one in so many; smallest: of these a limited number, those "
+        "with the smallest hashes; supershingles: a few hashes of many shingles each.",
+        value="NAME",
+        choices=SAMPLINGS,
+    )
     sample_every: int = _criterion(
         1, "Look for pairs with one in this many shingles, chosen by hash. 1: all of them.", at_least=1
     )
     sample_remainder: int = _criterion(0, "Which shingles to sample: those whose hash leaves this remainder.", at_least=0)
+    sample_size: int = _criterion(400, "Smallest: shingles of a document to look at, at most.", at_least=1)
+    supershingles: int = _criterion(6, "Supershingles: how many a document has.", at_least=1, at_most=1000)
+    supershingle_size: int = _criterion(14, "Supershingles: sampled shingles in each of them.", at_least=1, at_most=1000)
+    min_supershingles: int = _criterion(2, "Supershingles: how many two documents must share to be a pair.", at_least=1)
     verify: bool = _criterion(
         True, "Compare every candidate pair in full. Without it, pairs are as good as the method that found them."
     )
@@ -235,6 +286,9 @@ class ClustersConfig:
         value="RULE",
     )
     chains: bool = _criterion(False, "Also put documents into one cluster that only a chain of similar documents connects.")
+    by_group: bool = _output(
+        False, "Also show which groups (sites, outlets) are copies of one another: the table mirrors.", common=True
+    )
 
 
 @dataclass(frozen=True)
@@ -276,16 +330,16 @@ class IndexConfig:
     )
     radius: int = _criterion(
         -1,
-        "Bits search: bits in which two signatures may differ. -1: as many as max_false_positive allows.",
+        "Bits search: bits in which two signatures may differ. -1: as many as the allowed share of false positives permits.",
         at_least=-1,
         at_most=64,
     )
     max_false_positive: float = _criterion(
-        0.1, "Bits search: chance that a sentence with more changes than words_flexible is examined.", at_least=0, at_most=1
+        0.1, "Bits search: chance that a sentence with more changes than allowed is examined.", at_least=0, at_most=1
     )
     words_flexible: int = _criterion(2, "Bits search: words in which a sentence may differ.", at_least=0, at_most=1000)
     min_hits: int = _criterion(3, "Known sentences that make a document a duplicate.", common=True, at_least=1)
-    min_hit_words: int = _criterion(4, "Words a sentence needs to count towards min_hits.", at_least=1)
+    min_hit_words: int = _criterion(4, "Words a sentence needs to count as a hit of its document.", at_least=1)
     commit_every: str = _running(
         "1000,10s",
         "Save after this many documents or seconds, or both. What was saved survives a crash.",

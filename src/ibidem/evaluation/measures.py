@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ibidem.config.surface import named
 from ibidem.errors import InputError
 from ibidem.evaluation.confidence import Figures
 from ibidem.evaluation.counts import CountEvaluation, CountGroup, Things, count_group, evaluate_things
@@ -146,7 +147,7 @@ def _held(table: pa.Table, side: str, sentences: Sentences) -> tuple[Numbers, Nu
     if document.null_count:
         name = names[document.is_null().to_pylist().index(True)].as_py()
         raise InputError(
-            f"no such document: {name}", "With --documents, give all documents of the ground truth and of the result."
+            f"no such document: {name}", f"With {named('documents')}, give all documents of the ground truth and of the result."
         )
     number = document.to_numpy(zero_copy_only=False).astype(np.int64)
     beyond = np.flatnonzero(np.asarray(table[f"{side}_end"].to_numpy(), np.int64) > sentences.n_chars[number])

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import NO_TIME, Collection, Documents
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import DocumentsConfig
-from ibidem.errors import InputError, NoDocumentsError, UsageError
+from ibidem.config.surface import named
+from ibidem.errors import InputError, NoDocumentsError, NoValueError, UsageError
 from ibidem.execution.flow import AnyFlow, InMemory, Parts
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
@@ -36,11 +37,13 @@ class EmptySideError(NoDocumentsError):
         self.is_reference = is_reference
 
 
-class NoTimesError(InputError):
+class NoTimesError(NoValueError):
     """No record has a time in the field that the user named; the run knows whether any could not be parsed."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"no record has a time in the field '{name}'", f"Check --time-field. Accepted times: {ACCEPTED}.")
+        super().__init__(
+            f"no record has a time in the field '{name}'", f"Check {named('time_field')}. Accepted times: {ACCEPTED}."
+        )
         self.name = name
 
 
@@ -60,7 +63,7 @@ def check_known_fields(n_times: int, n_groups: int, config: DocumentsConfig) -> 
         if name != getattr(usual, setting) and n_known == 0:
             if setting == "time_field":
                 raise NoTimesError(name)
-            raise InputError(f"no record has a field '{name}' with a value", "Check --group-field.")
+            raise NoValueError(f"no record has a field '{name}' with a value", f"Check {named('group_field')}.")
 
 
 def check_sentences(
@@ -129,7 +132,9 @@ def check_reference(inputs: Any, against: Any) -> None:
         if isinstance(given, (str, os.PathLike, list, tuple))
     ]
     if len(sides) == 2 and (both := sides[0] & sides[1]):
-        raise InputError(f"{min(both)} is both an input and a reference", "Give different files, or leave out --against.")
+        raise InputError(
+            f"{min(both)} is both an input and a reference", f"Give different files, or leave out {named('against')}."
+        )
 
 
 def numbers_of_pairs(

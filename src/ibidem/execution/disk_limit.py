@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 
 from ibidem.config.quantities import memory_bytes, size_of
+from ibidem.config.surface import given, named
 from ibidem.errors import ResourceError
 
 # What `auto` allows. A run stores about six times its text, and compressed inputs expand to about ten times their size.
@@ -28,7 +29,7 @@ class DiskBudget:
         self.most_bytes = most_bytes
         self.n_bytes_now = self.n_bytes_peak = self.n_bytes_written = 0
         self._rule = rule
-        self._next_step = next_step or f"Allow more with --max-disk, for example {_as_flag(2 * most_bytes)}"
+        self._next_step = next_step or f"Allow more, for example {given('max_disk', _as_flag(2 * most_bytes))}"
         self._used: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -56,15 +57,23 @@ class DiskBudget:
         return numbers | ({"max_disk_bytes": self.most_bytes} if self.most_bytes < sys.maxsize else {})
 
     def _exceeded(self) -> ResourceError:
-        used = +self._used  # without entries that were given back
-        named = [f"{what} {size_of(n_bytes)}" for what, n_bytes in used.most_common(_MOST_NAMED)]
+        used = +self._used  # without what was given back
+        largest = [f"{what} {size_of(n_bytes)}" for what, n_bytes in used.most_common(_MOST_NAMED)]
         more = ", …" if len(used) > _MOST_NAMED else ""
         return ResourceError(
             f"temporary files would take {size_of(self.n_bytes_now)}, more than the {size_of(self.most_bytes)} that "
-            f"--max-disk allows{self._rule}: {', '.join(named)}{more}",
-            f"{self._next_step}; a run that was started with --resume continues after its last finished stage. "
+            f"{named('max_disk')} allows{self._rule}: {', '.join(largest)}{more}",
+            f"{self._next_step}; a run that was started with {given('resume', True)} continues after its last finished stage. "
             "Or split the inputs.",
         )
+
+
+def no_room(folder: object, error: OSError) -> ResourceError:
+    """Return the error for temporary files that cannot be written into a folder."""
+    return ResourceError(
+        f"cannot write temporary files to {folder}: {error.strerror or error}",
+        f"Choose a folder with enough space with {named('tmp_dir')}, or allow more memory with {named('memory')}.",
+    )
 
 
 def _as_flag(n_bytes: int) -> str:
@@ -85,6 +94,6 @@ def disk_budget(max_disk: str, folder: object, n_input_bytes: int | None) -> Dis
     by_inputs = sys.maxsize if n_input_bytes is None else max(LEAST_BYTES, TIMES_ITS_INPUTS * n_input_bytes)
     if free <= by_inputs:
         rule = f" (auto: {FREE_SHARE:.0%} of what is free in {folder})"
-        return DiskBudget(free, rule, "Free some space there, or choose another folder with --tmp-dir")
+        return DiskBudget(free, rule, f"Free some space there, or choose another folder with {named('tmp_dir')}")
     times = f"{TIMES_ITS_INPUTS} times the inputs" if by_inputs > LEAST_BYTES else f"{size_of(LEAST_BYTES)} for small inputs"
     return DiskBudget(by_inputs, f" (auto: {times})")

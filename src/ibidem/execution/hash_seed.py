@@ -27,5 +27,6 @@ def _depends_on_hashes(verb: str, config: Config, plan: SamplingPlan | None) -> 
         return False  # a crafted collision would remove another text
     if verb == "cluster":
         settings = config.resemblance
-        return plan is not None or settings.sample_every > 1 or settings.method not in _METHODS
+        is_sampled = plan is not None or settings.sample_every > 1 or settings.sampling != "modulo"
+        return is_sampled or settings.method not in _METHODS
     return config.signatures.signature == "spotsigs" or config.alignment.align

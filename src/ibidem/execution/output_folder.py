@@ -7,22 +7,30 @@ from collections.abc import Collection
 from pathlib import Path
 
 from ibidem.config import FORMATS
+from ibidem.config.surface import given, in_shell
 from ibidem.errors import OutputExistsError
 
 # Views are made again when results change. Verdicts are kept, whatever later runs find.
 VIEW_FILES = ("view.sqlite", "report.html")
 VERDICTS_FILE, ARRIVALS_FILE = "verdicts.sqlite", "arrivals.sqlite"
 WORK_FOLDER = ".work"  # exists while a run lasts, or after it was killed
-_OURS = ("passages", "hits", "repeats", "documents", "texts", "duplicates", "clusters", "removed", "cleaned")
-TO_REPLACE = "Give another folder, or --overwrite (in Python overwrite=True) to replace them."
+_OURS = (
+    "passages", "hits", "repeats", "documents", "texts", "sentence_pairs", "postings", "duplicates", "clusters", "mirrors",
+    "removed", "cleaned",
+)  # fmt: skip
 RESULT_NAMES = ("run.json", "skipped.jsonl", *(f"{name}.{suffix}" for name in _OURS for suffix in FORMATS), *VIEW_FILES)
+
+
+def to_replace() -> str:
+    """Return what to do if results are in the way."""
+    return f"Give another folder, or {given('overwrite', True)} to replace them."
 
 
 def check_is_folder(folder: Path) -> None:
     """Raise if the path, or one above it, is a file."""
     for part in (folder, *folder.parents):
         if part.exists() and not part.is_dir():
-            raise OutputExistsError(f"{part} is a file, not a folder", "Give another folder with -o.")
+            raise OutputExistsError(f"{part} is a file, not a folder", f"Give another folder{in_shell(' with -o')}.")
 
 
 def check_output(folder: Path, overwrite: bool) -> None:
@@ -31,10 +39,12 @@ def check_output(folder: Path, overwrite: bool) -> None:
     names = [path.name for path in folder.iterdir() if path.name != WORK_FOLDER] if folder.exists() else []
     if names:
         if not all(map(_is_known, names)):
-            raise OutputExistsError(f"{folder} contains files that are not results of ibidem", "Give another folder with -o.")
+            raise OutputExistsError(
+                f"{folder} contains files that are not results of ibidem", f"Give another folder{in_shell(' with -o')}."
+            )
         if not overwrite:
             what = "results" if "run.json" in names else "an unfinished run"
-            raise OutputExistsError(f"{folder} already contains {what}", TO_REPLACE)
+            raise OutputExistsError(f"{folder} already contains {what}", to_replace())
 
 
 def _is_known(name: str) -> bool:

@@ -13,16 +13,17 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
-from ibidem.errors import InputError, NoDocumentsError
+from ibidem.errors import InputError, NoDocumentsError, NoValueError
 from ibidem.execution.checks import EmptySideError, NoTimesError
 from ibidem.execution.disk_limit import DiskBudget, disk_budget
 from ibidem.execution.flow import AnyFlow, InMemory, Source, Stream
 from ibidem.execution.progress import Progress
 from ibidem.execution.threads import Threads
-from ibidem.formats import describe_inputs, input_size, read_batches, times
+from ibidem.formats import describe_inputs, input_size, read_batches
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.inputs import given_names, resolve_inputs, source_names, without_iterators
-from ibidem.formats.jobs import SkippedRecords, UnreadTimes
+from ibidem.formats.jobs import SkippedRecords, UnreadTimes, unread_times_notices
+from ibidem.formats.known_fields import fields_seen
 from ibidem.formats.sources import FileSource, FileState, file_states
 
 TableT_co = TypeVar("TableT_co", covariant=True)
@@ -57,6 +58,8 @@ class Run(Generic[TableT_co]):
             raise InputError(
                 f"no time in the field '{error.name}' could be parsed, such as {first}", error.next_step
             ) from error
+        if isinstance(error, NoValueError) and (fields := self._fields_seen()):
+            raise NoValueError(error.message + fields, error.next_step) from error
 
     def read(self, fields: DocumentsConfig, to_copy: bool = False) -> Source:
         """Return the documents for the first stage. `to_copy`: the inputs will be read again, for a cleaned copy."""
@@ -67,7 +70,13 @@ class Run(Generic[TableT_co]):
         raise NotImplementedError
 
     def _explain_skipped(self, side: Any) -> str:
+        if not self.skipped.records and not given_names(side):
+            return "Pass at least one document. A generator can be read only once."
         return self.skipped.explain(None if self.against is None else source_names(side))
+
+    def _fields_seen(self) -> str:
+        """Return which fields the inputs have, to be added to a message."""
+        return fields_seen(self.inputs, self.config.documents.encoding)
 
     def _first_unread_time(self) -> str | None:
         """Return a time that could not be parsed, and where it is."""
@@ -94,7 +103,7 @@ class LocalRun(Run[pa.Table]):
             "inputs": describe_inputs(self.inputs) + reference,
             "counts": self.progress.counts,
             "timings": self.progress.timings,
-            "notices": self._notices(),
+            "notices": unread_times_notices(self._unread_times),
             "resources": self.progress.resources,
         }
 
@@ -103,16 +112,6 @@ class LocalRun(Run[pa.Table]):
 
     def _note_states(self) -> None:
         self.states = file_states(resolve_inputs(without_iterators(self.inputs)))
-
-    def _notices(self) -> list[str]:
-        """Return messages for the user about the inputs."""
-        if not self._unread_times:
-            return []
-        count, first = sum(unread.count for unread in self._unread_times), self._unread_times[0].first
-        ignored = (
-            "timestamp could not be parsed and was ignored" if count == 1 else "timestamps could not be parsed and were ignored"
-        )
-        return [f"{count:,} {ignored}, such as {first}; accepted: {times.ACCEPTED}"]
 
     def _n_bytes(self) -> int | None:
         return _size_of(self.inputs, self.against)

@@ -12,8 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.errors import no_room
-from ibidem.execution.disk_limit import DiskBudget
+from ibidem.execution.disk_limit import DiskBudget, no_room
 
 
 @contextmanager

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ibidem.config import METHODS_IN_PARTS, Config
-from ibidem.errors import UsageError, no_room
+from ibidem.config.surface import given, named
+from ibidem.errors import UsageError
+from ibidem.execution.disk_limit import no_room
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
 from ibidem.formats.inputs import resolve_inputs, without_iterators
@@ -46,7 +48,7 @@ def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progres
         if not reason:
             return None
         if engine.resume:
-            raise UsageError(f"{reason}; such a run cannot be resumed", "Leave out --resume.")
+            raise UsageError(f"{reason}; such a run cannot be resumed", f"Leave out {given('resume', True)}.")
         progress.tell(f"{reason}, which may need more memory than allowed")
     is_stream = not all(isinstance(source, FileSource) and source.n_bytes is not None for source in sources)
     if is_stream or reason:
@@ -57,10 +59,10 @@ def room_in_memory(verb: str, inputs: Any, against: Any, config: Config, progres
 def _why_in_memory(verb: str, config: Config) -> str:
     """Return what cannot be done in parts, if anything."""
     if verb == "find" and config.alignment.align:
-        return "--align keeps the collection in memory"
+        return f"{named('align')} keeps the collection in memory"
     by_shingles = verb == "cluster" or (verb == "dedup" and config.cleaning.level == "document")
     if by_shingles and config.resemblance.method not in METHODS_IN_PARTS:
-        return f"--method {config.resemblance.method} keeps the collection in memory"
+        return f"{given('method', config.resemblance.method)} keeps the collection in memory"
     return ""
 
 

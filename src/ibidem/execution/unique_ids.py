@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ibidem.config.surface import named
 from ibidem.errors import RepeatedIdError
 from ibidem.execution.flow import Flow, PartedTable, Sent
 from ibidem.formats.registry import has_lines
@@ -57,7 +58,7 @@ def _repeated_id_error(documents: pa.Table) -> RepeatedIdError:
     if sources[0] != sources[1] and os.path.exists(sources[0]) and os.path.exists(sources[1]) and os.path.samefile(*sources):
         next_step = f"{sources[1]} is the same file as {sources[0]} under another name; give it once."
     else:
-        next_step = "Give another --id-field, or rename one of the two."
+        next_step = f"Give another {named('id_field')}, or rename one of the two."
     places = " and ".join(_place(row["source"], row["position"]) for row in (first, second))
     return RepeatedIdError(
         f"the id '{first['id']}' occurs twice: {places}" + (f" ({n_more} more ids are repeated)" if n_more else ""),

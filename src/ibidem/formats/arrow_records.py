@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ibidem.config.surface import given
 from ibidem.formats.jobs import Job, Outcome, weighed
 from ibidem.formats.records import Records, UnfitTableError, Wanted, check, missing_column
 
@@ -106,5 +107,5 @@ def check_text_type(kind: Any, source: str, wanted: Wanted) -> None:
         raise UnfitTableError(
             source,
             f"{source}: column '{wanted.config.text_field}' contains {kind}, not text",
-            "Name the text column with --text-field.",
+            f"Name the text column with {given('text_field', 'NAME')}.",
         )

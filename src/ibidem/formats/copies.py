@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ibidem.config import DocumentsConfig
+from ibidem.config.surface import given
 from ibidem.errors import InputError, ResourceError
 from ibidem.execution.durable_files import make_folder, sync_files
 from ibidem.formats.byte_streams import READ_ERRORS, is_utf8
@@ -71,7 +72,7 @@ def check_cuts_possible(sources: Sequence[Source], config: DocumentsConfig) -> N
             if FORMATS[kind].is_html or (config.html and FORMATS[kind].has_fields):
                 raise InputError(
                     f"{source.name}: passages cannot be cut out of HTML",
-                    "Use --mark-only or --level document, or extract the text from the HTML first.",
+                    f"Use {given('mark_only', True)} or {given('level', 'document')}, or extract the text from the HTML first.",
                 )
 
 

@@ -12,6 +12,7 @@ from io import FileIO
 from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple
 
+from ibidem.config.surface import given
 from ibidem.errors import InputError
 
 # How long to wait for a writer to open a named pipe.
@@ -160,7 +161,7 @@ def _look(folder: str, place: str, is_known: Callable[[str], bool], found: Found
     names = {entry.name for entry in entries}
     if not place and "unfinished.json" in names:
         message = f"{folder} is a half-replaced collection: a dedup run stopped while it was replacing the files"
-        raise InputError(message, "Run dedup again with --overwrite.")
+        raise InputError(message, f"Run dedup again with {given('overwrite', True)}.")
     if place and ({"run.json", "skipped.jsonl"} <= names or names & _UNFINISHED):
         return []  # results of an earlier run, or leftovers of a killed one, are not input
     inner = []

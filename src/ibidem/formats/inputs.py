@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
-from ibidem.errors import InputError
 from ibidem.formats.byte_streams import STDIN
 from ibidem.formats.file_access import files_below, is_unknown_kind
-from ibidem.formats.file_names import printable
+from ibidem.formats.file_names import CurrentFolder, printable
+from ibidem.formats.python_inputs import Taken, missing_path, settle, with_prefix
 from ibidem.formats.registry import format_of
-from ibidem.formats.sources import FileSource, ObjectSource, Source, describe_source, has_arrow
+from ibidem.formats.sources import FileSource, ObjectSource, Source, describe_source
 from ibidem.model import Document, Skipped
 
 _MOST_NAMED = 3
@@ -27,29 +26,35 @@ class Resolved:
 
     sources: list[Source] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    here: CurrentFolder = field(default_factory=CurrentFolder)
+
+    def add_file(self, path: str) -> None:
+        """Add a file that was named by its path or by a pattern."""
+        self.sources.append(_file_source(self.here.known_as(path)))
 
     def add_folder(self, path: str, alone: bool) -> None:
-        """Add the files below a folder; `alone` if there is no other input, so that paths within it are unique."""
+        """Add the files below a folder; `alone` if there is no other input, so that copies can keep their paths in it."""
         found = files_below(path, lambda name: format_of(name) is not None)
+        folder = self.here.known_as(path)
         for relative in found.names:
-            name = os.path.join(path, relative)
-            self.sources.append(_file_source(name, relative if alone else name))
-        self.skipped.extend(Skipped(printable(left.path), 0, left.reason) for left in found.left_out)
+            self.sources.append(_file_source(os.path.join(folder, relative), relative if alone else None))
+        left_out = ((os.path.join(folder, os.path.relpath(left.path, path)), left.reason) for left in found.left_out)
+        self.skipped.extend(Skipped(printable(name), 0, reason) for name, reason in left_out)
 
     def without_repeated(self) -> Resolved:
         """Return the same with every file once, however often its path was given."""
-        first: dict[str, Source] = {}
+        seen: set[str] = set()
         sources: list[Source] = []
         skipped = list(self.skipped)
         for source in self.sources:
             place = os.path.abspath(source.path) if isinstance(source, FileSource) and source.path != STDIN else None
-            if place is not None and place in first:
-                skipped.append(Skipped(source.name, 0, f"the same file as {first[place].name}, which was already read"))
+            if place is not None and place in seen:
+                skipped.append(Skipped(source.name, 0, "given more than once; it was read once"))
                 continue
             if place is not None:
-                first[place] = source
+                seen.add(place)
             sources.append(source)
-        return Resolved(sources, skipped)
+        return Resolved(sources, skipped, self.here)
 
 
 def resolve_inputs(inputs: Any) -> list[Source]:
@@ -62,8 +67,7 @@ def resolve(inputs: Any, is_read: bool = False) -> Resolved:
 
     With `is_read`, they existed before: files removed since are not an error.
     """
-    given = _flatten(inputs)
-    # With several inputs, paths below two folders may be the same: then only the path as given is unique.
+    given = settle(inputs)
     alone = len(given) == 1
     resolved = Resolved()
     n_objects = 0
@@ -72,11 +76,14 @@ def resolve(inputs: Any, is_read: bool = False) -> Resolved:
             resolved.sources.append(item)
         elif not _is_path(item):
             n_objects += 1
-            resolved.sources.append(ObjectSource("records" if n_objects == 1 else f"records{n_objects}", item))
+            name = "records" if n_objects == 1 else f"records{n_objects}"
+            (item,) = [item] if n_objects == 1 else with_prefix([item], f"{name}:")
+            resolved.sources.append(ObjectSource(name, item.records if isinstance(item, Taken) else item))
         elif os.path.isdir(item) and os.fspath(item) != STDIN:
-            resolved.add_folder(os.fspath(item), alone)
+            resolved.add_folder(str(os.fspath(item)), alone)
         else:
-            resolved.sources.extend(map(_file_source, _files_named(os.fspath(item), is_read)))
+            for path in _files_named(str(os.fspath(item)), is_read):
+                resolved.add_file(path)
     return resolved
 
 
@@ -87,7 +94,7 @@ def files_of_unknown_kind(inputs: Any) -> list[Skipped]:
 
 def given_names(inputs: Any) -> str:
     """Return the paths among inputs as they were given, to be shown to people; the first ones if they are many."""
-    paths = [printable(os.fspath(item)) for item in _flatten(without_iterators(inputs)) if _is_path(item)]
+    paths = [printable(os.fspath(item)) for item in settle(without_iterators(inputs), on_spark=True) if _is_path(item)]
     more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
     return ", ".join(paths[:_MOST_NAMED]) + more
 
@@ -119,48 +126,11 @@ def _is_path(item: Any) -> bool:
     return isinstance(item, (str, os.PathLike))
 
 
-def _is_record(item: Any) -> bool:
-    return isinstance(item, (Document, Mapping))
-
-
 def without_iterators(inputs: Any) -> Any:
     """Return inputs with a placeholder for what can be read only once and must not be touched before."""
-    if isinstance(inputs, (list, tuple)):
+    if isinstance(inputs, (list, tuple)) and not all(isinstance(item, (str, Mapping, Document)) for item in inputs):
         return [without_iterators(item) for item in inputs]
     return {} if isinstance(inputs, Iterator) else inputs
-
-
-def _flatten(inputs: Any) -> list[Any]:
-    """Return paths and objects with records; adjacent single records become one object."""
-    if _is_path(inputs) or isinstance(inputs, FileSource) or has_arrow(inputs):
-        return [inputs]
-    if _is_record(inputs):
-        return [[inputs]]
-    if isinstance(inputs, (list, tuple)):
-        flat: list[Any] = []
-        open_list: list[Any] | None = None
-        for item in inputs:
-            if _is_record(item):
-                if open_list is None:
-                    open_list = []
-                    flat.append(open_list)
-                open_list.append(item)
-            else:
-                open_list = None
-                flat.extend(_flatten(item))
-        return flat
-    if isinstance(inputs, Iterable):
-        if not isinstance(inputs, Iterator):
-            return [inputs]
-        first = next(inputs, None)
-        if first is None:
-            return [[]]
-        rest = chain([first], inputs)
-        return _flatten(list(rest)) if _is_path(first) or has_arrow(first) else [rest]
-    raise InputError(
-        f"cannot read documents from a {type(inputs).__name__}",
-        "Pass paths, an Arrow table, a data frame, or an iterable of dicts or Documents.",
-    )
 
 
 def _files_named(path: str, is_read: bool) -> list[str]:
@@ -172,13 +142,12 @@ def _files_named(path: str, is_read: bool) -> list[str]:
     if not hits and is_read:
         return [path]
     if not hits:
-        what = "no file matches" if glob.has_magic(path) else "there is no file or folder"
-        raise InputError(f"{what} {printable(path)}", f"Check the spelling; the current folder is {Path.cwd()}.")
+        raise missing_path(path, printable(path))
     return hits
 
 
-def _file_source(path: str, doc_id: str | None = None) -> FileSource:
+def _file_source(path: str, below: str | None = None) -> FileSource:
     name = printable(path)
-    shown_id = printable(PurePath(doc_id or path).as_posix())
     kind = None if path == STDIN else format_of(path)
-    return FileSource(name, shown_id, kind, None if name == path else path)
+    shown_below = None if below is None else printable(below)
+    return FileSource(name, PurePath(name).as_posix(), kind, None if name == path else path, shown_below)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from ibidem.config.surface import given
 from ibidem.errors import SkippedRecordsError
 from ibidem.formats.file_access import is_unknown_kind
 from ibidem.formats.registry import FORMATS
+from ibidem.formats.times import ACCEPTED
 from ibidem.model import Skipped
 
 MIN_HEAVY_BYTES = 64 << 20
@@ -30,6 +32,17 @@ class UnreadTimes:
 
     count: int
     first: str
+
+
+def unread_times_notices(unread: Sequence[UnreadTimes]) -> list[str]:
+    """Say how many times could not be parsed, with the first of them and what is accepted; an empty list if there are none."""
+    if not unread:
+        return []
+    count = sum(each.count for each in unread)
+    ignored = (
+        "timestamp could not be parsed and was ignored" if count == 1 else "timestamps could not be parsed and were ignored"
+    )
+    return [f"{count:,} {ignored}, such as {unread[0].first}; accepted: {ACCEPTED}"]
 
 
 @dataclass
@@ -129,7 +142,7 @@ class SkippedRecords:
         if self.strict:
             what = "record" if record.position else "file"
             raise SkippedRecordsError(
-                f"{_place(record)}: {record.reason}", f"Fix the {what}, or run without --strict to skip it."
+                f"{_place(record)}: {record.reason}", f"Fix the {what}, or run without {given('strict', True)} to skip it."
             )
         self.records.append(record)
 
@@ -143,7 +156,11 @@ class SkippedRecords:
         text = f"{count:,} {what}{'s' * (count > 1)} skipped; the first, {_place(first)}: {first.reason}."
         if all(is_unknown_kind(record.reason) for record in records):
             return f"{text} {_known_formats()}"
-        return text + (" If the text is in another field, name it with --text-field." if "no field" in first.reason else "")
+        return text + (
+            f" If the text is in another field, name it with {given('text_field', 'NAME')}."
+            if "no field" in first.reason
+            else ""
+        )
 
 
 def _known_formats() -> str:

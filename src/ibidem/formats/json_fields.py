@@ -135,12 +135,12 @@ def fields(source: str, end_of_value: Callable[[str, int], int] | None = None) -
     _expect(source, _after_space(source, place), "}")
 
 
-def names_of(source: str) -> set[str]:
-    """Return the names of the fields of an object, none if it is anything else."""
+def names_of(source: str) -> list[str]:
+    """Return the names of the fields of an object, in their order, none if it is anything else."""
     try:
-        return {name for name, _, _ in fields(source)}
+        return list(dict.fromkeys(name for name, _, _ in fields(source)))
     except ValueError:
-        return set()
+        return []
 
 
 def _end_of_value(source: str, start: int) -> int:

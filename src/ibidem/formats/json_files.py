@@ -73,10 +73,10 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
         output.write_text(text)
 
 
-def field_names(file: InputFile) -> set[str]:
+def field_names(file: InputFile) -> list[str]:
     """Return the names of the fields of the first value, as far as it is an object."""
     values = _Values(file, file.encoding)
-    return next((names_of(values.source) for _ in values), set())
+    return next((names_of(values.source) for _ in values), [])
 
 
 class _Values:

@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pj
 
-from ibidem.formats.byte_streams import ByteStream
+from ibidem.errors import InputError
+from ibidem.formats.byte_streams import READ_ERRORS, STDIN, ByteStream, standard_input
 from ibidem.formats.copy_files import InputFile, OutputFile
 from ibidem.formats.edits import Edits
 from ibidem.formats.jobs import Job, Outcome, weighed
@@ -71,6 +72,31 @@ def arriving_records(
         if line.strip():
             record = parse_line(line)
             yield number, Skipped(source, number, record) if isinstance(record, str) else record
+
+
+def ranked_records(path: str) -> Iterator[tuple[int, bytes, dict[str, Any] | str]]:
+    """Yield the number of each line that is not empty, the line, and its record or why there is none.
+
+    Lines of standard input (`-`) come as soon as they arrive, those of a file may be compressed. InputError if the file cannot
+    be read.
+    """
+    for number, line in enumerate(_lines_of(path), 1):
+        line = line.removesuffix(b"\r")
+        if line.strip():
+            yield number, line, parse_line(line)
+
+
+def _lines_of(path: str) -> Iterator[bytes]:
+    if path == STDIN:
+        yield from arriving_lines(standard_input().fileno(), threading.Event())
+        return
+    try:
+        with ByteStream(path) as stream:
+            for block in line_blocks(stream, "utf-8"):
+                yield from block.split(b"\n")[: None if not block.endswith(b"\n") else -1]
+    except READ_ERRORS as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {path}: {reason}", "Check the spelling and the permissions.") from error
 
 
 class FieldTypes:
@@ -200,7 +226,7 @@ def rewrite(file: InputFile, output: OutputFile, edits: Edits) -> None:
             line += n_breaks
 
 
-def field_names(file: InputFile) -> set[str]:
+def field_names(file: InputFile) -> list[str]:
     """Return the names of the fields of the first line, as far as it is an object."""
     first = next(line_blocks(file, file.encoding), b"").split(b"\n", 1)[0]
     return names_of(first.decode("utf-8", "surrogateescape"))

@@ -13,6 +13,7 @@ from ibidem.formats import times
 from ibidem.formats.arrow_records import arrow_batches, arrow_jobs
 from ibidem.formats.byte_streams import READ_ERRORS
 from ibidem.formats.jobs import Job, Outcome, weighed
+from ibidem.formats.python_inputs import Texts
 from ibidem.formats.records import Records, Wanted, check, missing_text, strings, surrogate_in
 from ibidem.formats.sources import ObjectSource, has_arrow
 from ibidem.model import Document, Skipped
@@ -30,7 +31,9 @@ def read_object(source: ObjectSource, wanted: Wanted) -> Iterator[Job]:
             yield from arrow_jobs(batch, position, source.name, wanted)
             position += batch.num_rows
         return
-    items = enumerate(source.records, 1)
+    text_name, id_name, *_ = wanted.names
+    records = source.records.records(text_name, id_name) if isinstance(source.records, Texts) else source.records
+    items = enumerate(records, 1)
     found = ((_as_mapping(item, wanted) if isinstance(item, Document) else item, position, None) for position, item in items)
     yield from record_jobs(found, source.name, wanted, lambda: 0)
 

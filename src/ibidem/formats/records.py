@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ibidem.config import DocumentsConfig
+from ibidem.config.surface import given, named
 from ibidem.errors import InputError, SettingsError
 from ibidem.formats import times
 from ibidem.formats.byte_streams import MAX_RECORD_BYTES
@@ -46,7 +47,7 @@ class Wanted:
             codecs.lookup(self.config.encoding)
         except LookupError:
             known = "one that Python knows, such as utf-8 or latin-1"
-            raise SettingsError([f"encoding must be {known}, not '{self.config.encoding}'"]) from None
+            raise SettingsError([f"{named('encoding')} must be {known}, not '{self.config.encoding}'"]) from None
 
     @property
     def names(self) -> tuple[str, str, str, str]:
@@ -127,7 +128,7 @@ def missing_column(source: str, names: Sequence[str], wanted: Wanted) -> UnfitTa
     return UnfitTableError(
         source,
         f"{source} has no column '{wanted.config.text_field}'; its columns are {shown_names(names)}",
-        "Name the text column with --text-field.",
+        f"Name the text column with {given('text_field', 'NAME')}.",
     )
 
 
@@ -201,7 +202,7 @@ def strings(values: Sequence[str | None], name: str, problems: dict[int, str]) -
 def _explain_surrogate(surrogate: int, name: str) -> str:
     # Python decodes an invalid byte as U+DC00 + byte, if asked to continue.
     if 0xDC80 <= surrogate <= 0xDCFF:
-        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; --encoding sets another encoding"
+        return f"invalid byte 0x{surrogate - 0xDC00:02x} in field '{name}'; {named('encoding')} sets another encoding"
     return f"lone surrogate \\u{surrogate:04x} in field '{name}'"
 
 

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol, cast
 
+from ibidem.config.surface import given
 from ibidem.formats.byte_streams import BOM, COMPRESSIONS, MAGIC, ByteStream, is_utf8
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def unfit_reason(head: bytes, name: str, is_guessed: bool, encoding: str) -> str
     if head[_TAR_PLACE:].startswith(_TAR):
         return "not text but tar; unpack it first"
     if not kind.is_html and is_utf8(encoding) and (wide := _wide_encoding(head)):
-        return f"{wide.upper()} with NUL characters; read it with --encoding {wide}"
+        return f"{wide.upper()} with NUL characters; read it with {given('encoding', wide)}"
     if is_guessed and b"\0" in head and not codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
         return "not text but unknown binary data"
     return None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
+from ibidem.config.surface import named
 from ibidem.formats.byte_streams import BOM, CHANGED, COMPRESSIONS, MAX_RECORD_BYTES, READ_ERRORS, ByteStream, is_utf8
 from ibidem.formats.copy_files import InputFile, OutputFile
 from ibidem.formats.edits import Edits
@@ -100,7 +101,7 @@ def _to_documents(
         except UnicodeDecodeError as error:
             texts.append(None)
             problems[row] = (
-                f"not {error.encoding}: {error.reason} at byte {error.start}; --encoding sets another encoding"
+                f"not {error.encoding}: {error.reason} at byte {error.start}; {named('encoding')} sets another encoding"
                 if b"\0" not in data[:1024]
                 else nul_reason(data.index(b"\0"))
             )

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ibidem.columns.collection import Collection
+from ibidem.columns.notebook import MOST_ROWS, counted, listed, page
 from ibidem.columns.ragged import starts_of
 from ibidem.config import Config
 from ibidem.execution.tasks import RunTasks, in_turn
@@ -107,6 +108,21 @@ class QueryResult:
 
     def __len__(self) -> int:
         return int(self.hits.num_rows)
+
+    def __repr__(self) -> str:
+        return f"<QueryResult: {self._sentence()}>"
+
+    def _repr_html_(self) -> str:
+        names = ("document", "known sentences", "most of them in")
+        rows = [
+            (each.id, f"{each.n_known:,} of {each.n_sentences:,}", each.sources[0].id if each.sources else None)
+            for each in self.verdicts[:MOST_ROWS]
+        ]
+        return page(f"{self._sentence()}.", listed(names, rows, len(self.verdicts) - len(rows)))
+
+    def _sentence(self) -> str:
+        n_sharing = sum(verdict.n_known > 0 for verdict in self.verdicts)
+        return f"{n_sharing:,} of {counted(len(self.ids), 'document')} with known sentences, {counted(len(self), 'hit')}"
 
     @cached_property
     def hits(self) -> pa.Table:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ibidem.config import Config
+from ibidem.config.surface import named
 from ibidem.errors import IndexLockedError, IndexStoreError
 from ibidem.execution.progress import Progress
 from ibidem.index import bits
@@ -65,7 +66,7 @@ def predict(config: Config, n_words: int) -> dict[str, Any]:
         "radius": radius,
     }
     if radius is None:
-        reason = "no radius satisfies the limit; raise signature_bits or max_false_positive"
+        reason = f"no radius satisfies the limit; raise {named('signature_bits')} or {named('max_false_positive')}"
         return prediction | {"predicted_recall": None, "predicted_false_positive": None, "reason": reason}
     return prediction | {
         "predicted_recall": bits.predicted_recall(*given, index.words_flexible, radius),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ibidem.columns.collection import Collection
 from ibidem.columns.kernels.union_find import flatten, unite_pairs
 from ibidem.columns.ragged import ranges
-from ibidem.columns.rows import Pairing, rows_of
+from ibidem.columns.rows import Pairing, Rows, rows_of
 from ibidem.config import Config, passage_limits
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.index.arrivals import Arrivals, QueryTypes
@@ -43,6 +43,7 @@ class _Known:
     documents: Numbers
     size: Numbers  # the number of these sentences, per document
     sentences: Numbers
+    first_sentence: Numbers  # the number of the first of them in its document, by document
     of_sentence: Numbers  # the document of each, in the segment
     types: Numbers  # the type of each among the relevant ones, -1 if it matches nothing
 
@@ -93,7 +94,7 @@ def locate_passages(
     of_sentence = np.where(types >= 0, classes[types].astype(np.uint64) + np.uint64(1), unmatched)
     if not exact:
         of_sentence[small.n_words == 0] = 0
-    rows = rows_of(small, of_sentence, limits.max_gap_sentences)
+    rows = _numbered(rows_of(small, of_sentence, limits.max_gap_sentences), small, known)
     is_known = np.arange(small.n_documents) >= collection.n_documents
     side, group_numbers = np.empty(0, np.int8), np.empty(0, np.int32)
     if among_themselves:
@@ -173,7 +174,8 @@ def _trimmed(part: Similar, documents: Numbers, number: Numbers) -> _Known:
     if len(matched):
         place = np.minimum(np.searchsorted(matched, types), len(matched) - 1)
         names = np.where(matched[place] == types, number[at][place], -1)
-    return _Known(segment, documents, size, sentences, np.repeat(documents, size), names)
+    first_sentence = begins - segment.document_first[documents]
+    return _Known(segment, documents, size, sentences, first_sentence, np.repeat(documents, size), names)
 
 
 def _small_collection(
@@ -219,6 +221,13 @@ def _small_collection(
         digest=nothing.astype(np.uint64),
     )
     return small, np.concatenate([types, *(part.types for part in known)])
+
+
+def _numbered(rows: Rows, small: Collection, known: Sequence[_Known]) -> Rows:
+    """Return rows that know the number of their sentence in its document, of which only some sentences are here."""
+    left_out = [np.zeros(small.n_input, np.int64), *(part.first_sentence for part in known)]
+    position = rows.sentence - (small.document_first[:-1] - np.concatenate(left_out))[rows.document]
+    return replace(rows, position=position.astype(np.int32))
 
 
 def _classes(

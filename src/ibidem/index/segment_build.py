@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.index.bits import build_tables, sentence_signatures, word_masks
 from ibidem.index.kernels import segment as kernels
-from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen
+from ibidem.index.segment import LONG_GAP, DocumentColumns, Segment, SegmentSettings, frozen, text_order
 from ibidem.index.vocabulary import WordCounts
 
 _MOST_BYTES = 1 << 32
@@ -59,6 +60,8 @@ def build_segment(
     columns |= {"occurrence_first": occurrence_first, "occurrences": occurrences}
     tables = build_tables(columns["signatures"], settings.signature_bits)
     columns |= {"bit_rows": tables.rows, "bit_starts": tables.starts}
+    texts = text_order(sentences.document_first, sentence_types, digests)
+    columns |= {"text_digests": texts.digests, "documents_by_text": texts.documents}
     return Segment(**{name: frozen(column) for name, column in columns.items()})
 
 
@@ -87,7 +90,9 @@ def _types_and_words(
     sizes = np.empty(n_types, np.uint8)
     scratch = np.empty(longest, np.int32)
     if 5 * (len(types.words) + n_types) >= _MOST_BYTES:  # offsets have 32 bits
-        raise ResourceError("a segment of more than 800 million words", "Set a lower --memory: segments become smaller.")
+        raise ResourceError(
+            "a segment of more than 800 million words", f"Set a lower {named('memory')}: segments become smaller."
+        )
     n_bytes = kernels.write_lists(types.words, types.first, order, rank, scratch, lists, list_first, sizes)
 
     posting_first, postings = _postings(types, order, sizes, n_words, Fraction(0))

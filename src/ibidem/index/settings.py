@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ibidem.columns.hashes import DRAWN, SEED, draw_seed
-from ibidem.config import Config, setting_fields
+from ibidem.config import Config, setting_fields, surface
 from ibidem.errors import IndexSettingsError, SettingsError
 from ibidem.index.segment import SegmentSettings
 from ibidem.sentences import SPLITTER_VERSION
@@ -62,7 +62,7 @@ def with_stored(stored: Mapping[str, Any], base: Config, given: Mapping[str, Any
     given = {name: value for name, value in {**chosen, **given}.items() if (name, value) not in _NOT_CHOSEN}
     changed = Config.of(config, **given)
     different = [
-        f"{name} is {_shown(_value(config, name))} in the index, not {_shown(_value(changed, name))}"
+        f"{surface.named(name)} is {_shown(_value(config, name))} in the index, not {_shown(_value(changed, name))}"
         for name in FIXED
         if _value(changed, name) != _value(config, name)
     ]
@@ -75,7 +75,8 @@ def check_signature(config: Config) -> Config:
     """Return settings with a signature that an index supports; others need the whole collection at once."""
     config = config.with_signature("words")
     if config.signatures.signature not in SIGNATURES:
-        problem = f"signature = {config.signatures.signature!r} needs all documents at once; an index takes words or exact"
+        chosen = surface.given("signature", config.signatures.signature)
+        problem = f"{chosen} needs all documents at once; an index takes words or exact"
         raise SettingsError([problem])
     return config
 

@@ -41,7 +41,7 @@ def find_passages(flow: AnyFlow, sentences: Parts[Collection], classed: Parts[Cl
     """Find every passage of two documents that may be compared."""
     limits = passage_limits(config)
     if isinstance(flow, InMemory):
-        collection, (rows, cells) = sentences.look(), classed.look()
+        collection, (rows, cells, _) = sentences.look(), classed.look()
         meeting = Meeting.of_all(collection, rows, cells, config)
         found_here = find_in(meeting, limits, flow.run_tasks)
         types = None if cells is None else cells.types

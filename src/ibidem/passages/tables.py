@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.model import DIRECTIONS, KINDS, PASSAGES, REPEATS
 from ibidem.passages import PassageRows, Repeats
 from ibidem.passages.kernels import coverage as kernels
-from ibidem.passages.kernels.chains import N_SENTENCES
+from ibidem.passages.kernels.chains import A_FIRST, B_FIRST, N_SENTENCES
 
 Numbers = NDArray[np.int64]
 _KIND_WORDS, _DIRECTION_WORDS = pa.array(KINDS), pa.array(DIRECTIONS)
@@ -46,7 +47,13 @@ def _located(
         passages.table, min_sentences, rows.document, rows.sentence, collection.start_char, collection.end_char,
         times, names, places, kinds, directions,
     )  # fmt: skip
-    return passage_columns(names, places, passages.table[:, N_SENTENCES], passages.similarity, kinds, directions, ids)
+    firsts = passages.table[:, [A_FIRST, B_FIRST]].T
+    if rows.position is None:
+        sentences = rows.sentence[firsts] - collection.document_first[names]
+    else:
+        sentences = rows.position[firsts]
+    n_sentences = passages.table[:, N_SENTENCES]
+    return passage_columns(names, places, n_sentences, passages.similarity, kinds, directions, sentences, ids)
 
 
 def passage_columns(
@@ -56,14 +63,20 @@ def passage_columns(
     similarity: NDArray[np.float64],
     kinds: NDArray[np.int8],
     directions: NDArray[np.int8],
+    sentences: NDArray[Any],
     ids: pa.Array,
 ) -> pa.Table:
-    """Return columns as a table in the schema PASSAGES; `names` are numbers of documents, a and b, `places` has four rows."""
+    """Return columns as a table in the schema PASSAGES.
+
+    `names` are numbers of documents, a and b; `places` has four rows; `sentences` are the first ones, a and b, each counted
+    in its document.
+    """
     a, b = (pa.DictionaryArray.from_arrays(pa.array(side), ids) for side in names)
     a_start, a_end, b_start, b_end = (pa.array(column) for column in places)
     columns = [a, a_start, a_end, b, b_start, b_end, pa.array(n_sentences), pa.array(similarity)]
     for codes, words in ((kinds, _KIND_WORDS), (directions, _DIRECTION_WORDS)):
         columns.append(pa.DictionaryArray.from_arrays(pa.array(codes), words))
+    columns += [pa.array(column, pa.int32()) for column in sentences]
     return pa.Table.from_arrays(columns, schema=PASSAGES)
 
 

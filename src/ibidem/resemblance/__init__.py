@@ -6,11 +6,12 @@ from ibidem.resemblance.candidates import Corpus, Found
 from ibidem.resemblance.comparison import Comparer, Duplicates
 from ibidem.resemblance.core import corpus_of, find_duplicates, representatives, with_identical
 from ibidem.resemblance.order import occurrence_hashes
-from ibidem.resemblance.sampling_trials import GROUPS, SizeGroup, tune_sampling
+from ibidem.resemblance.sampling_trials import GROUPS, RATIOS, SizeGroup, tune_sampling
 from ibidem.resemblance.shingled_texts import shingle_tokens
 
 __all__ = [
     "GROUPS",
+    "RATIOS",
     "Comparer",
     "Corpus",
     "Duplicates",

@@ -12,19 +12,20 @@ from numpy.typing import NDArray
 from ibidem.columns.postings import postings_of
 from ibidem.columns.sets import HashSets
 from ibidem.config import Config
+from ibidem.config.surface import given
 from ibidem.errors import ResourceError
 from ibidem.execution.tasks import RunTasks, in_turn
-from ibidem.resemblance.comparison import Duplicates, as_resemblance, joined, resemblances
+from ibidem.resemblance.comparison import Duplicates, estimates, joined, resemblances
 from ibidem.resemblance.document_join import join_documents
-from ibidem.resemblance.limits import OverlapLimits, resemblance_limits, sampled_limits
+from ibidem.resemblance.limits import resemblance_limits
 from ibidem.resemblance.prune import sample, without_empty
+from ibidem.resemblance.samples import judged, looked_at, resemblance_limit, shingle_limits
 from ibidem.resemblance.shingled_texts import shingle_tokens
 from ibidem.resemblance.sketches import agreement, band_pairs, minhash, near_codes, simhash
 from ibidem.signatures import TypeTokens, Vocabulary, count_vocabulary
 from ibidem.signatures.imatch import SIGNATURE as IMATCH
 from ibidem.signatures.spotsigs import SIGNATURE as SPOTSIGS
 
-MISS_PROBABILITY = 0.001
 _MOST_DOCUMENTS_FOR_ALL_PAIRS = 5_000
 _CODE_BITS = 64
 
@@ -86,20 +87,6 @@ def find_candidates(corpus: Corpus, config: Config, to_verify: bool, run_tasks: 
     return methods[config.resemblance.method](corpus, config, to_verify, run_tasks)
 
 
-def resemblance_limit(config: Config) -> Fraction:
-    """Return the least resemblance of documents with the required similarity."""
-    limit = config.matches.min_similarity
-    return as_resemblance(limit) if config.resemblance.measure == "order" else limit
-
-
-def shingle_limits(config: Config, every: int, to_verify: bool, largest: int) -> OverlapLimits:
-    """Return how many shingles documents must share if they are compared by one in `every`, for sizes up to `largest`."""
-    limit, containment = resemblance_limit(config), config.resemblance.min_containment
-    if to_verify and every > 1:
-        return sampled_limits(limit, containment, MISS_PROBABILITY, largest)
-    return resemblance_limits(limit, containment, largest)
-
-
 def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTasks) -> Found:
     """By shared shingles, or samples of them.
 
@@ -110,16 +97,14 @@ def _by_shingles(corpus: Corpus, config: Config, to_verify: bool, run_tasks: Run
     by_common = np.zeros(len(corpus.wanted), np.bool_)
     for every in np.unique(corpus.every[corpus.wanted]):
         wanted = corpus.wanted & (corpus.every <= every)
-        sets = corpus.sets
-        if every > 1:
-            sets = sample(sets, wanted, int(every), settings.sample_remainder, run_tasks)
-        sizes = np.diff(sets.first)
-        limits = shingle_limits(config, int(every), to_verify, int(sizes.max(initial=0)))
+        sets = looked_at(corpus.sets, wanted, int(every), config, run_tasks)
+        limits = shingle_limits(config, int(every), to_verify, int(np.diff(sets.first).max(initial=0)))
         whole = settings.method == "shingling"
         outcome = join_documents(sets, limits, wanted, corpus.side, settings.max_shingle_documents, whole, run_tasks)
         pairs = outcome.pairs
         new = np.maximum(corpus.every[pairs.a], corpus.every[pairs.b]) == every
-        found.append(resemblances(sizes, pairs.a[new], pairs.b[new], pairs.overlap[new]))
+        columns = pairs.a[new], pairs.b[new], pairs.overlap[new]
+        found.append(judged(sets, corpus.sets, *columns, config, to_verify))
         by_common |= outcome.by_common
     return Found(joined(found), by_common)
 
@@ -128,7 +113,9 @@ def _all_pairs(corpus: Corpus, config: Config, to_verify: bool, run_tasks: RunTa
     """Every pair, for small collections and studies."""
     documents = np.flatnonzero(corpus.wanted & (corpus.sizes > 0)).astype(np.int32)
     if len(documents) > _MOST_DOCUMENTS_FOR_ALL_PAIRS:
-        raise ResourceError(f"{len(documents):,} documents are too many to compare all pairs", "Leave out --method pairs.")
+        raise ResourceError(
+            f"{len(documents):,} documents are too many to compare all pairs", f"Leave out {given('method', 'pairs')}."
+        )
     first, second = np.triu_indices(len(documents), 1)
     a, b = documents[first], documents[second]
     return estimated(corpus, a, b, np.zeros(len(a)), 0.0)
@@ -204,10 +191,8 @@ def estimated(
 ) -> Found:
     """Return the pairs that may be compared and reach the limit; their containments follow from their sizes."""
     chosen = corpus.may_pair(a, b) & (similarity >= limit)
-    a, b, similarity = a[chosen], b[chosen], similarity[chosen]
-    overlap = similarity * (corpus.sizes[a] + corpus.sizes[b]) / (1 + similarity)
-    contained = (np.minimum(overlap / corpus.sizes[side], 1.0) for side in (a, b))
+    a, b = a[chosen], b[chosen]
     # Sketches miss pairs, and full buckets do not list all: so clusters compare with their canonical documents.
     by_common = np.zeros(len(corpus.wanted), np.bool_)
     by_common[a] = by_common[b] = True
-    return Found(joined([Duplicates(a, b, similarity, *contained)]), by_common)
+    return Found(joined([estimates(corpus.sizes, a, b, similarity[chosen])]), by_common)

@@ -59,9 +59,12 @@ class Comparer:
                 self.sequences, a, b, limit, settings.filter_bits, self.config.signatures.paper, self.run_tasks
             )
             good = scores.overlaps >= 0
+            if self.config.signatures.paper:  # as printed: above the limit
+                good &= 2 * limit.denominator * scores.overlaps.astype(np.int64) > limit.numerator * (sizes[a] + sizes[b])
             return order_scores(sizes, a[good], b[good], scores.overlaps[good].astype(np.int64))
         sizes = np.diff(self.sets.first)
-        limits = resemblance_limits(limit, settings.min_containment, int(sizes.max(initial=0)))
+        largest = int(sizes.max(initial=0))
+        limits = resemblance_limits(limit, settings.min_containment, largest, min_shared=settings.min_shared_shingles)
         overlaps = set_overlaps(self.sets, a, b, limits, self.run_tasks)
         good = overlaps >= 0
         return resemblances(sizes, a[good], b[good], overlaps[good])
@@ -109,6 +112,13 @@ def set_overlaps(
 def resemblances(sizes: Numbers, a: NDArray[np.int32], b: NDArray[np.int32], overlap: Numbers) -> Duplicates:
     """Return the resemblance (overlap / union) and both containments of pairs."""
     return Duplicates(a, b, overlap / (sizes[a] + sizes[b] - overlap), overlap / sizes[a], overlap / sizes[b])
+
+
+def estimates(sizes: Numbers, a: NDArray[np.int32], b: NDArray[np.int32], similarity: NDArray[np.float64]) -> Duplicates:
+    """Return pairs whose resemblance is estimated; what they contain of one another follows from their sizes."""
+    overlap = similarity * (sizes[a] + sizes[b]) / (1 + similarity)
+    contained_a, contained_b = (np.minimum(overlap / sizes[side], 1.0) for side in (a, b))
+    return Duplicates(a, b, similarity, contained_a, contained_b)
 
 
 def order_scores(sizes: Numbers, a: NDArray[np.int32], b: NDArray[np.int32], overlap: Numbers) -> Duplicates:

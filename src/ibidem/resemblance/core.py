@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.shingled import ShingledDocuments
-from ibidem.config import Config, is_compared_in_full
+from ibidem.config import Config, document_shingle_size, is_compared_in_full
 from ibidem.config.sampling_plan import SamplingPlan
 from ibidem.execution.tasks import RunTasks, in_turn
 from ibidem.resemblance.candidates import Corpus, Found, find_candidates
@@ -27,7 +27,7 @@ def corpus_of(
     words = None
     if documents.kind == "words":
         words = TypeTokens(documents.known_by.hashes, documents.known_by.first, config.sentences.hash_seed)
-    size = config.signatures.shingle_words("document")
+    size = document_shingle_size(config)
     sets, sequences = documents.known_by, None
     if words is not None:
         sets = shingle_tokens(words, size, distinct=True)

@@ -60,17 +60,34 @@ class OverlapLimits(NamedTuple):
         )
 
 
-def resemblance_limits(min_similarity: Fraction, min_containment: Fraction, largest: int) -> OverlapLimits:
-    """Return the limits for overlap / union ≥ `min_similarity`, or overlap / smaller ≥ `min_containment` unless that is 0."""
+def resemblance_limits(
+    min_similarity: Fraction, min_containment: Fraction, largest: int, sample_size: int | None = None, min_shared: int = 0
+) -> OverlapLimits:
+    """Return the limits for overlap / union ≥ `min_similarity`, or overlap / smaller ≥ `min_containment` unless that is 0; or,
+    instead of the latter, for overlap ≥ `min_shared` unless that is 0.
+
+    Of two samples of which one is full, that is, has `sample_size` shingles, the union may be no larger than that one: only
+    what lies as far as both samples go counts.
+    """
     p, q = min_similarity.as_integer_ratio()
     by_sum = needed_overlap.py_func(_numbers(2 * largest + 1), 0, p, q)  # over a whole array at once
+    if sample_size is not None:
+        by_sum = np.minimum(by_sum, -(-p * sample_size // q))
+    if min_shared:
+        return OverlapLimits(by_sum, np.full(largest + 1, min_shared))
     if min_containment == 0:
         return OverlapLimits(by_sum, _numbers(0))
     p, q = min_containment.as_integer_ratio()
     return OverlapLimits(by_sum, -(-p * _numbers(largest + 1) // q))
 
 
-def sampled_limits(min_similarity: Fraction, min_containment: Fraction, miss_probability: float, largest: int) -> OverlapLimits:
+def sampled_limits(
+    min_similarity: Fraction,
+    min_containment: Fraction,
+    miss_probability: float,
+    largest: int,
+    sample_size: int | None = None,
+) -> OverlapLimits:
     """Return limits for samples of shingles that duplicates miss with at most this probability; see `resemblance_limits`.
 
     Of Y sampled shingles of both documents together, the shared ones are binomial(Y, similarity); of those of one document,
@@ -80,6 +97,8 @@ def sampled_limits(min_similarity: Fraction, min_containment: Fraction, miss_pro
     # The smallest overlap X with X ≥ least[sum - X]; it grows by 0 or 1 with the sum.
     sums = _numbers(2 * largest + 1)
     overlap = _bisect(np.zeros_like(sums), sums.copy(), lambda x: x >= least[sums - x])
+    if sample_size is not None and sample_size <= largest:
+        overlap = np.minimum(overlap, least[sample_size])
     by_small = _numbers(0)
     if min_containment > 0:
         by_small = np.maximum(_binomial_quantiles(float(min_containment), miss_probability, largest), 1)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.columns.sets import HashSets
+from ibidem.config.surface import named
 from ibidem.execution.tasks import RunTasks, in_turn, split_by_cost
 from ibidem.resemblance.kernels import order as order_kernels
 
@@ -48,7 +49,7 @@ def order_overlaps(
     then indexed once.
     """
     if filter_bits not in (0, 64, 128, 256):
-        raise ValueError(f"filter_bits must be one of 0, 64, 128, 256, not {filter_bits}")
+        raise ValueError(f"{named('filter_bits')} must be one of 0, 64, 128, 256, not {filter_bits}")
     n_words = filter_bits // 64
     longest = int(np.diff(sequences.first).max(initial=1))
     bitmaps = order_kernels.Bitmaps(_make_bitmaps(sequences, n_words, run_tasks), n_words)

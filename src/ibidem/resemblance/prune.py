@@ -65,7 +65,7 @@ def sample(
         n: int = kernels.sample_hashes(sets.hashes, sets.first, wanted, divisor, rest, begin, end, kept, n_kept)
         return n
 
-    return _select(sets, choose, run_tasks)[1]
+    return select_hashes(sets, choose, run_tasks)[1]
 
 
 def without_empty(sets: HashSets, chosen: NDArray[np.bool_]) -> HashSets:
@@ -90,10 +90,10 @@ def _keep_shared(
     marks, *others = run_tasks(mark, split_by_cost(np.diff(sets.first) + 1, _N_TABLES))
     for other in others:
         kernels.unite_marks(marks, other)
-    return _select(sets, choose, run_tasks)
+    return select_hashes(sets, choose, run_tasks)
 
 
-def _select(
+def select_hashes(
     sets: HashSets, choose: Callable[[int, int, NDArray[np.uint64], NDArray[np.int64]], int], run_tasks: RunTasks
 ) -> tuple[NDArray[np.int64], HashSets]:
     """Return the hashes that `choose` copies, some documents at a time, and their number per document."""

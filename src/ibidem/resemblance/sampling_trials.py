@@ -36,6 +36,7 @@ class Trial:
     """What a sample of one in `every` shingles finds in one size group, averaged over the remainders.
 
     `accepted` pairs are similar enough by the sample, `right` ones also in full; `predicted_…` comes from the binomial model.
+    `n_samples` is the number of remainders that were tried.
     """
 
     every: int
@@ -44,6 +45,7 @@ class Trial:
     true: int
     predicted_precision: float
     predicted_recall: float
+    n_samples: int = 1
 
     @property
     def precision(self) -> float:
@@ -98,10 +100,16 @@ def tune_sampling(
     groups: Sequence[int] = GROUPS,
     ratios: Sequence[int] = RATIOS,
     run_tasks: RunTasks = in_turn,
+    *,
+    all_remainders: bool = False,
+    whole_grid: bool = False,
 ) -> list[SizeGroup]:
     """Return the size groups, each with the largest ratio that keeps the promise on these documents.
 
     A group with too few pairs to be sure relies on the next smaller one: at the same ratio, larger documents are judged better.
+
+    At most four samples per ratio are tried, unless `all_remainders` is set. A group that breaks the promise is not measured at
+    larger ratios, unless `whole_grid` is set. Only powers of two are chosen, because their samples are nested.
     """
     sizes = np.diff(sets.first)
     group_of = np.searchsorted(np.asarray(groups), sizes, side="right") - 1
@@ -122,13 +130,13 @@ def tune_sampling(
         n_true = int(np.count_nonzero(is_true & (group_of_near == group)))
         trials.append([Trial(1, n_true, n_true, n_true, 1.0, 1.0)])
     open_groups = list(range(len(groups)))
-    for every in ratios:
+    for every in sorted(ratios):
         # Only documents that can be in a pair whose larger document is in an open group.
         takes_part = np.zeros(len(sizes), np.bool_)
         for group in open_groups:
             upper = groups[group + 1] if group + 1 < len(groups) else np.inf
             takes_part |= wanted & (sizes >= float(min_similarity) / 2 * groups[group]) & (sizes < upper)
-        n_trials = min(every, _MOST_TRIALS)
+        n_trials = every if all_remainders else min(every, _MOST_TRIALS)
         accepted, right = np.zeros(len(groups)), np.zeros(len(groups))
         for remainder in range(n_trials):
             pairs = join(sample(sets, takes_part, every, remainder, run_tasks), min_similarity, takes_part)
@@ -148,9 +156,10 @@ def tune_sampling(
                 n_true,
                 float(expected_right / expected) if expected else 1.0,
                 float(expected_right / n_true) if n_true else 1.0,
+                n_trials,
             )
             trials[group].append(trial)
-            if trial.accepted >= _LEAST_EVIDENCE and trial.precision < min_precision:
+            if not whole_grid and trial.accepted >= _LEAST_EVIDENCE and trial.precision < min_precision:
                 open_groups.remove(group)  # smaller samples can only be worse
     chosen = _choose(trials, min_precision)
     return [
@@ -175,6 +184,8 @@ def _choose(trials: list[list[Trial]], min_precision: float) -> list[int]:
     for of_group in trials:
         kept_by_smaller, kept = kept, set()
         for trial in of_group[1:]:
+            if trial.every & (trial.every - 1):
+                continue
             speaks_against = trial.accepted >= _LEAST_EVIDENCE and trial.precision < min_precision
             if trial.sure_precision < min_precision and (speaks_against or trial.every not in kept_by_smaller):
                 break

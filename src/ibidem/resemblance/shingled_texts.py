@@ -17,17 +17,17 @@ from ibidem.columns.sets import HashSets
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.columns.text_checks import CheckKey, Checks, settle_digests, text_key
 from ibidem.columns.texts import texts_of
-from ibidem.config import Config
+from ibidem.config import METHODS_BY_WORDS, Config, document_shingle_size
 from ibidem.errors import ResourceError
 from ibidem.execution.disk_limit import DiskBudget
 from ibidem.execution.memory import allowed_memory, release_unused
 from ibidem.execution.spill import SpillingColumn
 from ibidem.execution.tasks import RunTasks
 from ibidem.resemblance.kernels import shingles as shingle_kernels
-from ibidem.sentences import tokenise_texts
+from ibidem.sentences import join_contractions, tokenise_texts
 from ibidem.signatures import TypeTokens
 
-_METHODS_BY_WORDS = ("imatch", "spotsigs")
+_LINE_ENDS = r"\r\n|[\n\r\x{85}\x{2028}\x{2029}]"
 _KEPT_COLUMNS = ["id", "time", "group", "source", "position"]
 
 
@@ -46,9 +46,18 @@ def shingle_tokens(texts: TypeTokens, size: int, distinct: bool) -> HashSets:
     return HashSets(hashes[:n], first)
 
 
+def hash_lines(texts: pa.LargeStringArray, hash_seed: int) -> TypeTokens:
+    """Return one hash for every line of each text, made of its words; lines without words have none."""
+    lines = pc.split_pattern_regex(texts, _LINE_ENDS)
+    words = TypeTokens(*tokenise_texts(lines.flatten(), hash_seed))
+    longest = int(np.diff(words.first).max(initial=1))
+    whole = shingle_tokens(words, longest, distinct=False)  # no line is longer, so that each is one shingle
+    return TypeTokens(whole.hashes, whole.first[lines.offsets.to_numpy()])
+
+
 def what_to_keep(config: Config) -> str:
     """Return what the chosen method and measure need of documents: sets, sequences or words."""
-    if config.resemblance.method in _METHODS_BY_WORDS:
+    if config.resemblance.method in METHODS_BY_WORDS:
         return "words"
     return "sequences" if config.resemblance.measure == "order" else "sets"
 
@@ -89,16 +98,27 @@ def digests_of(checks: Checks) -> NDArray[np.uint64]:
 def shingle_texts(texts: pa.LargeStringArray, config: Config, words_key: WordsKey, removing: bool = True) -> ShingledTexts:
     """Return the shingles or words of texts; unless documents may be removed, `of_texts` are all 0."""
     kind = what_to_keep(config)
-    tokens = TypeTokens(*tokenise_texts(texts, config.sentences.hash_seed))
+    read = join_contractions(texts) if config.resemblance.contractions else texts
+    tokens = TypeTokens(*tokenise_texts(read, config.sentences.hash_seed))
     key, hashes = words_key.key, (tokens.tokens, tokens.first)
-    checks = key.of_tokens(*(hashes if words_key.is_of_hashes else tokenise_texts(texts, key.hash_seed)))
+    checks = key.of_tokens(*(hashes if words_key.is_of_hashes else tokenise_texts(read, key.hash_seed)))
     digests = digests_of(checks)
     digests[tokens.first[1:] == tokens.first[:-1]] = 0
     of_texts = text_key(config.sentences.hash_seed).of_texts(texts) if removing else np.zeros((len(texts), 2), np.uint64)
     shingles = HashSets(tokens.tokens, tokens.first)
     if kind != "words":
-        shingles = shingle_tokens(tokens, config.signatures.shingle_words("document"), distinct=kind == "sets")
+        units = hash_lines(texts, config.sentences.hash_seed) if config.resemblance.shingle_unit == "line" else tokens
+        shingles = shingle_tokens(units, document_shingle_size(config), distinct=kind == "sets")
     return ShingledTexts(pc.utf8_length(texts).to_numpy(zero_copy_only=False), shingles, digests, checks, of_texts)
+
+
+def shingle_texts_as_sets(texts: pa.LargeStringArray, config: Config) -> HashSets:
+    """Return the distinct shingles of texts, and nothing else."""
+    if config.resemblance.shingle_unit == "line":
+        units = hash_lines(texts, config.sentences.hash_seed)
+    else:
+        units = TypeTokens(*tokenise_texts(texts, config.sentences.hash_seed))
+    return shingle_tokens(units, document_shingle_size(config), distinct=True)
 
 
 def gather_shingles(

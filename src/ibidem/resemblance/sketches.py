@@ -9,6 +9,7 @@ choice of all but k blocks, sorted by those bits, and neighbours are compared.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -81,6 +82,17 @@ def band_pairs(signatures: Signatures, n_bands: int, max_bucket: int, run_tasks:
     for pairs in run_tasks(pair, range(n_bands)):
         found = np.union1d(found, pairs)  # merged at once: near copies agree in every band
     return (found >> np.uint64(32)).astype(np.int32), (found & np.uint64(0xFFFFFFFF)).astype(np.int32)
+
+
+def band_keys(signatures: Signatures, n_bands: int) -> Iterator[NDArray[np.uint64]]:
+    """Yield, band after band, the hash of the components that each document has in it; bands of one document differ."""
+    fold: Any = mix.py_func  # over a whole array at once
+    n_rows = signatures.shape[1] // n_bands
+    for band in range(n_bands):
+        keys = np.full(len(signatures), np.uint64(band))
+        for column in range(band * n_rows, (band + 1) * n_rows):
+            keys = fold(keys, signatures[:, column].astype(np.uint64))
+        yield fold(keys, SEED)
 
 
 def agreement(signatures: Signatures, a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.float64]:

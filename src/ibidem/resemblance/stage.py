@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import METHODS_IN_PARTS, Config
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.surface import given
 from ibidem.errors import SettingsError
 from ibidem.execution.flow import AnyFlow, InMemory, Parts, Source
 from ibidem.execution.progress import Progress
@@ -49,7 +50,9 @@ def shingle(
         return Parts(found)
     if config.resemblance.method not in METHODS_IN_PARTS:
         known = ", ".join(METHODS_IN_PARTS)
-        raise SettingsError([f"method = {config.resemblance.method!r} is not available on this engine; these are: {known}"])
+        raise SettingsError(
+            [f"{given('method', config.resemblance.method)} is not available on this engine; these are: {known}"]
+        )
     return Parts(tables={**shingle_documents(flow, documents, flow.layout, config, plan, unique_ids)})
 
 

@@ -12,22 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ibidem.columns.text_checks import text_key
 from ibidem.config import Config
+from ibidem.config.surface import given, in_shell
 from ibidem.errors import InputError, OutputExistsError, ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_folder
 from ibidem.execution.output_folder import WORK_FOLDER, check_is_folder
 from ibidem.formats import read, resolve_inputs
 from ibidem.formats.byte_streams import is_unfolded
 from ibidem.formats.copies import check_cuts_possible, rewrite
-from ibidem.formats.decisions import without_spans
+from ibidem.formats.decisions import Marks, without_spans
 from ibidem.formats.edits import changed, changed_input
 from ibidem.formats.file_access import read_written
 from ibidem.formats.file_names import MARKS_FILE, STAGED_FOLDER, UNFINISHED_FILE, output_paths
 from ibidem.formats.sources import FileSource, FileState, Source, file_states, first_change
 from ibidem.model import CUT_MARKS, DUPLICATE_MARKS, Document, Skipped
+from ibidem.results.cleaned_objects import are_objects, clean_inputs, kept_rows
 from ibidem.results.decisions import TableDecisions, changes_of
 from ibidem.results.storage import DecidedTable, as_stream
 from ibidem.results.table_files import settings_by_stage, write_result
@@ -68,6 +72,24 @@ class LocalCopies:
         if next_change is not None:
             raise changed_input("an input")
 
+    def cleaned(self, config: Config) -> Any:
+        """Return the objects that the inputs are, without what is removed; UsageError if these are files."""
+        mark_only = config.cleaning.mark_only
+        marks = Marks(self._mark_columns) if mark_only else None
+        return clean_inputs(self.original, self._decisions(config, mark_only), config.documents, marks)
+
+    def keep_mask(self) -> NDArray[np.bool_]:
+        """Return for each row of the inputs whether it stays; of files, for each document that was read."""
+        if are_objects(self.original):
+            return kept_rows(self.original, self._decisions(None, mark_only=False))
+        keep = np.ones(self.backing.sizes().n_documents, np.bool_)
+        keep[[change.document for change in changes_of(self.backing.table("removed")) if change.cuts is None]] = False
+        return keep
+
+    def _decisions(self, config: Config | None, mark_only: bool) -> TableDecisions:
+        key = text_key(0 if config is None else config.sentences.hash_seed)
+        return TableDecisions(self.backing.decided("removed"), self._members, mark_only, key)
+
     def write(
         self, folder: str | os.PathLike[str], config: Config, skipped: Sequence[Skipped],
         run: Callable[[], Mapping[str, Any]], on_bytes: Callable[[int], None] | None,
@@ -83,9 +105,7 @@ class LocalCopies:
                 message = f"{record.source} expands too far to be read to its end; a cleaned copy would lack the rest"
                 raise InputError(message, "Decompress it first, or leave it out.")
         self._check_unchanged(sources)
-        key = text_key(config.sentences.hash_seed)
-        removed = self.backing.decided("removed")
-        decisions = TableDecisions(removed, self._members, mark_only, key)
+        removed, decisions = self.backing.decided("removed"), self._decisions(config, mark_only)
         staged, was_there = path / STAGED_FOLDER, path.exists()
         shutil.rmtree(staged, ignore_errors=True)  # left by a killed run
         try:
@@ -135,16 +155,16 @@ def check_cleaning(inputs: Any, folder: Path | None, config: Config) -> list[Sou
         if folder.exists() and any(path.name not in passing for path in folder.iterdir()):
             if earlier is None:
                 raise OutputExistsError(
-                    f"{folder} contains other files than a cleaned collection", "Give another folder with -o."
+                    f"{folder} contains other files than a cleaned collection", f"Give another folder{in_shell(' with -o')}."
                 )
             if not config.output.overwrite:
                 what = "an unfinished run" if (folder / UNFINISHED_FILE).exists() else "results"
                 raise OutputExistsError(
-                    f"{folder} already contains {what}", "Give another folder, or --overwrite to replace them."
+                    f"{folder} already contains {what}", f"Give another folder, or {given('overwrite', True)} to replace them."
                 )
         names = {os.path.realpath(source.path) for source in sources if isinstance(source, FileSource)}
         if any(os.path.realpath(file) in names for file in earlier or ()):
-            raise OutputExistsError(f"inputs are among the results in {folder}", "Give another folder with -o.")
+            raise OutputExistsError(f"inputs are among the results in {folder}", f"Give another folder{in_shell(' with -o')}.")
     output_paths(sources, folder or Path("cleaned"))
     if config.cleaning.level != "document" and not config.cleaning.mark_only:
         check_cuts_possible(sources, config.documents)

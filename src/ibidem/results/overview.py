@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _LARGEST = 5
+_CLOSEST = 5
+_COPY_SHARE = 0.5  # of its documents, that a group must share to be called a copy
 Batches = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 
 
@@ -66,6 +68,31 @@ def reused_of(batches: Iterable[pa.RecordBatch]) -> int:
 
 
 @dataclass(frozen=True)
+class MirrorOverview:
+    """How many pairs of groups share documents, in how many of them each shares half of its own, and the closest pairs."""
+
+    n_pairs: int
+    n_copies: int
+    closest: Sequence[Mapping[str, Any]]
+
+
+def mirrors_of(batches: Iterable[pa.RecordBatch]) -> MirrorOverview:
+    """Return what is said of groups that share documents. The closest pairs share most of the larger one of the two."""
+    n_pairs = n_copies = 0
+    closest: list[dict[str, Any]] = []
+    for batch in batches:
+        shares = np.minimum(batch["a_share"].to_numpy(), batch["b_share"].to_numpy())
+        n_pairs, n_copies = n_pairs + batch.num_rows, n_copies + int(np.count_nonzero(shares >= _COPY_SHARE))
+        best = np.lexsort((-batch["a_shared"].to_numpy() - batch["b_shared"].to_numpy(), -shares))[:_CLOSEST]
+        closest = sorted([*closest, *batch.take(pa.array(best)).to_pylist()], key=_distance)[:_CLOSEST]
+    return MirrorOverview(n_pairs, n_copies, closest)
+
+
+def _distance(pair: Mapping[str, Any]) -> tuple[float, int]:
+    return -min(pair["a_share"], pair["b_share"]), -pair["a_shared"] - pair["b_shared"]
+
+
+@dataclass(frozen=True)
 class ClusterOverview:
     """Numbers of clusters and members, and the largest clusters: their size, the kept document, some that could be removed."""
 
@@ -74,6 +101,7 @@ class ClusterOverview:
     n_members: int
     n_documents: int
     largest: Sequence[tuple[int, str, Sequence[str]]] = field(default_factory=tuple)
+    mirrors: MirrorOverview | None = None
 
 
 def largest_clusters(batches: Batches) -> tuple[int, list[tuple[int, str, list[str]]]]:

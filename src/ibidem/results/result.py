@@ -8,21 +8,28 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import pyarrow as pa
 
+from ibidem.columns.notebook import MOST_ROWS, counted, listed, longest_passages, page
 from ibidem.config import Config
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.settings import OutputConfig
+from ibidem.config.surface import given
+from ibidem.errors import UsageError
 from ibidem.model import Passage, Skipped
 from ibidem.resemblance import SizeGroup
-from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, reused_of
+from ibidem.results.overview import ClusterOverview, PassageOverview, kinds_of, largest_clusters, mirrors_of, reused_of
+from ibidem.results.sampling_grid import grid_table
 from ibidem.results.storage import Backing, Table, TableT_co, passages_of
 from ibidem.results.table_files import describe_run
 
 AnyResult = TypeVar("AnyResult", bound="RunResult[Any]")
+TableFormat = Literal["parquet", "jsonl", "csv"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -41,6 +48,27 @@ class RunResult(Generic[TableT_co]):
 
     def __enter__(self: AnyResult) -> AnyResult:
         return self
+
+    def __repr__(self) -> str:
+        try:
+            return f"<{type(self).__name__}: {self._sentence()}>"
+        except UsageError:
+            return f"<{type(self).__name__}: closed>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: a sentence, and the first of what was found; on Spark, the sentence alone."""
+        try:
+            return page(f"{self._sentence()}.", *([] if self.backing.storage == "spark" else self._examples()))
+        except UsageError as error:
+            return page(f"{error.message}.")
+
+    def _sentence(self) -> str:
+        """Say what was found, in a sentence without its full stop."""
+        raise NotImplementedError
+
+    def _examples(self) -> Iterator[str]:
+        """Yield the first of what was found, as HTML."""
+        raise NotImplementedError
 
     def __exit__(self, *problem: object) -> None:
         self.close(failed=problem[0] is not None)
@@ -109,17 +137,24 @@ class PassageResult(RunResult[TableT_co]):
         """Return the passages with the columns `a_text` and `b_text`, in memory."""
         return self.backing.passages_with_texts().read()
 
-    def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
-        """Write all tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `keep_text`, `overwrite`.
+    def write(
+        self, folder: str | os.PathLike[str], *, format: TableFormat | None = None, keep_text: bool | None = None,
+        overwrite: bool | None = None,
+    ) -> list[Path]:  # fmt: skip
+        """Write all tables, `skipped.jsonl` and `run.json` into a folder.
 
-        Return the paths; on Spark, where each table is a folder of parts in any file system, return an empty list.
+        Settings not given here are those of the run. Return the paths; on Spark, where each table is a folder of parts
+        in any file system, return an empty list.
         """
-        output = Config.of(self.config, **settings).output
+        output = _output_settings(self.config, format=format, keep_text=keep_text, overwrite=overwrite)
         self.backing.check_output(folder, output.overwrite)
         passages = self.backing.passages_with_texts() if output.keep_text else self.backing.table("passages")
         tables = {"passages": passages, **self._further_tables()}
         cleaned = self.backing.cleaned_texts()
         return self._write(folder, tables if cleaned is None else {**tables, "texts": cleaned}, output.format)
+
+    def _examples(self) -> Iterator[str]:
+        yield longest_passages(self.backing)
 
     def _further_tables(self) -> dict[str, Table]:
         return {}
@@ -136,9 +171,8 @@ class Result(PassageResult[TableT_co]):
     has no order, but it is written in reading order too, part after part.
     """
 
-    def __repr__(self) -> str:
-        sizes = (f"{self.backing.table(name).n_rows} {name}" for name in ("passages", "repeats", "documents"))
-        return f"<Result: {', '.join(sizes)}>"
+    def _sentence(self) -> str:
+        return ", ".join(counted(self.backing.table(f"{noun}s").n_rows, noun) for noun in ("passage", "repeat", "document"))
 
     @property
     def documents(self) -> TableT_co:
@@ -149,6 +183,21 @@ class Result(PassageResult[TableT_co]):
     def repeats(self) -> TableT_co:
         """Texts that appear in very many places."""
         return self.backing.native("repeats")
+
+    @property
+    def sentence_pairs(self) -> TableT_co:
+        """All pairs of matching sentences, if `sentence_pairs` was set."""
+        return self._asked_for("sentence_pairs")
+
+    @property
+    def postings(self) -> TableT_co:
+        """The inverted index of signatures, if `postings` was set."""
+        return self._asked_for("postings")
+
+    def _asked_for(self, name: str) -> TableT_co:
+        if not self.backing.has(name):
+            raise UsageError(f"this run has no table {name}", f"Run it again with {given(name, True)}.")
+        return self.backing.native(name)
 
     def overview(self) -> PassageOverview:
         """Return what a summary says, except for the longest passages."""
@@ -163,10 +212,14 @@ class Result(PassageResult[TableT_co]):
         )
 
     def _further_tables(self) -> dict[str, Table]:
-        return {name: self.backing.table(name) for name in ("documents", "repeats")}
+        return {name: self.backing.table(name) for name in ("documents", "repeats", *self._optional)}
 
     def _count(self) -> dict[str, int]:
-        return {"passages": len(self), "repeats": self.backing.table("repeats").n_rows}
+        return {"passages": len(self), **{name: self.backing.table(name).n_rows for name in ("repeats", *self._optional)}}
+
+    @property
+    def _optional(self) -> list[str]:
+        return [name for name in ("sentence_pairs", "postings") if self.backing.has(name)]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -175,8 +228,8 @@ class Comparison(PassageResult[pa.Table]):
 
     n_pairs: int
 
-    def __repr__(self) -> str:
-        return f"<Comparison: {len(self)} passages in {self.n_pairs} pairs>"
+    def _sentence(self) -> str:
+        return f"{counted(len(self), 'passage')} in {counted(self.n_pairs, 'pair')}"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -191,9 +244,15 @@ class ClusterResult(RunResult[TableT_co]):
     def __len__(self) -> int:
         return self.backing.table("duplicates").n_rows
 
-    def __repr__(self) -> str:
-        counts = self._result_counts
-        return f"<ClusterResult: {len(self)} pairs, {counts['clusters']} clusters of {counts['clustered']} documents>"
+    def _sentence(self) -> str:
+        pairs, counts = counted(len(self), "pair"), self._result_counts
+        return f"{pairs}, {counted(counts['clusters'], 'cluster')} of {counted(counts['clustered'], 'document')}"
+
+    def _examples(self) -> Iterator[str]:
+        found = self.overview()
+        rows = [(n, canonical, ", ".join(others[:MOST_ROWS])) for n, canonical, others in found.largest]
+        if rows:
+            yield listed(("documents", "keep", "duplicates of it"), rows, found.n_clusters - len(rows))
 
     @property
     def duplicates(self) -> TableT_co:
@@ -205,37 +264,75 @@ class ClusterResult(RunResult[TableT_co]):
         """The members of all clusters."""
         return self.backing.native("clusters")
 
+    @property
+    def mirrors(self) -> TableT_co:
+        """The groups that share documents; UsageError unless `by_group` was set."""
+        if not self.backing.has("mirrors"):
+            raise UsageError("groups were not compared", f"Set {given('by_group', True)}.")
+        return self.backing.native("mirrors")
+
     def overview(self) -> ClusterOverview:
         """Return what a summary says."""
         clusters = self.backing.table("clusters")
         n_clusters, largest = largest_clusters(clusters.batches)
-        return ClusterOverview(len(self), n_clusters, clusters.n_rows, self.backing.sizes().n_all_documents, largest)
+        mirrors = mirrors_of(self.backing.table("mirrors").batches()) if self.backing.has("mirrors") else None
+        n_documents = self.backing.sizes().n_all_documents
+        return ClusterOverview(len(self), n_clusters, clusters.n_rows, n_documents, largest, mirrors)
 
-    def write(self, folder: str | os.PathLike[str], **settings: Any) -> list[Path]:
-        """Write both tables, `skipped.jsonl` and `run.json` into a folder; settings: `format`, `overwrite`.
+    def write(
+        self, folder: str | os.PathLike[str], *, format: TableFormat | None = None, overwrite: bool | None = None
+    ) -> list[Path]:
+        """Write all tables, `skipped.jsonl` and `run.json` into a folder.
 
-        Return the paths; on Spark, an empty list.
+        Settings not given here are those of the run. Return the paths; on Spark, an empty list.
         """
-        output = Config.of(self.config, **settings).output
+        output = _output_settings(self.config, format=format, overwrite=overwrite)
         self.backing.check_output(folder, output.overwrite)
-        tables = {name: self.backing.table(name) for name in ("duplicates", "clusters")}
+        names = [name for name in ("duplicates", "clusters", "mirrors") if self.backing.has(name)]
+        tables = {name: self.backing.table(name) for name in names}
         return self._write(folder, tables, output.format, **({} if self.plan is None else {"plan": self.plan.to_dict()}))
 
     def _count(self) -> dict[str, int]:
         n_clusters = self.backing.count_true("clusters", "canonical")
-        return {"duplicates": len(self), "clusters": n_clusters, "clustered": self.backing.table("clusters").n_rows}
+        counts = {"duplicates": len(self), "clusters": n_clusters, "clustered": self.backing.table("clusters").n_rows}
+        return counts | ({"mirrors": self.backing.table("mirrors").n_rows} if self.backing.has("mirrors") else {})
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """A sampling plan, and what was measured for each group of documents of about one size."""
+    """A sampling plan, and what was measured for each group of documents of about one size.
+
+    `by_limit` has the groups of each similarity limit whose whole grid was asked for.
+    """
 
     plan: SamplingPlan
     groups: Sequence[SizeGroup]
     skipped: Sequence[Skipped]
+    by_limit: Mapping[Fraction, Sequence[SizeGroup]] = field(default_factory=dict)
+
+    @property
+    def grid(self) -> pa.Table:
+        """Precision and recall for each limit, ratio and size that was asked for: one row each, and one for all sizes.
+
+        Neither is known where there is no pair. `samples` is the number of remainders that were averaged.
+        """
+        return grid_table(self.by_limit)
 
     @property
     def share(self) -> float:
         """Share of all shingles that the plan uses."""
         total = sum(group.n_shingles for group in self.groups)
         return sum(group.n_shingles / group.every for group in self.groups) / total if total else 1.0
+
+    def __repr__(self) -> str:
+        return f"<Tuning: {self.share:.1%} of all shingles, in {len(self.groups)} groups of documents>"
+
+    def _repr_html_(self) -> str:
+        names = ("from_shingles", "every", "n_documents", "n_shingles")
+        rows = [[getattr(group, name) for name in names] for group in self.groups]
+        return page(f"The plan looks at {self.share:.1%} of all shingles.", listed([n.replace("_", " ") for n in names], rows))
+
+
+def _output_settings(config: Config, **given: object) -> OutputConfig:
+    """Return the settings of the run for what it writes, with those that are given now."""
+    return Config.of(config, **{name: value for name, value in given.items() if value is not None}).output

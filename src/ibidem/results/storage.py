@@ -11,7 +11,20 @@ import pyarrow as pa
 
 from ibidem.columns.collection import Documents
 from ibidem.errors import UsageError
-from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, PASSAGES, REMOVED, REPEATS, Passage, Skipped, Span
+from ibidem.model import (
+    CLUSTERS,
+    DOCUMENTS,
+    DUPLICATES,
+    MIRRORS,
+    PASSAGES,
+    POSTINGS,
+    REMOVED,
+    REPEATS,
+    SENTENCE_PAIRS,
+    Passage,
+    Skipped,
+    Span,
+)
 
 TableT_co = TypeVar("TableT_co", covariant=True)
 # The tables that users see.
@@ -19,8 +32,11 @@ SCHEMAS = {
     "passages": PASSAGES,
     "documents": DOCUMENTS,
     "repeats": REPEATS,
+    "sentence_pairs": SENTENCE_PAIRS,
+    "postings": POSTINGS,
     "duplicates": DUPLICATES,
     "clusters": CLUSTERS,
+    "mirrors": MIRRORS,
     "removed": REMOVED,
 }
 TEXT_FIELDS = (pa.field("a_text", pa.large_string()), pa.field("b_text", pa.large_string()))
@@ -177,9 +193,9 @@ def passages_of(batch: pa.RecordBatch) -> Iterator[Passage]:
         [Span(*columns) for columns in zip(*(batch[f"{side}_{name}"].to_pylist() for name in Span._fields), strict=True)]
         for side in "ab"
     ]
-    rest = (batch[name].to_pylist() for name in ("n_sentences", "similarity", "kind", "direction"))
-    for a, b, n_sentences, similarity, kind, direction in zip(*sides, *rest, strict=True):
-        yield Passage(a, b, n_sentences, similarity, kind, direction)
+    names = ("n_sentences", "similarity", "kind", "direction", "a_sentence", "b_sentence")
+    for a, b, *rest in zip(*sides, *(batch[name].to_pylist() for name in names), strict=True):
+        yield Passage(a, b, *rest)
 
 
 def closed_error() -> UsageError:

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 from ibidem.config import SET_SIGNATURES, Config, passage_limits
 from ibidem.config.quantities import size_of
+from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.surface import given, named
 from ibidem.formats.file_access import is_unknown_kind
 from ibidem.formats.file_names import printable
 from ibidem.model import Passage, Skipped
 from ibidem.results.overview import PassageOverview
 from ibidem.results.result import Result, RunResult
+from ibidem.results.screen_lines import excerpt_of, fit_lines, with_names
 
 _LONGEST = 5
 _REASONS = 3
 _KINDS = 8
 EXCERPT_CHARS = 96
+EXCERPT_INDENT = "    "
 
 
-def summarise(result: Result[Any], folder: Path | None = None, report: Path | None = None) -> str:
-    """Return the summary as text, with the folder of the results and the report if they were written."""
-    return "\n".join(map(printable, _lines(result, folder, report)))
+def summarise(result: Result[Any], folder: Path | None = None, report: Path | None = None, width: int | None = None) -> str:
+    """Return the summary as text, with the folder of the results and the report if they were written.
+
+    `width` is that of the screen, if it is to be shown on one.
+    """
+    return as_text(_lines(result, folder, report, width), width)
 
 
-def _lines(result: Result[Any], folder: Path | None, report: Path | None) -> Iterator[str]:
+def as_text(lines: Iterable[str], width: int | None) -> str:
+    """Return lines, in which ids and names of files may contain anything, as text that fits a screen."""
+    return "\n".join(fit_lines(map(printable, lines), width))
+
+
+def _lines(result: Result[Any], folder: Path | None, report: Path | None, width: int | None) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
     yield f"{many(counts['documents'], 'document')}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
@@ -35,6 +48,7 @@ def _lines(result: Result[Any], folder: Path | None, report: Path | None) -> Ite
     yield many(found.n_passages, "passage") + (f" ({parts})" if parts else "")
     if found.n_repeats:
         yield f"{many(found.n_repeats, 'repeat group')}: text in too many places to list as pairs"
+    yield from _sentence_lines(result)
     if found.n_reused:
         yield f"{found.n_reused:,} of {many(found.n_documents, 'document')} share text with another document"
     yield from skipped_lines(result.skipped)
@@ -43,29 +57,49 @@ def _lines(result: Result[Any], folder: Path | None, report: Path | None) -> Ite
     if found.n_passages:
         yield f"the {min(_LONGEST, found.n_passages)} longest:" if found.n_passages > 1 else "this one:"
         for passage in result.longest(_LONGEST):
-            yield from _passage_lines(passage)
+            yield from _passage_lines(passage, width)
     elif not found.n_repeats:
         yield from _why_nothing(result.config, result.counts["documents"], found)
     if folder is not None:
         yield f"results: {folder}"
-        yield look_at(folder) if report is None else f"report: {report}"
+        yield from look_at(folder, width) if report is None else [f"report: {report}"]
     yield from unknown_files_lines(result.skipped)
 
 
-def look_at(folder: Path) -> str:
-    """Return how results are looked at."""
-    return f"look at them: ibidem report {folder}, or ibidem serve {folder}"
+def _sentence_lines(result: Result[Any]) -> Iterator[str]:
+    """Say what was written about single sentences, and which of them are in no pair."""
+    if result.backing.has("sentence_pairs"):
+        yield many(result.backing.table("sentence_pairs").n_rows, "sentence pair")
+        yield from _left_out_lines(result)
+    if result.backing.has("postings"):
+        yield many(result.backing.table("postings").n_rows, "posting")
 
 
-def summarise_briefly(result: RunResult[Any], folder: object = None) -> str:
+def _left_out_lines(result: RunResult[Any]) -> Iterator[str]:
+    """Say how many sentences are in no pair because they have too many places."""
+    if n_left_out := result.counts.get("sentences_left_out", 0):
+        are, most = "is" if n_left_out == 1 else "are", result.config.passages.max_places
+        yield f"{many(n_left_out, 'sentence')} in more than {most:,} places {are} in no sentence pair ({named('max_places')})"
+
+
+def look_at(folder: Path, width: int | None = None) -> Iterator[str]:
+    """Yield how results are looked at, in one line or two."""
+    name = shlex.quote(str(folder))
+    line = f"look at them: ibidem report {name}, or ibidem serve {name}"
+    yield from (line,) if width is None or len(line) <= width else line.replace(", or ", "\n          or: ").split("\n")
+
+
+def summarise_briefly(result: RunResult[Any], folder: object = None, width: int | None = None) -> str:
     """Return counts and time alone: on Spark, everything else would have to be computed."""
     run, seconds = result.run(), sum(result.timings.values())
+    run["counts"].pop("sentences_left_out", None)
     n_skipped = run["counts"].pop("skipped") - sum(is_unknown_kind(record.reason) for record in result.skipped)
     lines = [", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in run["counts"].items()) + f"; {seconds:.1f} s"]
     if n_skipped:
         lines.append(f"{many(n_skipped, 'record')} skipped; see skipped.jsonl")
+    lines += _left_out_lines(result)
     where = [f"results: {folder}"] if folder is not None else []
-    return "\n".join([*lines, *result.notices, *where, *unknown_files_lines(result.skipped)])
+    return as_text([*lines, *result.notices, *where, *unknown_files_lines(result.skipped)], width)
 
 
 def stored_lines(resources: Mapping[str, int]) -> Iterator[str]:
@@ -77,24 +111,40 @@ def stored_lines(resources: Mapping[str, int]) -> Iterator[str]:
         yield f"{parts}up to {most} of temporary files{allowed}, {total} written in total"
 
 
+def sampling_lines(config: Config, plan: SamplingPlan | None) -> Iterator[str]:
+    """Say by which shingles pairs of documents were looked for, unless by all."""
+    settings = config.resemblance
+    rate = f"one in {settings.sample_every:,} shingles" if settings.sample_every > 1 else "all shingles"
+    if plan is not None:
+        rates = ["all" if n == 1 else f"one in {n:,}" for n in sorted({min(plan.every), max(plan.every)})]
+        yield f"pairs looked for by the sampling plan: {' to '.join(rates)} shingles, by document size"
+    elif settings.sampling == "supershingles":
+        each = f"{settings.supershingles:,} supershingles of {settings.supershingle_size:,} shingles each"
+        yield f"pairs looked for by {each}, {settings.min_supershingles:,} of them in common"
+    elif settings.sampling == "smallest":
+        yield f"pairs looked for by at most {settings.sample_size:,} shingles per document, the smallest hashes of {rate}"
+    elif settings.sample_every > 1:
+        yield f"pairs looked for by {rate} (remainder {settings.sample_remainder})"
+
+
 def many(count: int, noun: str) -> str:
     """Return a count with its noun."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _passage_lines(passage: Passage) -> Iterator[str]:
+def excerpt_width(width: int | None) -> int:
+    """Return how much of a text is shown below the line that says where it is."""
+    return EXCERPT_CHARS if width is None else min(EXCERPT_CHARS, max(width - len(EXCERPT_INDENT), 1))
+
+
+def _passage_lines(passage: Passage, width: int | None) -> Iterator[str]:
     a, b = passage.a, passage.b
     arrow = {"a_to_b": "→", "b_to_a": "←"}.get(passage.direction, "·")
     likeness = passage.kind if passage.kind == "exact" else f"{passage.kind} {passage.similarity:.2f}"
     size = many(passage.n_sentences, "sentence")
-    yield f"  {a.id} [{a.start}:{a.end}] {arrow} {b.id} [{b.start}:{b.end}]  {size}, {likeness}"
-    yield f"    {excerpt_of(a.text)}"
-
-
-def excerpt_of(text: str) -> str:
-    """Return the beginning of a text on one line."""
-    line = " ".join(text.split())
-    return line[: EXCERPT_CHARS - 1] + "…" if len(line) > EXCERPT_CHARS else line
+    places = f"  {{}} [{a.start}:{a.end}]", f" {arrow} {{}} [{b.start}:{b.end}]"
+    yield from with_names((*places, f"  {size}, {likeness}"), (a.id, b.id), width)
+    yield EXCERPT_INDENT + excerpt_of(a.text, excerpt_width(width))
 
 
 def skipped_lines(skipped: Sequence[Skipped], listed_in: str | None = "skipped.jsonl") -> Iterator[str]:
@@ -136,25 +186,27 @@ def _reasons(config: Config, n_documents: int, found: PassageOverview) -> Iterat
     limits = passage_limits(config)
     words, sentences = found.most_words, found.most_sentences
     if n_documents < 2 and not limits.same_document:
-        yield "there is only one document; --same-document finds passages that it repeats"
+        yield f"there is only one document; {given('same_document', True)} finds passages that it repeats"
     elif words == 0:
         yield "the texts contain no words"
     elif words is not None and sentences is not None and sentences < limits.min_sentences and words < limits.min_quote_words:
         yield (
             f"the texts are short: no document has {limits.min_sentences} sentences and no sentence has "
-            f"{limits.min_quote_words} words; try --min-sentences 1"
+            f"{limits.min_quote_words} words; try {given('min_sentences', 1)}"
         )
     else:
         single = limits.min_sentences == 1
         run = "no sentences" if single else f"no {limits.min_sentences} sentences in a row"
         long_one = ", and neither does a long one" if limits.min_quote_words and not single else ""
         if config.signatures.signature in SET_SIGNATURES:
-            yield f"{run} match{long_one}; try a lower --min-similarity" + ("" if single else " or --min-sentences")
+            yield f"{run} match{long_one}; try a lower {named('min_similarity')}" + (
+                "" if single else f" or {named('min_sentences')}"
+            )
         elif config.signatures.signature == "exact":
-            yield f"{run} are equal{long_one.replace('does', 'is')}; --signature words finds similar ones"
+            yield f"{run} are equal{long_one.replace('does', 'is')}; {given('signature', 'words')} finds similar ones"
         else:
-            yield f"{run} have the same signature{long_one}; --signature words finds similar ones"
+            yield f"{run} have the same signature{long_one}; {given('signature', 'words')} finds similar ones"
     if limits.min_words > 1:
-        yield f"passages of fewer than {limits.min_words} words were left out; try a lower --min-words"
+        yield f"passages of fewer than {limits.min_words} words were left out; try a lower {named('min_words')}"
     if limits.skip_same_group:
-        yield "pairs within a group were left out (--skip-same-group)"
+        yield f"pairs within a group were left out ({given('skip_same_group', True)})"

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime, timezone
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.config import Config
+from ibidem.config.papers import departures
+from ibidem.config.settings import NO_PAPER
 from ibidem.errors import ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_file, sync_folder
 from ibidem.execution.memory import peak_memory
@@ -103,6 +106,7 @@ def describe_run(
         "version": __version__,
         "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "settings": settings_by_stage(config),
+        **_described_paper(config),
         "folder": os.getcwd(),  # paths of inputs are relative to this
         "inputs": list(inputs),
         "counts": dict(counts),
@@ -110,6 +114,17 @@ def describe_run(
         "peak_memory_bytes": peak_memory(),
         **(resources or {}),
     }
+
+
+def _described_paper(config: Config) -> dict[str, Any]:
+    """Return which paper was run as printed, if any, and which of its settings were given another value."""
+    changed = {name: {"printed": _plain(printed), "used": _plain(used)} for name, printed, used in departures(config)}
+    name = config.signatures.as_paper
+    return {} if name == NO_PAPER else {"paper": {"name": name, "changed": changed}}
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if isinstance(value, Fraction) else value
 
 
 def settings_by_stage(config: Config) -> dict[str, dict[str, Any]]:

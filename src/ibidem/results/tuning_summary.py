@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ibidem.config.surface import given, named
 from ibidem.results.result import Tuning
+from ibidem.results.sampling_grid import size_names
+from ibidem.results.screen_lines import fit_lines, table_lines
 
 _COLUMNS = ("shingles", "documents", "shingles in all", "looked at", "precision", "by model", "recall", "by model", "pairs")
+_SHORT_COLUMNS = ("shingles", "documents", "in all", "sample", "precision", "model", "recall", "model", "pairs")
 
 
-def tuning_table(tuning: Tuning) -> str:
-    """Return the table as text."""
-    rows = [_COLUMNS, *_rows(tuning)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(_COLUMNS))]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join([*lines, *_remarks(tuning)])
+def tuning_table(tuning: Tuning, width: int | None = None) -> str:
+    """Return the table as text; `width` is that of the screen."""
+    rows = list(_rows(tuning))
+    whole = list(table_lines([_COLUMNS, *rows], None))
+    if width is not None and len(whole[0]) > width:
+        whole = list(table_lines([_SHORT_COLUMNS, *rows], width))
+    return "\n".join([*whole, *fit_lines(_remarks(tuning), width)])
 
 
 def _rows(tuning: Tuning) -> Iterator[tuple[str, ...]]:
-    bounds = [group.from_shingles for group in tuning.groups]
-    for group, upper in zip(tuning.groups, [*bounds[1:], None], strict=True):
-        size = f"{group.from_shingles:,}+" if upper is None else f"{group.from_shingles:,}-{upper - 1:,}"
+    for group, size in zip(tuning.groups, size_names(tuning.groups), strict=True):
         share = "all" if group.every == 1 else f"1/{group.every}"
         trial = group.chosen
         figures = (trial.precision, trial.predicted_precision, trial.recall, trial.predicted_recall)
@@ -40,5 +43,7 @@ def _remarks(tuning: Tuning) -> Iterator[str]:
         f"pairs found at similarity {made_for['min_similarity']:g}: precision {right / accepted if accepted else 1:.3f} "
         f"(promised {made_for['min_precision']:g}), recall {right / true if true else 1:.3f}"
     )
-    yield "`cluster --plan` compares every pair in full, so that precision is 1, and lets doubtful pairs through, so that"
-    yield "nearly all are found; the figures above are those of --no-verify"
+    yield (
+        f"`cluster` with {named('plan')} compares every pair in full, so that precision is 1, and lets doubtful pairs "
+        f"through, so that nearly all are found; the figures above are those of {given('verify', False)}"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ibidem.sentences.splitter import (
     SPLITTER_VERSION,
     digest_tokens,
+    join_contractions,
     split_and_check,
     split_sentences,
     split_texts,
@@ -16,6 +17,7 @@ from ibidem.sentences.splitter import (
 __all__ = [
     "SPLITTER_VERSION",
     "digest_tokens",
+    "join_contractions",
     "split_and_check",
     "split_sentences",
     "split_texts",

@@ -13,6 +13,7 @@ from ibidem.columns.collection import MOST_SENTENCES, Collection
 from ibidem.columns.text_checks import CheckKey, Checks
 from ibidem.columns.texts import texts_of
 from ibidem.config import SentencesConfig
+from ibidem.config.surface import named
 from ibidem.errors import ResourceError
 from ibidem.execution.memory import release_unused
 from ibidem.execution.tasks import RunTasks
@@ -53,7 +54,8 @@ def gather(
             end = n_sentences + sentences.num_rows
             if max(end, n_documents + batch.num_rows) >= MOST_SENTENCES:
                 raise ResourceError(
-                    f"more than {MOST_SENTENCES:,} sentences", "Split the collection, and compare its parts with --against."
+                    f"more than {MOST_SENTENCES:,} sentences",
+                    f"Split the collection, and compare its parts with {named('against')}.",
                 )
             for name, column in columns.items():
                 if end > len(column):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ibidem.columns.hashes import seed_of
@@ -20,6 +21,7 @@ from ibidem.sentences.kernels import tokens as token_kernels
 
 SPLITTER_VERSION: int = 1
 
+_CONTRACTION = "(\\pL)['\u2019\u02bc](\\pL)"
 _NO_PLACES = np.empty(0, np.uint64)
 
 
@@ -77,6 +79,16 @@ def tokenise_texts(texts: pa.LargeStringArray, hash_seed: int = 0) -> tuple[Hash
     """Return the token hashes of whole texts, and `first`: text i has tokens[first[i]:first[i + 1]]."""
     data, offsets = kernel_texts(texts)
     return tokenise_spans(data, offsets[:-1], offsets[1:], hash_seed)
+
+
+def join_contractions(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return texts to be tokenised in which no apostrophe between letters ends a word.
+
+    It becomes a soft hyphen, which tokens ignore.
+    """
+    for _ in range(2):  # the letter between two apostrophes is part of one match only
+        texts = pc.replace_substring_regex(texts, _CONTRACTION, "\\1\u00ad\\2")
+    return texts
 
 
 def stem_words(

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
@@ -17,8 +18,10 @@ import pyarrow.dataset
 from ibidem.columns.collection import Collection, Documents
 from ibidem.config import FORMATS
 from ibidem.errors import InputError
-from ibidem.formats import is_changed, read, sources_described
+from ibidem.formats import is_changed, read, resolve_inputs, sources_described, under_described_names
 from ibidem.model import CLUSTERS, DOCUMENTS, DUPLICATES, HITS, PASSAGES, REPEATS
+from ibidem.results.cleaned_objects import are_objects
+from ibidem.results.cleaning_result import CleaningResult
 
 if TYPE_CHECKING:
     from ibidem.results.result import RunResult
@@ -26,7 +29,10 @@ if TYPE_CHECKING:
 # Fields with the title of a document; the first one present counts.
 _TITLE_FIELDS = ("title", "headline", "subject", "name")
 _MOST_TITLE_CHARS = 300
+_MOST_ABOVE = 4
 _TEXTS = pa.schema([pa.field("id", pa.large_string()), pa.field("text", pa.large_string())])
+# Pages show no numbers of sentences, and older folders have none.
+_SHOWN = pa.schema([field for field in PASSAGES if field.name not in ("a_sentence", "b_sentence")])
 _KEPT_TEXTS = [pa.field("a_text", pa.large_string()), pa.field("b_text", pa.large_string())]
 
 
@@ -57,6 +63,8 @@ class Material:
     hits: pa.Table | None = None
     collection: Documents | None = None
     named: Sequence[str] = field(default_factory=tuple)
+    above: Sequence[Path] = field(default_factory=tuple)  # folders that the results are in: they may have moved with the inputs
+    objects: Sequence[Any] = field(default_factory=tuple)  # inputs that are Python objects, to be read again
 
     @property
     def verb(self) -> str:
@@ -79,22 +87,25 @@ class Material:
         if self.collection is not None:
             yield from _in_memory(self.collection)
         elif self.named:
-            yield from _read(list(self.named), self._config, None)
+            sources = under_described_names(resolve_inputs(list(self.named)), self.run.get("inputs", ()))
+            yield from _read(sources, self._config, None)
+        elif self.objects:
+            yield from _read(list(self.objects), self._config, False)
         else:
             for is_reference in (False, True):
                 sources, _ = self._sources(is_reference)
                 yield from _read(sources, self._config, is_reference) if sources else ()
 
     def missing_inputs(self) -> list[str]:
-        """Describe the inputs that cannot be read again."""
-        if self.collection is not None or self.named:
+        """Return which inputs cannot be read again, in words."""
+        if self.collection is not None or self.named or self.objects:
             return []
         missing = (name for side in (False, True) for name in self._sources(side)[1])
         return ["standard input cannot be read again" if name == "-" else f"{name} cannot be found" for name in missing]
 
     def changed_inputs(self) -> list[str]:
-        """Return the inputs that have changed, judging by size and modification time."""
-        if self.collection is not None or self.named:
+        """Return which inputs are not as they were, as far as size and time of change tell."""
+        if self.collection is not None or self.named or self.objects:
             return []
         folder, described = str(self.run.get("folder", "")), self.run.get("inputs", ())
         known = [entry for entry in described if {"modified", "path"} <= entry.keys()]
@@ -102,7 +113,7 @@ class Material:
 
     def _sources(self, is_reference: bool) -> tuple[list[Any], list[str]]:
         entries = [entry for entry in self.run.get("inputs", ()) if bool(entry.get("reference")) == is_reference]
-        return sources_described(entries, str(self.run.get("folder", "")))
+        return sources_described(entries, str(self.run.get("folder", "")), [str(folder) for folder in self.above])
 
     @property
     def _config(self) -> dict[str, Any]:
@@ -137,14 +148,38 @@ def material_of_result(result: RunResult[Any]) -> Material:
     # Inputs on disk also have titles, which are not kept in memory.
     is_held = isinstance(collection, Collection) and any(entry.get("kind") for entry in result.inputs)
     skipped = [asdict(record) for record in result.skipped]
-    return Material("Text reuse", result.run(), skipped, **tables, collection=collection if is_held else None)
+    title, objects = "Text reuse", cast("Sequence[Any]", ())
+    if isinstance(result, CleaningResult):
+        title, objects = "Text that dedup removes", result.copies.original if are_objects(result.copies.original) else ()
+        tables = removed_pairs(result.backing.table("removed").read(), result.config.cleaning.level)
+    return Material(title, result.run(), skipped, **tables, collection=collection if is_held else None, objects=objects)
+
+
+def removed_pairs(removed: pa.Table, level: str) -> dict[str, pa.Table]:
+    """Return what is removed as pairs of documents, or as passages: what is removed, and what stays for it.
+
+    How much of a document is in the other is estimated: by their lengths and by how similar they are.
+    """
+    similarity = removed["similarity"].fill_null(1.0)
+    if level == "document":
+        share, a, b = (np.asarray(column, np.float64) for column in (similarity, removed["end"], removed["matched_end"]))
+        common = share / (1 + share) * (a + b)
+        contained = (np.minimum(1.0, common / np.maximum(1, length)) for length in (a, b))
+        columns = [removed["id"], removed["matched_id"], share, *contained]
+        return {"duplicates": pa.table(columns, names=DUPLICATES.names)}
+    kind = pa.array(np.where(np.asarray(similarity) == 1.0, "exact", "near"))
+    columns = [
+        *(removed[name] for name in ("id", "start", "end", "matched_id", "matched_start", "matched_end")),
+        removed["n_sentences"].fill_null(1), similarity, kind, pa.array(["unknown"] * removed.num_rows, pa.string()),
+    ]  # fmt: skip
+    return {"passages": pa.table(columns, names=_SHOWN.names).cast(_SHOWN)}
 
 
 def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
     """Return the material of a results folder; `named` are the documents, if not those in `run.json`."""
     run = read_run(folder)
-    tables = {
-        "passages": _table(folder, "passages", PASSAGES, _KEPT_TEXTS),
+    tables: dict[str, Any] = {
+        "passages": _table(folder, "passages", _SHOWN, _KEPT_TEXTS),
         "documents": _table(folder, "documents", DOCUMENTS),
         "repeats": _table(folder, "repeats", REPEATS),
         "duplicates": _table(folder, "duplicates", DUPLICATES),
@@ -156,7 +191,8 @@ def material_of_folder(folder: Path, named: Sequence[str] = ()) -> Material:
         raise InputError(
             f"{folder} contains neither passages nor duplicates", "Give a folder that find, compare or cluster wrote."
         )
-    return Material(folder.resolve().name, run, _skipped(folder), **tables, named=tuple(named))
+    place = folder.resolve()
+    return Material(place.name, run, _skipped(folder), **tables, named=tuple(named), above=place.parents[:-1][:_MOST_ABOVE])
 
 
 def read_run(folder: Path) -> dict[str, Any]:

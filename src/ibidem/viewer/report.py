@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ibidem.config.surface import given, in_shell, named
 from ibidem.errors import OutputExistsError, UsageError
 from ibidem.viewer.material import material_of_result
 from ibidem.viewer.page import report_page, write_page
@@ -40,7 +41,9 @@ def check_report(path: Path, overwrite: bool) -> None:
     if os.path.isdir(path):
         raise OutputExistsError(f"{path} is a folder", "Give the name of a file, such as report.html.")
     if not os.path.isdir(path.parent):
-        raise OutputExistsError(f"there is no folder {path.parent}", "Create it, or choose another place with -o.")
+        raise OutputExistsError(
+            f"there is no folder {path.parent}", f"Create it, or choose another place{in_shell(' with -o')}."
+        )
     try:
         with open(path, "rb") as old:
             is_report = _REPORT_BEGINS in old.read(200)
@@ -48,7 +51,8 @@ def check_report(path: Path, overwrite: bool) -> None:
         return
     if not is_report and not overwrite:
         raise OutputExistsError(
-            f"{path} exists and is not a report", "Give another name with -o, or --overwrite to replace it."
+            f"{path} exists and is not a report",
+            f"Give another name{in_shell(' with -o')}, or {given('overwrite', True)} to replace it.",
         )
 
 
@@ -91,7 +95,7 @@ class _Room:
 def report_data(store: ViewStore, title: str | None = None, max_pairs: int = MOST_PAIRS) -> dict[str, Any]:
     """Return everything that a report shows."""
     if max_pairs < 1:
-        raise UsageError(f"max_pairs must be at least 1, not {max_pairs}")
+        raise UsageError(f"{named('max_pairs')} must be at least 1, not {max_pairs}")
     summary = store.summary()
     if title is not None:
         summary["title"] = title

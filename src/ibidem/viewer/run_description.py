@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ibidem.config import Config, setting_fields
+from ibidem.config.surface import given, in_shell
 
 if TYPE_CHECKING:
     from ibidem.viewer.material import Material
@@ -65,12 +66,18 @@ def left_out(material: Material, why_no_texts: Sequence[str], n_changed: int, ha
         entries.append(_entry("skipped records", "other reasons; all are in skipped.jsonl", rest))
     if material.verb == "query" and not material.named:
         entries.append(
-            _entry("texts", "an index does not store texts; name its documents and the new ones with --documents", None)
+            _entry(
+                "texts",
+                f"an index does not store texts{in_shell('; name its documents and the new ones with --documents')}",
+                None,
+            )
         )
     if why_no_texts:
         shown = "only stored parts of the texts are shown" if has_texts else "passages are shown without their texts"
         more = f", and {len(why_no_texts) - 1:,} more" if len(why_no_texts) > 1 else ""
-        entries.append(_entry("texts", f"{why_no_texts[0]}{more}; {shown}; name the documents with --documents", None))
+        entries.append(
+            _entry("texts", f"{why_no_texts[0]}{more}; {shown}{in_shell('; name the documents with --documents')}", None)
+        )
     if changed := material.changed_inputs():
         more = f", and {len(changed) - 1:,} more" if len(changed) > 1 else ""
         why = f"{changed[0]}{more} has changed since the run: the texts shown may not be those that were compared; run it again"
@@ -97,7 +104,7 @@ def _limits(material: Material, passages: Mapping[str, Any]) -> list[dict[str, A
     why = f"a passage in more than {passages.get('max_places')} places is listed once, as a repeat group"
     entries.append(_entry("pairs of very common passages", why, n_repeats))
     if passages.get("skip_same_group"):
-        entries.append(_entry("pairs within one group", "the run skipped them (--skip-same-group)", None))
+        entries.append(_entry("pairs of one group", f"the run skipped them ({given('skip_same_group', True)})", None))
     if not passages.get("same_document"):
         entries.append(_entry("repetition inside a document", "the run compared different documents only", None))
     return entries

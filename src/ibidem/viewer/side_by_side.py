@@ -10,7 +10,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ibidem.alignment.differences import word_bounds
+from ibidem.config.surface import named
 from ibidem.model import Passage
+from ibidem.results.screen_lines import fit_lines
 from ibidem.results.summary import many
 from ibidem.sentences import split_sentences
 
@@ -60,7 +62,7 @@ def describe_sharing(passages: Sequence[Passage], name_a: str, name_b: str, n_ch
     """Describe in one line how much two texts share."""
     name_a, name_b = _one_line(name_a), _one_line(name_b)
     if not passages:
-        return f"{name_a} and {name_b} share no passage (of 25 words, unless --min-aligned-words says otherwise)"
+        return f"{name_a} and {name_b} share no passage (of 25 words, unless {named('min_aligned_words')} says otherwise)"
     share_a, share_b = covered_shares(passages, n_chars_a, n_chars_b)
     return f"{many(len(passages), 'passage')}: {_percent(share_a)} of {name_a}, {_percent(share_b)} of {name_b}"
 
@@ -94,7 +96,10 @@ def print_side_by_side(
         for row in _rows(passage, full):
             layout.print_row(layout.cell(row.a, "[-", "-]", "red"), layout.cell(row.b, "{+", "+}", "green"))
         layout.print(Text())
-    layout.print(Text(describe_sharing(passages, name_a, name_b, n_chars_a, n_chars_b), "bold"))
+    for line in fit_lines(
+        [describe_sharing(passages, name_a, name_b, n_chars_a, n_chars_b)], console.width if console.is_terminal else None
+    ):
+        layout.print(Text(line, "bold"))
 
 
 class _Piece(NamedTuple):

@@ -192,7 +192,7 @@ def test_align_is_done_in_memory_and_says_so() -> None:
     with written(random_records(3, 8)) as (inputs,):
         result = ibidem.find(inputs, partitions=3, align=True, progress=Listening())
     assert isinstance(result, ibidem.Result)
-    assert told == ["--align keeps the collection in memory, which may need more memory than allowed"]
+    assert told == ["align keeps the collection in memory, which may need more memory than allowed"]
 
 
 @pytest.mark.parametrize("signature", ["words", "exact"])

@@ -18,10 +18,13 @@ from tests.texts import text
 VERBS = {
     "find exact": ("find", "--signature", "exact", "--format", "jsonl"),
     "find words": ("find", "--format", "jsonl", "--keep-text", "--max-places", "3"),
+    "find sentences": (
+        "find", "--format", "jsonl", "--signature", "imatch", "--sentence-pairs", "--postings", "--hash-seed", "3",
+    ),
     "cluster": ("cluster", "--format", "jsonl", "--shingle-size", "2", "--min-similarity", "0.4"),
     "dedup documents": ("dedup", "--shingle-size", "2", "--min-similarity", "0.4"),
     "dedup passages": ("dedup", "--level", "passage"),
-}
+}  # fmt: skip
 PARTS = ("--partitions", "3", "--workers", "2")
 
 
@@ -237,8 +240,10 @@ def test_resumed_from_elsewhere(
     run: Run, collection: list[str], crashes: Crashes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = [str(tmp_path / name) for name in collection]
-    said(run("find", *inputs, "-o", "whole", "--format", "jsonl"), 0)
-    crashes.kill(run, "find", *inputs, "-o", "out", "--format", "jsonl", *PARTS)
+    (tmp_path / "begun").mkdir()
+    monkeypatch.chdir(tmp_path / "begun")  # what is below the current folder would be named as it is seen from there
+    said(run("find", *inputs, "-o", "../whole", "--format", "jsonl"), 0)
+    crashes.kill(run, "find", *inputs, "-o", "../out", "--format", "jsonl", *PARTS)
     (tmp_path / "out").rename(tmp_path / "moved")
     (tmp_path / "deep").mkdir()
     monkeypatch.chdir(tmp_path / "deep")

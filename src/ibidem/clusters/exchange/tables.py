@@ -50,7 +50,8 @@ Numbers = NDArray[np.int64]
 
 
 def name_tables(flow: Flow, clustered: Mapping[str, PartedTable], named: PartedTable, layout: Layout) -> dict[str, PartedTable]:
-    """Return `duplicates`, `clusters` and `decisions`, given what `cluster_documents` returns and documents as NAMED.
+    """Return `duplicates`, `clusters` and `decisions`, given what `cluster_documents` returns and documents as NAMED; and the
+    members of clusters at home, `numbered`.
 
     Rows are in order over the partitions: pairs by their first document, clusters by their first member, decisions by
     document.
@@ -103,9 +104,8 @@ def name_tables(flow: Flow, clustered: Mapping[str, PartedTable], named: PartedT
         yield Sent("decisions", table_of(columns, DECISIONS), partition)
 
     inputs = {"named": named, "numbered": numbered["numbered"], **half}
-    return flow.reduce(
-        "cluster-tables", inputs, finish, {"duplicates": DUPLICATES, "clusters": CLUSTERS, "decisions": DECISIONS}
-    )
+    outputs = {"duplicates": DUPLICATES, "clusters": CLUSTERS, "decisions": DECISIONS}
+    return {**flow.reduce("cluster-tables", inputs, finish, outputs), "numbered": numbered["numbered"]}
 
 
 def _rows(documents: pa.Table, numbers: pa.ChunkedArray) -> pa.Table:

@@ -12,6 +12,7 @@ from typing import Any
 from ibidem.config import Config, DocumentsConfig
 from ibidem.config.quantities import size_of
 from ibidem.config.sampling_plan import SamplingPlan
+from ibidem.config.surface import in_shell, named
 from ibidem.errors import UsageError
 from ibidem.execution.checks import check_sides
 from ibidem.execution.disk.disk_flow import DiskFlow
@@ -116,9 +117,11 @@ class DiskRun(LocalRun):
         room = "" if n_bytes is None else f" (up to about {size_of(_DISK_A_BYTE * n_bytes)})"
         self.progress.tell(f"temporary files go to {self.work.stages}{room} and are deleted when the run ends")
         if n_bytes is not None and free < _DISK_A_BYTE * n_bytes:
-            self.progress.tell(f"only {size_of(free)} free there; choose another folder with --tmp-dir")
+            self.progress.tell(f"only {size_of(free)} free there; choose another folder with {named('tmp_dir')}")
         elif n_bytes is not None and self.disk.most_bytes < _DISK_A_BYTE * n_bytes:
-            self.progress.tell(f"--max-disk allows {size_of(self.disk.most_bytes)} of temporary files, which may not be enough")
+            self.progress.tell(
+                f"{named('max_disk')} allows {size_of(self.disk.most_bytes)} of temporary files, which may not be enough"
+            )
         if memory < 2 * used_memory():
             used = size_of(used_memory())
             self.progress.tell(f"the program itself takes {used} of memory; a limit of {size_of(memory)} may be too low")
@@ -135,7 +138,10 @@ class DiskRun(LocalRun):
 def _check_can_be_resumed(config: Config, inputs: Sequence[Mapping[str, Any]]) -> None:
     """Raise if a later run could not be checked for the same inputs, or could not find what this one stores."""
     if config.engine.work_dir == "auto":
-        raise UsageError("resume needs a folder that outlives the run", "Name one with work_dir, or give -o.")
+        raise UsageError(
+            f"{named('resume')} needs a folder that outlives the run",
+            in_shell("Name one with -o.", f"Name one with {named('work_dir')}."),
+        )
     kinds = {str(description.get("kind")) for description in inputs} - {"None"}
     if kinds:
         what = "standard input" if "stream" in kinds else "Python objects"

@@ -25,9 +25,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ibidem.errors import ResourceError, no_room
+from ibidem.config.surface import given
+from ibidem.errors import ResourceError
 from ibidem.execution.disk.stage_writer import CHUNKS, StageWriter
-from ibidem.execution.disk_limit import DiskBudget
+from ibidem.execution.disk_limit import DiskBudget, no_room
 from ibidem.execution.flow import PartedTable
 
 _MANIFEST, _DATA = ".stage", ".arrows"
@@ -215,4 +216,6 @@ def _read_manifest(path: Path) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def _damaged(path: Path) -> ResourceError:
-    return ResourceError(f"{path} is damaged: it is not what the earlier run wrote", "Run again with --overwrite instead.")
+    return ResourceError(
+        f"{path} is damaged: it is not what the earlier run wrote", f"Run again with {given('overwrite', True)} instead."
+    )

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.errors import no_room
+from ibidem.execution.disk_limit import no_room
 from ibidem.execution.flow import Routed, Sent, routed, small
 
 if TYPE_CHECKING:

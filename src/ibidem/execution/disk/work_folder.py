@@ -21,7 +21,9 @@ from typing import Any
 
 from ibidem.config import Config
 from ibidem.config.quantities import size_of
-from ibidem.errors import OutputExistsError, ResourceError, UsageError, no_room
+from ibidem.config.surface import given, in_shell, named
+from ibidem.errors import OutputExistsError, ResourceError, UsageError
+from ibidem.execution.disk_limit import no_room
 from ibidem.execution.durable_files import make_folder, replace_file, sync_file, sync_folder
 from ibidem.execution.locks import FileLock, HeldByAnotherError
 from ibidem.execution.output_folder import WORK_FOLDER, check_is_folder
@@ -146,7 +148,7 @@ def check_leftovers(work: Path, config: Config) -> bool:
         raise OutputExistsError(
             f"{stages} contains {n_stages} finished stages ({size_of(n_bytes)}) of a run of "
             f"`ibidem {description.get('verb', '…')}` that did not finish, begun {description.get('begun', 'some time ago')}",
-            "Continue with --resume, or start over with --overwrite.",
+            f"Continue with {given('resume', True)}, or start over with {given('overwrite', True)}.",
         )
     _remove(work, stages, description.get("owner"))
     return False
@@ -205,12 +207,15 @@ class WorkFolder:
             if not self.stages.exists() or not any(self.stages.iterdir()):  # killed before it stored anything
                 self._make_stages()
             elif _owner_of(self.stages) != self._owner:
-                raise UsageError(f"{self.stages} is not what the run stored", "Start over with --overwrite.")
+                raise UsageError(f"{self.stages} is not what the run stored", f"Start over with {given('overwrite', True)}.")
             return
         others = {path.name for path in self._work.iterdir()} - {"lock", f"{_DESCRIPTION}.part"}
         if others:
-            raise UsageError(f"{self._work} contains files other than stages ({min(others)})", "Give another work_dir.")
-        where = _STAGES  # relative to the work folder, which may be moved
+            raise UsageError(
+                f"{self._work} contains files other than stages ({min(others)})",
+                f"Give another {in_shell('folder with -o', named('work_dir'))}.",
+            )
+        where = _STAGES  # from the work folder on, wherever it will be called from or moved to
         try:
             if config.engine.tmp_folder is not None:
                 where = config.engine.tmp_folder
@@ -280,7 +285,9 @@ def _read(work: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise UsageError(f"{work / _DESCRIPTION} cannot be read: {error}", "Run again with --overwrite.") from error
+        raise UsageError(
+            f"{work / _DESCRIPTION} cannot be read: {error}", f"Run again with {given('overwrite', True)}."
+        ) from error
 
 
 def _size(stages: Path) -> tuple[int, int]:
@@ -298,11 +305,11 @@ def _check_same(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     for stage, settings in new.items():
         for name, value in settings.items():
             if (was := old.get(stage, {}).get(name)) != value:
-                different.append(f"{name} was {was!r} and is {value!r}")
+                different.append(f"{named(name)} was {was!r} and is {value!r}")
     if different:
         raise UsageError(
             f"the unfinished run was a different one: {'; '.join(different)}",
-            "Give the same inputs and settings, or start over with --overwrite.",
+            f"Give the same inputs and settings, or start over with {given('overwrite', True)}.",
         )
 
 
@@ -317,5 +324,5 @@ def _difference(name: str, before: Any, now: Any) -> str:
     if path in known:
         return f"inputs are not the same ({path} has changed)"
     gone = sorted(known.keys() - {str(description.get("path")) for description in now})
-    instead = f"; {gone[0]} was read before; names must be the same too" if gone else ""
+    instead = f"; {gone[0]} was read before: continue in the folder in which the run began" if gone else ""
     return f"inputs are not the same ({path} is new{instead})"

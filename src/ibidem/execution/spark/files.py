@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ibidem.config.surface import in_shell
 from ibidem.errors import OutputExistsError
-from ibidem.execution.output_folder import RESULT_NAMES, TO_REPLACE, check_output, clear_output
+from ibidem.execution.output_folder import RESULT_NAMES, check_output, clear_output, to_replace
 from ibidem.execution.spark.session import delete, exists, list_files, spark_errors, write_text
 
 # What readers of JSON and CSV other than Spark's expect.
@@ -28,10 +29,10 @@ def check_spark_output(spark: Any, folder: str, overwrite: bool) -> None:
         elif exists(spark, folder) and list_files(spark, folder):
             if not exists(spark, f"{folder}/run.json"):
                 raise OutputExistsError(
-                    f"{folder} contains files that are not results of ibidem", "Give another folder with -o."
+                    f"{folder} contains files that are not results of ibidem", f"Give another folder{in_shell(' with -o')}."
                 )
             if not overwrite:
-                raise OutputExistsError(f"{folder} already contains results", TO_REPLACE)
+                raise OutputExistsError(f"{folder} already contains results", to_replace())
 
 
 def clear_spark_output(spark: Any, folder: str) -> None:

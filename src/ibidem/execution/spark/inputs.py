@@ -10,7 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.config import Config, DocumentsConfig
-from ibidem.errors import InputError, NoDocumentsError
+from ibidem.config.surface import given, named
+from ibidem.errors import InputError, NoValueError
+from ibidem.execution.checks import EmptySideError
 from ibidem.execution.flow import Mapper, PartedTable
 from ibidem.execution.spark.readers import (
     LINES,
@@ -70,6 +72,7 @@ class Scans:
     skipped_here: list[Skipped] = field(default_factory=list)
     skipped: PartedTable | None = None
     n_skipped_there: int = 0
+    columns: dict[str, None] = field(default_factory=dict)  # of tables, in their order
 
     @property
     def n_skipped(self) -> int:
@@ -146,13 +149,13 @@ class RecordScans:
         """Do nothing: no record is skipped."""
 
 
-def scan_inputs(spark: Any, inputs: Any, against: Any, config: Config, store: Callable[[str, Any], str], whole: bool) -> Scans:
-    """Return what to read, with its records counted; `whole`: also for copies with all columns.
+def scan_inputs(spark: Any, inputs: Any, against: Any, scans: Scans, store: Callable[[str, Any], str], whole: bool) -> None:
+    """Add what is to be read to the scans, its records counted; `whole`: also for copies with all columns.
 
     `store` keeps a data frame in the work folder and returns its path.
     """
+    config = scans.config
     _check_encoding(config.documents.encoding)
-    scans = Scans(config)
     for is_input, side in ((True, inputs), (False, against)):
         if not is_input and side is None:
             break
@@ -161,15 +164,24 @@ def scan_inputs(spark: Any, inputs: Any, against: Any, config: Config, store: Ca
         if is_input:
             scans.n_input = scans.n_records
         if scans.n_records == (0 if is_input else scans.n_input):
-            what = "the inputs contain" if is_input else "the reference contains"
-            raise NoDocumentsError(f"{what} no documents", SkippedRecords(strict=False).explain())
-    return scans
+            raise EmptySideError(is_reference=not is_input)
+    _check_id_field(scans, config.documents)
+
+
+def _check_id_field(scans: Scans, fields: DocumentsConfig) -> None:
+    """Raise where the user named a field for ids, and the inputs are tables without such a column."""
+    name = fields.id_field
+    is_table = all(scan.kind in (PARQUET, FRAME) for scan in scans.scans)
+    if name != DocumentsConfig().id_field and is_table and name not in scans.columns:
+        raise NoValueError(f"no record has a field '{name}' with a value", f"Check {named('id_field')}.")
 
 
 def _check_encoding(encoding: str) -> None:
     """Raise for encodings in which line ends cannot be found by their bytes."""
     if "\n{".encode(encoding) != b"\n{":
-        raise InputError(f"Spark cannot read lines in {encoding}", "Convert the files to UTF-8, or leave out --engine spark.")
+        raise InputError(
+            f"Spark cannot read lines in {encoding}", f"Convert the files to UTF-8, or leave out {given('engine', 'spark')}."
+        )
 
 
 def _add(
@@ -181,11 +193,14 @@ def _add(
         scans.n_frames += 1
         if config.documents.text_field not in part.frame.columns:
             raise missing_column("the data frame", part.frame.columns, wanted)
+        scans.columns.update(dict.fromkeys(part.frame.columns))
         names = part.frame.columns if whole else [name for name in part.frame.columns if name in wanted.names]
         stored = store(f"input-{len(scans.scans)}", part.frame.select(*map(quoted, names)))
         part = part.stored_at(spark, stored, "records" if scans.n_frames == 1 else f"records{scans.n_frames}")
         scans.described.append({"kind": "data frame"})
     counted: Counted = count_records(spark, part, wanted)
+    if part.kind == PARQUET:
+        scans.columns.update(dict.fromkeys(counted.whole_rows.columns[2:]))  # without path and row
     numbered: dict[str, NumberedFile] = {}
     n_before = scans.n_records
     for path, file in part.files.items():

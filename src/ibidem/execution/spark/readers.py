@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from ibidem.columns.parted_tables import NUMBERED, table_of
 from ibidem.columns.texts import text_buffers
 from ibidem.config import DocumentsConfig
+from ibidem.config.surface import as_spoken_here
 from ibidem.execution.flow import Mapper, Sent
 from ibidem.formats.arrow_records import arrow_jobs
 from ibidem.formats.byte_streams import BOM, is_utf8
@@ -59,6 +60,7 @@ def plain_path(uri: str) -> str:
 def through(reader: Reader, mapper: Mapper) -> Mapper:
     """Return a mapper over the rows of a reader; what the reader skips is sent along with the mapper's output."""
 
+    @as_spoken_here
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[Sent]:
         aside: list[Sent] = []
 

@@ -15,11 +15,14 @@ from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import Run
 from ibidem.execution.spark.engine import SparkEngine
-from ibidem.execution.spark.inputs import Scans, scan_inputs
+from ibidem.execution.spark.inputs import Scan, Scans, scan_inputs
 from ibidem.execution.spark.readers import without_scheme
 from ibidem.execution.spark.session import SessionSettings, WorkFolder, spark_errors
 from ibidem.execution.spark.spark_flow import SparkFlow
 from ibidem.formats.inputs import files_of_unknown_kind
+from ibidem.formats.jobs import SkippedRecords
+from ibidem.formats.known_fields import fields_seen
+from ibidem.formats.records import shown_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,7 +62,8 @@ class SparkRun(Run["DataFrame"]):
         """Return scans of the inputs: records are counted now, and read by the workers in the first stage."""
         engine, config = self._engine, replace(self.config, documents=fields)
         with self.progress.stage("inputs"), SessionSettings(self.spark, for_rows=True):
-            self.scans = scan_inputs(self.spark, self.inputs, self.against, config, self._store, whole=to_copy)
+            self.scans = Scans(config)
+            scan_inputs(self.spark, self.inputs, self.against, self.scans, self._store, whole=to_copy)
         self.scans.skipped_here += files_of_unknown_kind([*_local_paths(self.inputs), *_local_paths(self.against)])
         if to_copy:
             self.scans.records()  # some inputs cannot be copied: better to fail now than after hours
@@ -86,7 +90,18 @@ class SparkRun(Run["DataFrame"]):
         return self._folder.pop_all()
 
     def _explain_skipped(self, side: Any) -> str:
-        return self.scans.first_skipped(self.flow, strict=False).explain()
+        names = {file.source.name for scan in self.scans.scans for file in scan.files.values() if self._is_of(scan, side)}
+        flow = getattr(self, "flow", None)  # not there before all inputs were counted
+        skipped = SkippedRecords(strict=False) if flow is None else self.scans.first_skipped(flow, strict=False)
+        return skipped.explain(None if self.against is None else names)
+
+    def _is_of(self, scan: Scan, side: Any) -> bool:
+        return scan.is_input == (side is self.inputs)
+
+    def _fields_seen(self) -> str:
+        if self.scans.columns:
+            return f"; the columns are {shown_names(list(self.scans.columns))}"
+        return fields_seen(_local_paths(self.inputs), self.config.documents.encoding)
 
     def _store(self, name: str, frame: DataFrame) -> str:
         frame.write.parquet(f"{self.folder}/{name}")

@@ -10,11 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from ibidem.config import Config
+from ibidem.config.surface import given
 from ibidem.errors import InputError
 from ibidem.execution.spark.readers import plain_path, without_scheme
 from ibidem.execution.spark.session import escaped, list_sizes
 from ibidem.formats import resolve_inputs
 from ibidem.formats.byte_streams import COMPRESSIONS
+from ibidem.formats.python_inputs import Texts
 from ibidem.formats.records import Wanted, missing_column
 from ibidem.formats.registry import HTML, JSONL, PARQUET, TEXT, format_of
 from ibidem.formats.sources import FileSource, ObjectSource, has_arrow
@@ -22,7 +24,6 @@ from ibidem.model import Document
 
 FRAME = "data frame"
 _KINDS = (JSONL, PARQUET, TEXT, HTML)
-_NEXT_STEP = "Spark reads Parquet, JSON Lines and text files; convert it, or leave out --engine spark."
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,6 @@ def is_frame(item: Any) -> bool:
 def parts_of(spark: Any, inputs: Any, config: Config) -> Iterator[Part]:
     """Yield the parts of the inputs, in order."""
     given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-    alone = len(given) == 1
     waiting: list[Any] = []
     found: list[Any] = []
     for item in given:
@@ -68,7 +68,7 @@ def parts_of(spark: Any, inputs: Any, config: Config) -> Iterator[Part]:
         if is_frame(item) or is_remote:
             found += _local_sources(waiting)
             waiting = []
-            found += [item] if is_frame(item) else _remote_files(spark, item, alone)
+            found += [item] if is_frame(item) else _remote_files(spark, item)
         else:
             waiting.append(without_scheme(item) if isinstance(item, str) else item)
     found += _local_sources(waiting)
@@ -91,13 +91,11 @@ def _local_sources(items: list[Any]) -> list[Any]:
     return [(source, source.n_bytes or 0) if isinstance(source, FileSource) else source for source in sources]
 
 
-def _remote_files(spark: Any, path: str, alone: bool) -> list[tuple[FileSource, int]]:
+def _remote_files(spark: Any, path: str) -> list[tuple[FileSource, int]]:
     sizes = list_sizes(spark, path)
     if not sizes:
         raise InputError(f"no file matches {path}", "Check the spelling, and that Spark may read there.")
-    prefix = os.path.commonpath(list(sizes)) if len(sizes) > 1 else os.path.dirname(next(iter(sizes)))
-    names = {name: name.removeprefix(prefix).lstrip("/") if alone else name for name in sizes}
-    return [(FileSource(name, names[name], format_of(name)), size) for name, size in sizes.items()]
+    return [(FileSource(name, name, format_of(name)), size) for name, size in sizes.items()]
 
 
 def _as_part(files: Sequence[tuple[FileSource, int]]) -> Iterator[Part]:
@@ -115,10 +113,11 @@ def _as_part(files: Sequence[tuple[FileSource, int]]) -> Iterator[Part]:
 
 def _check_file(file: FileSource) -> None:
     name = os.path.basename(file.name)
+    other = f"Spark reads Parquet, JSON Lines and text files; convert it, or leave out {given('engine', 'spark')}."
     if file.format not in _KINDS:
-        raise InputError(f"Spark cannot read {file.name}", _NEXT_STEP)
+        raise InputError(f"Spark cannot read {file.name}", other)
     if os.path.splitext(name)[1].lower() in COMPRESSIONS and file.format != JSONL:
-        raise InputError(f"Spark cannot read {file.name}: of compressed files it reads only JSON Lines", _NEXT_STEP)
+        raise InputError(f"Spark cannot read {file.name}: of compressed files it reads only JSON Lines", other)
     if name.startswith((".", "_")):
         raise InputError(f"Spark ignores {file.name} because of the first character of its name", "Rename it.")
 
@@ -131,7 +130,9 @@ def _as_frame(spark: Any, source: ObjectSource, config: Config) -> Any:
             records = records.with_format("arrow")[:] if hasattr(records, "with_format") else records
             table = pa.Table.from_pandas(records) if hasattr(records, "itertuples") else pa.table(records)
         else:
-            table = pa.Table.from_pylist([_as_dict(record, config) for record in records])
+            names = config.documents
+            found = records.records(names.text_field, names.id_field) if isinstance(records, Texts) else records
+            table = pa.Table.from_pylist([_as_dict(record, config) for record in found])
         if table.num_rows == 0:
             table = pa.table({config.documents.text_field: pa.array([], pa.string())})
         return spark.createDataFrame(table)

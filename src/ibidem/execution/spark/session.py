@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ibidem.config.surface import named
 from ibidem.errors import InputError, ResourceError, UsageError
 from ibidem.execution.memory import machine_memory
 
@@ -198,7 +199,7 @@ def spark_errors() -> Iterator[None]:
         # The last line of a worker's Python traceback says what it was; of Java's, the first.
         chosen = [line for line in lines if not line.startswith(("at ", "...", "File ", "^", "JVM stacktrace"))]
         said = chosen[-1] if "Traceback" in str(error) else chosen[0] if chosen else type(error).__name__
-        next_step = "See the logs of Spark's workers; if memory was short, more --partitions make smaller tasks."
+        next_step = f"See the logs of Spark's workers; if memory was short, more {named('partitions')} make smaller tasks."
         raise ResourceError(f"Spark could not finish: {said[:500]}", next_step) from error
 
 
@@ -214,7 +215,8 @@ class WorkFolder:
             if not is_local(master_of(spark)):
                 raise ResourceError(
                     "Spark needs a folder for the stages of a run",
-                    "Name one that all workers can reach with --tmp-dir: on HDFS, an object store (s3a://…) or a shared mount.",
+                    f"Name one that all workers can reach with {named('tmp_dir')}: on HDFS, an object store (s3a://…) or a "
+                    "shared mount.",
                 )
             parent = f"file:{Path(tempfile.gettempdir()).resolve()}"  # Hadoop does not unescape it: no %20
         self._spark = spark
@@ -246,7 +248,7 @@ class WorkFolder:
         reason = said.getMessage() if said is not None else reason
         return ResourceError(
             f"cannot create a folder for the stages of the run in {self._parent}: {reason}",
-            "Name another one with --tmp-dir, one that all workers can reach.",
+            f"Name another one with {named('tmp_dir')}, one that all workers can reach.",
         )
 
 

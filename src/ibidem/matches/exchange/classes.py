@@ -7,6 +7,7 @@ are sent to the documents that contain them, with the sets by which they are com
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +20,10 @@ from ibidem.config import SET_SIGNATURES, Config
 from ibidem.execution.flow import Flow, Inputs, PartedTable, Parts, Sender, Sent, lookup, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.execution.progress import Progress
+from ibidem.matches.exchange.inverted_index import list_postings
 from ibidem.matches.exchange.join import join_sets, sorted_sets
 from ibidem.sentences.exchange import names_of
+from ibidem.signatures.exact import SIGNATURE as EXACT
 from ibidem.signatures.exchange.sentence_types import CLASSES, Maker, collapse, emit_classes, signature_maker, tokens_of
 
 _KEYS = pa.schema([("key", pa.uint64()), ("digest", pa.uint64())])
@@ -40,6 +43,7 @@ def classify_documents(
     words = split.take_table("words") if "words" in split.tables else None
     make = signature_maker(flow, words, types["types"], config, n_documents)
     del words
+    listed = {"postings": list_postings(flow, split.table("texts"), make, config)} if config.matches.postings else {}
     are_sorted = config.signatures.signature in SET_SIGNATURES
     if are_sorted:
         sets, classes = join_sets(flow, types.pop("types"), make, config, layout)
@@ -47,7 +51,12 @@ def classify_documents(
         sets, classes = types["types"], _classes_of_keys(flow, types["types"], make, layout)
     answers = {"answers": _answer(flow, classes, sets, types["askers"], are_sorted), "shared": types["shared"]}
     del sets, classes, types
-    return _put_in(flow, {"documents": split.table("documents"), **answers}, config, then)
+    return _put_in(flow, {"documents": split.table("documents"), **answers}, config, then) | listed
+
+
+def postings_of_digests(flow: Flow, texts: PartedTable, config: Config) -> PartedTable:
+    """Return the postings of sentences that are known by all their words in order."""
+    return list_postings(flow, texts, partial(EXACT.key, vocabulary=None, config=config.signatures), config)
 
 
 def _classes_of_keys(flow: Flow, types: PartedTable, make: Maker, layout: Layout) -> list[PartedTable]:

@@ -144,6 +144,19 @@ def overlap_of(values, start_a, size_a, start_b, size_b, needed):
     return overlap if overlap >= needed else -1
 
 
+@inner_kernel
+def similarity_of(x, y, cells):
+    """Jaccard similarity of the types of two rows, or -1 below p/q."""
+    if cells.types[x] == cells.types[y]:
+        return 1.0
+    t = cells.set_of_row[x]
+    u = cells.set_of_row[y]
+    size = cells.size
+    needed = needed_overlap(size[t], size[u], cells.p, cells.q)
+    overlap = overlap_of(cells.values, cells.start[t], size[t], cells.start[u], size[u], needed)
+    return overlap / (size[t] + size[u] - overlap) if overlap >= 0 else -1.0
+
+
 @outer_kernel
 def join_sets(sets, postings, most_postings, p, q, probe_from, probe_to, parent, cursor):
     """Unite every set of `order[probe_from:probe_to]` with each smaller or equal one whose Jaccard similarity is at least p/q.

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.kernels.shell_sort import shell_sort
 from ibidem.execution.compiler import inlined_kernel, inner_kernel, outer_kernel
-from ibidem.matches.kernels.bounds import needed_overlap
-from ibidem.matches.kernels.join import overlap_of
+from ibidem.matches.kernels.join import similarity_of
 
 # The columns of a table of passages: first row and end in a, the same in b, how many sentences match, and flags.
 A_FIRST, A_END, B_FIRST, B_END, N_SENTENCES, FLAGS = range(6)
@@ -118,19 +117,6 @@ def _insert_run(begin, gap, i, runs, scores):
 
 _sort_triples = shell_sort(_insert_triple)
 _sort_runs = shell_sort(_insert_run)
-
-
-@inner_kernel
-def similarity_of(x, y, cells):
-    """Return the Jaccard similarity of the types of two rows, or -1 below p/q."""
-    if cells.types[x] == cells.types[y]:
-        return 1.0
-    t = cells.set_of_row[x]
-    u = cells.set_of_row[y]
-    size = cells.size
-    needed = needed_overlap(size[t], size[u], cells.p, cells.q)
-    overlap = overlap_of(cells.values, cells.start[t], size[t], cells.start[u], size[u], needed)
-    return overlap / (size[t] + size[u] - overlap) if overlap >= 0 else -1.0
 
 
 @inlined_kernel

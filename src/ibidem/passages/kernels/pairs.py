@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ibidem.columns.hashes import SEED, mix
+from ibidem.columns.kernels.rows import may_pair
 from ibidem.execution.compiler import growing_kernel, inlined_kernel, inner_kernel, twice
 from ibidem.passages.kernels.windows import HOT_SENTENCE, HOT_WINDOW
 
@@ -22,19 +23,6 @@ class GramLimits(NamedTuple):
     max_places: int
     size: int
     min_words: int
-
-
-@inner_kernel
-def _may_pair(d, e, pairing):
-    """Return whether two documents may be paired: not the same one unless asked for, not one side of `--against`, not one
-    group.
-    """
-    if d == e:
-        return pairing.same_document
-    if len(pairing.side) > 0 and pairing.side[d] == pairing.side[e]:
-        return False
-    group_numbers = pairing.group_numbers
-    return not (len(group_numbers) > 0 and group_numbers[d] >= 0 and group_numbers[d] == group_numbers[e])
 
 
 @inner_kernel
@@ -183,7 +171,7 @@ def pair_rows(kind, members, first, group_from, group_to, limits, flags, rows, p
                 if before[i] != 0 and before[i] == before[j]:
                     continue
                 y = np.int64(members[begin + j])
-                if not _may_pair(d, document[y], pairing):
+                if not may_pair(d, document[y], pairing):
                     continue
                 a = x
                 b = y

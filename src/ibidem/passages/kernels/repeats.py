@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ibidem.execution.compiler import outer_kernel
-from ibidem.passages.kernels.chains import similarity_of
+from ibidem.matches.kernels.join import similarity_of
 from ibidem.passages.kernels.windows import (
     HOT_SENTENCE,
     HOT_WINDOW,

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.columns.hashes import SEED, mix
 from ibidem.columns.parted_tables import table_of
 from ibidem.columns.ragged import ranges
-from ibidem.config import Config
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios, WantedDocuments
 from ibidem.resemblance.exchange.shingle_pairs import CANDIDATES, SENDING, send_candidates
-from ibidem.resemblance.sketches import minhash
+from ibidem.resemblance.sketches import band_keys, minhash
 
 # A band of a document, where documents that agree in it meet.
 BANDS = pa.schema([("band", pa.uint64()), ("document", pa.int64())])
@@ -34,7 +31,7 @@ def pair_by_bands(
     def cut(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
         wanted = WantedDocuments.of(tables, ratios)
         signatures = minhash(wanted.sets, config.resemblance.permutations)
-        for keys in _band_keys(signatures, config):
+        for keys in band_keys(signatures, config.resemblance.bands):
             yield Sent("bands", table_of([keys, wanted.document], BANDS), route_by_hash(keys, layout.n_partitions))
 
     def pair(partition: int, tables: Mapping[str, pa.Table]) -> Iterator[Sent]:
@@ -51,16 +48,6 @@ def pair_by_bands(
 
     bands = flow.reduce("bands", at_home, cut, {"bands": BANDS})
     return flow.reduce("band-pairs", bands, pair, {"candidates": CANDIDATES, "sending": SENDING})
-
-
-def _band_keys(signatures: NDArray[np.uint32], config: Config) -> Iterator[NDArray[np.uint64]]:
-    fold: Any = mix.py_func  # over a whole array at once
-    n_rows = signatures.shape[1] // config.resemblance.bands
-    for band in range(config.resemblance.bands):
-        keys = np.full(len(signatures), np.uint64(band))
-        for column in range(band * n_rows, (band + 1) * n_rows):
-            keys = fold(keys, signatures[:, column].astype(np.uint64))
-        yield fold(keys, SEED)
 
 
 def _pairs_of_groups(rows: Numbers, first: Numbers, max_members: int) -> Numbers:

@@ -17,11 +17,12 @@ from ibidem.execution.flow import Flow, Inputs, PartedTable, Sent, lookup
 from ibidem.execution.layout import Layout
 from ibidem.execution.tasks import in_turn
 from ibidem.resemblance import Comparer, Corpus, Duplicates, Found
-from ibidem.resemblance.candidates import estimated, resemblance_limit, shingle_limits
-from ibidem.resemblance.comparison import joined, resemblances, set_overlaps
+from ibidem.resemblance.candidates import estimated
+from ibidem.resemblance.comparison import joined, set_overlaps
 from ibidem.resemblance.exchange.identical import BY_COMMON, FOUND, node_homes, send_found
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios
 from ibidem.resemblance.exchange.shingles import SETS, documents_with_sets, sets_of, taken
+from ibidem.resemblance.samples import judged, resemblance_limit, shingle_limits
 from ibidem.resemblance.sketches import agreement, minhash
 
 
@@ -90,7 +91,7 @@ def _by_shingles(
     every, verify = int(ratios.every[ratio]), ratios.config.resemblance.verify
     overlaps = set_overlaps(sets, a, b, shingle_limits(ratios.config, every, verify, int(sizes.max(initial=0))))
     good = overlaps >= 0
-    return resemblances(sizes, a[good], b[good], overlaps[good])
+    return judged(sets, comparer.sets, a[good], b[good], overlaps[good], ratios.config, verify)
 
 
 def _by_minhash(

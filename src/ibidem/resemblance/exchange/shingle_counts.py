@@ -22,7 +22,7 @@ from ibidem.execution.layout import Layout
 from ibidem.resemblance.exchange.shingles import documents_with_sets, every_of, listed_by_route, sets_of, taken
 from ibidem.resemblance.frequent_shingles import common_of
 from ibidem.resemblance.kernels.exchange import look_up_ranks
-from ibidem.resemblance.prune import sample
+from ibidem.resemblance.samples import looked_at
 
 # Keys of shingles in several documents, and their frequency ranks: the higher, the more documents. `sender` is where they were
 # counted.
@@ -54,8 +54,7 @@ class SampleRatios:
 
     def sample(self, number: int, sets: HashSets, takes_part: NDArray[np.bool_]) -> HashSets:
         """Return the sampled shingles at a ratio of the documents that take part."""
-        every = int(self.every[number])
-        return sample(sets, takes_part, every, self.config.resemblance.sample_remainder) if every > 1 else sets
+        return looked_at(sets, takes_part, int(self.every[number]), self.config)
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from ibidem.columns.ragged import as_lists, ranges, starts_of
 from ibidem.columns.sets import HashSets
 from ibidem.execution.flow import Flow, PartedTable, Sent, route_by_hash
 from ibidem.execution.layout import Layout
-from ibidem.resemblance.candidates import shingle_limits
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios, SharedShingles, WantedDocuments
 from ibidem.resemblance.exchange.shingles import taken
 from ibidem.resemblance.frequent_shingles import CommonShingles, Meetings, find_meetings
 from ibidem.resemblance.limits import SizeBounds
+from ibidem.resemblance.samples import shingle_limits
 
 # One of the first shingles of a document; `position` is its place among all of them, `size` their number in this round.
 ENTRIES = pa.schema(

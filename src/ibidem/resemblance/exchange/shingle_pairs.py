@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from ibidem.columns.parted_tables import table_of
 from ibidem.execution.flow import ASKER, Flow, PartedTable, Sent
 from ibidem.execution.layout import Layout
-from ibidem.resemblance.candidates import shingle_limits
 from ibidem.resemblance.document_join import pairs_with_leaders
 from ibidem.resemblance.exchange.identical import BY_COMMON, node_homes
 from ibidem.resemblance.exchange.shingle_counts import SampleRatios
 from ibidem.resemblance.exchange.shingles import documents_with_sets
 from ibidem.resemblance.kernels import exchange as kernels
 from ibidem.resemblance.kernels.document_join import SizedDocuments
+from ibidem.resemblance.samples import shingle_limits
 
 # Pairs to compare, at the home of b, with their ratio; and what is sent there for that.
 CANDIDATES = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("ratio", pa.int8())])

@@ -22,7 +22,7 @@ from ibidem.execution.flow import Flow, PartedTable, Sent, record_batches, route
 from ibidem.execution.layout import Layout
 from ibidem.resemblance import occurrence_hashes
 from ibidem.resemblance.kernels.exchange import sort_keys, take_sets
-from ibidem.resemblance.prune import sample
+from ibidem.resemblance.samples import is_sampled, looked_at
 from ibidem.resemblance.shingled_texts import WordsKey, shingle_texts
 from ibidem.sentences.exchange import IDS, emit_ids
 
@@ -35,6 +35,8 @@ VALUED = pa.schema(
         ("group", pa.large_string()),
     ]
 )
+# The groups of documents that have one; at home.
+GROUPED = pa.schema([("document", pa.int64()), ("group", pa.large_string())])
 # Documents with words, where those of one digest meet; the checks say whether their words are the same. `size` is the number of
 # shingles.
 KEYED = pa.schema(
@@ -62,13 +64,14 @@ def shingle_documents(
     flow: Flow, source: Any, layout: Layout, config: Config, plan: SamplingPlan | None, unique_ids: bool
 ) -> dict[str, PartedTable]:
     """Return documents as `named`, `sets`, `keyed` (at home if a field decides which document is kept, otherwise where
-    identical documents meet) and `valued`; the `keys` of shingles at which documents may meet; the ratios of sampling, `every`;
-    and `counts`.
+    identical documents meet), `valued` and, if groups are compared, `grouped`; the `keys` of shingles at which documents may
+    meet; the ratios of sampling, `every`; and `counts`.
     """
     rule = config.clusters.keep
     outputs = {"named": NAMED, "keyed": KEYED, "sets": SETS, "keys": KEYS, "every": EVERY, "counts": COUNTS}
     outputs |= {"ids": IDS} if unique_ids else {}
     outputs |= {} if is_direct(rule) else {"valued": VALUED}
+    outputs |= {"grouped": GROUPED} if config.clusters.by_group else {}
 
     words_key = WordsKey.drawn(config)  # drawn once for all documents of the stage
 
@@ -85,6 +88,10 @@ def shingle_documents(
             yield Sent("named", table_of([*named, texts.n_chars, *texts.of_texts.T], NAMED), home)
             if unique_ids:
                 yield emit_ids(batch, documents, layout)
+            if config.clusters.by_group:
+                known = np.flatnonzero(batch.column("group").is_valid())
+                grouped = [documents[known], batch.column("group").take(pa.array(known))]
+                yield Sent("grouped", table_of(grouped, GROUPED), home[known])
             if not is_direct(rule):
                 valued = [documents, texts.n_chars, batch.column("time"), batch.column("group")]
                 yield Sent("valued", table_of(valued, VALUED), home)
@@ -118,10 +125,9 @@ def shingle_documents(
 
 def _keys(home: int, sets: HashSets, every: Numbers, config: Config, layout: Layout) -> Sent:
     """Send the keys of the sampled shingles of one home's documents."""
-    remainder, n_partitions = config.resemblance.sample_remainder, layout.n_partitions
-    hashes = sets.hashes
-    if (every > 1).any():
-        hashes = np.concatenate([sample(sets, every == ratio, int(ratio), remainder).hashes for ratio in np.unique(every)])
+    hashes, n_partitions = sets.hashes, layout.n_partitions
+    if is_sampled(config, int(every.max(initial=1))):
+        hashes = np.concatenate([looked_at(sets, every == ratio, int(ratio), config).hashes for ratio in np.unique(every)])
     keys, ends = np.empty(len(hashes), np.uint32), np.zeros(n_partitions, np.int64)
     sort_keys(hashes, n_partitions, ends, keys)
     table, routes = listed_by_route(ends, {"home": home, "keys": keys}, KEYS)

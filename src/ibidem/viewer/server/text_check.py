@@ -135,4 +135,5 @@ def _shades(result: QueryResult) -> list[dict[str, int]]:
 
 
 def _without_ids(passage: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in passage.items() if name not in ("a_id", "b_id")}
+    left_out = ("a_id", "b_id", "a_sentence", "b_sentence")
+    return {name: value for name, value in passage.items() if name not in left_out}

@@ -1,0 +1,1 @@
+"""The papers as they are printed: their presets and their own examples."""
