@@ -126,6 +126,37 @@ def test_documents_of_several_inputs_that_have_moved(run: Run, tmp_path: Path, p
     assert shown_texts(tmp_path / "out/report.html") == ALL_TEXTS
 
 
+def found_in_twins(run: Run, tmp_path: Path, times: tuple[int, int]) -> None:
+    """Make two files of the same name and size in two folders, results about them, and move both to other folders."""
+    first, second = "Alice wrote this at the sea.", "Bobby wrote this on a train."
+    contents = {"a/1.txt": f"{first} {text(1, 2, 3)}", "b/1.txt": f"{text(1, 2, 3)} {second}"}
+    for (name, content), time in zip(contents.items(), times, strict=True):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(content, "utf-8")
+        os.utime(tmp_path / name, (time, time))
+    said(run("find", "a", "b", "-o", "out", "-q"), 0)
+    (tmp_path / "moved").mkdir()
+    os.rename(tmp_path / "a", tmp_path / "moved/y")
+    os.rename(tmp_path / "b", tmp_path / "moved/x")
+
+
+def test_a_moved_file_is_told_from_its_twin_by_its_time(run: Run, tmp_path: Path) -> None:
+    found_in_twins(run, tmp_path, (1_700_000_000, 1_700_000_100))
+    said(run("report", "out", "--documents", "moved"), 0)
+    data = data_of(tmp_path / "out/report.html")
+    names = {document["document"]: document["id"] for pair in data["pairs"] for document in (pair["a"], pair["b"])}
+    whole = {names[int(number)]: json.dumps(told["segments"]) for number, told in data["texts"].items()}
+    assert ["Alice" in whole["a/1.txt"], "Bobby" in whole["b/1.txt"]] == [True, True]
+
+
+def test_a_text_never_appears_under_the_id_of_its_twin(run: Run, tmp_path: Path) -> None:
+    found_in_twins(run, tmp_path, (1_700_000_000, 1_700_000_000))
+    said(run("report", "out", "--documents", "moved"), 0, "none of the documents of this run is in moved")
+    assert not shown_texts(tmp_path / "out/report.html")
+    said(run("report", "out", "--documents", "moved/x"), 0, "none of the documents of this run is in moved/x")
+    assert not shown_texts(tmp_path / "out/report.html")
+
+
 def test_results_that_moved_together_with_their_inputs(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found_in_folders(run, tmp_path, "essays", "papers")
     (tmp_path / "archive/2026").mkdir(parents=True)
