@@ -153,3 +153,37 @@ def test_what_cannot_be_given_back_is_said(tmp_path: Path) -> None:
         assert files.keep_mask.tolist() == [True, False]
         with pytest.raises(UsageError, match=r"the inputs are files.*\nUse write\(folder\)"):
             files.cleaned()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_dataset_stores_its_rows_and_not_what_a_transform_shows_of_them(level: str) -> None:
+    datasets = pytest.importorskip("datasets")
+    stored = TABLES["dataset"](RECORDS)
+
+    def shout(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        return {"text": [str(each).upper() for each in batch["text"]], "n": [-each for each in batch["n"]]}
+
+    for shown in (stored.with_transform(shout), stored.with_format("numpy", columns=["n"])):
+        for inputs in (shown, datasets.DatasetDict({"train": shown})):
+            cleaned = ibidem.dedup(inputs, **LEVELS[level]).cleaned()
+            cleaned = cleaned["train"] if inputs is not shown else cleaned
+            assert rows_of(cleaned.with_format(None)) == expected(level, RECORDS)
+            assert cleaned.format == shown.format
+    assert list(ibidem.dedup(stored.with_transform(shout), **LEVELS[level]).cleaned()["n"])[0] == -1
+
+
+@pytest.mark.parametrize("mark_only", [False, True])
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_dataset_that_is_a_stream_keeps_its_features_and_its_format(level: str, mark_only: bool) -> None:
+    pytest.importorskip("datasets")
+    stored = TABLES["dataset"](RECORDS)
+    stream = stored.to_iterable_dataset().with_format("numpy")
+    cleaned = ibidem.dedup(stream, mark_only=mark_only, **LEVELS[level]).cleaned()
+    assert cleaned.features is not None
+    assert {name: cleaned.features[name] for name in stored.features} == dict(stored.features)
+    assert type(next(iter(cleaned))["n"]) is type(next(iter(stream))["n"])
+    rows = [{name: row[name] for name in RECORDS[0]} for row in cleaned.with_format(None)]
+    assert rows == (RECORDS if mark_only else expected(level, RECORDS))
+    if mark_only:
+        assert all("ibidem_" in name for name in set(cleaned.features) - set(stored.features))
+        assert set(cleaned.features) == set(next(iter(cleaned)))

@@ -130,7 +130,7 @@ def _texts_at(item: Taken, rows: list[int], name: str) -> list[str]:
     elif item.kind in ("dataset", "splits"):
         if not hasattr(records, "select"):  # it is a stream
             chosen = set(rows)
-            return [record[name] for row, record in enumerate(records) if row in chosen]
+            return [record[name] for row, record in enumerate(records.with_format(None)) if row in chosen]
         found = records.select(rows).with_format(None)[name][:]
     else:
         found = _chosen(_as_table(records).select([name]), rows)[name].to_pylist()
@@ -258,8 +258,11 @@ def _clean_array(item: Taken, changes: Changes) -> Any:
 
 
 def _clean_dataset(item: Taken, changes: Changes) -> Any:
-    """Return a dataset; one that is a stream is cleaned as it is read."""
-    dataset, name = item.records, changes.text_field
+    """Return a dataset; one that is a stream is cleaned as it is read.
+
+    A format or transform says how rows are shown. It is set aside meanwhile: rows are stored as they are, not as shown.
+    """
+    dataset, name = item.records.with_format(None), changes.text_field
     keep, texts, marks = changes.keep, dict(changes.texts), changes.marks
 
     def cut(record: dict[str, Any], row: int) -> dict[str, Any]:
@@ -267,15 +270,24 @@ def _clean_dataset(item: Taken, changes: Changes) -> Any:
 
     is_stream = not hasattr(dataset, "select")
     if is_stream:
-        cleaned = dataset.map(cut, with_indices=True) if texts or marks else dataset
+        cleaned, features = dataset, dataset.features
+        if features is not None and marks:
+            added = pa.schema([(column, pa.array(values).type) for column, values in marks.items()])
+            features = type(features)({**features, **type(features).from_arrow_schema(added)})
+        if texts or marks:
+            cleaned = dataset.map(cut, with_indices=True, features=features)
         cleaned = cleaned.filter(lambda record, row: bool(keep[row]), with_indices=True)
+        shown_as = getattr(getattr(item.records, "_formatting", None), "format_type", None)
+        cleaned = cleaned if shown_as is None else cleaned.with_format(shown_as)
     else:
-        cleaned = dataset
+        cleaned, shown = dataset, dict(item.records.format)
         if texts:
             cleaned = cleaned.map(cut, with_indices=True, features=dataset.features, load_from_cache_file=False)
         for column, values in marks.items():
             cleaned = cleaned.add_column(column, list(values))
         cleaned = cleaned.select(np.flatnonzero(keep))
+        chosen = None if set(shown["columns"]) == set(dataset.column_names) else shown["columns"]
+        cleaned.set_format(shown["type"], chosen, shown["output_all_columns"], **shown["format_kwargs"])
     return type(item.original)(dict.fromkeys(item.original, cleaned)) if item.kind == "splits" else cleaned
 
 
