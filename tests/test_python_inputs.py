@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +127,34 @@ def test_a_single_string_with_a_blank_is_a_text_unless_it_is_a_path(folder: Path
             ibidem.find(TEXTS, against=TEXTS[0])
     with pytest.raises(InputError, match=r'folder my note\.txt\n.* If it is a text, pass it as a record: {"text": text}\.'):
         ibidem.find("my note.txt")
+
+
+MISSING: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "iterator": iter,
+    "values": lambda items: dict(enumerate(items)).values(),
+    "array": lambda items: np.array(items, dtype=object),
+}
+
+
+@pytest.mark.parametrize("form", MISSING)
+def test_the_first_item_that_is_not_missing_says_what_they_are(form: str, folder: Path) -> None:
+    nulls = [None, float("nan")]
+    if importlib.util.find_spec("pandas"):
+        import pandas
+
+        nulls += [pandas.NA, pandas.NaT]
+    for null in nulls:
+        assert pairs(ibidem.find(MISSING[form]([null, *TEXTS]))) == [("1", "2")]
+        cleaned = ibidem.dedup(MISSING[form]([null, TEXTS[0], TEXTS[0]]), min_similarity=1).cleaned()
+        assert cleaned[0] is null
+        assert cleaned[1:] == TEXTS[:1]
+    if form in ("list", "iterator"):
+        result = ibidem.find(MISSING[form]([None, *RECORDS]))
+        assert (pairs(result), len(result.skipped)) == ([("d0", "d1")], 1)
+    for items in ([None, None], ["b.txt", None]):
+        with pytest.raises(InputError, match="cannot read documents from a NoneType"):
+            ibidem.find(MISSING[form](items))
 
 
 def test_an_index_wants_ids(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_a_dataset_that_is_a_stream_keeps_its_features_and_its_format(level: str
     cleaned = ibidem.dedup(stream, mark_only=mark_only, **LEVELS[level]).cleaned()
     assert cleaned.features is not None
     assert {name: cleaned.features[name] for name in stored.features} == dict(stored.features)
-    assert type(next(iter(cleaned))["n"]) is type(next(iter(stream))["n"])
+    assert isinstance(next(iter(cleaned))["n"], (np.ndarray, np.integer))
     rows = [{name: row[name] for name in RECORDS[0]} for row in cleaned.with_format(None)]
     assert rows == (RECORDS if mark_only else expected(level, RECORDS))
     if mark_only:

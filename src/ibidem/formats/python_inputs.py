@@ -91,18 +91,19 @@ def settle(inputs: Any, on_spark: bool = False) -> list[Any]:
     if taken is not None:
         return [taken]
     if isinstance(inputs, Iterator):
-        first = next(inputs, None)
-        if first is None:
+        begun = _up_to_first(inputs)
+        if not begun:
             return [Taken([], [], "list")]
-        rest = chain([first], inputs)
-        return [rest] if _is_record(first) else settle(list(rest), on_spark)
+        rest = chain(begun, inputs)
+        return [rest] if _is_record(begun[-1]) else settle(list(rest), on_spark)
     if _is_a(inputs, "pyspark", "DataFrame"):
         raise InputError("only Spark can read a Spark data frame", "Add engine=ibidem.SparkEngine(spark).")
     if isinstance(inputs, (set, frozenset)):
         raise InputError("a set has no order", "Pass a list.")
     if isinstance(inputs, Iterable) and not isinstance(inputs, (bytes, bytearray, memoryview)):
-        first = next(iter(inputs), None)
-        return _settle_list(list(inputs), on_spark) if isinstance(first, str) else [Taken(inputs, inputs, "list")]
+        begun = _up_to_first(iter(inputs))
+        is_list = bool(begun) and (isinstance(begun[-1], (str, os.PathLike)) or is_null(begun[-1]))
+        return _settle_list(list(inputs), on_spark) if is_list else [Taken(inputs, inputs, "list")]
     raise refused(inputs)
 
 
@@ -122,6 +123,10 @@ def column_names(records: Any) -> list[str]:
 def refused(item: Any) -> InputError:
     """Return the error for what documents cannot be read from."""
     return InputError(f"cannot read documents from a {type(item).__name__}", f"Pass {_KINDS}.")
+
+
+def _refuse(item: Any) -> Any:
+    raise refused(item)
 
 
 def original_of(settled: Sequence[Any]) -> Any:
@@ -160,6 +165,21 @@ def refuse_texts_without_ids(settled: Sequence[Any]) -> None:
         )
 
 
+def is_null(item: Any) -> bool:
+    """Say whether a value stands for one that is missing: None, and what pandas and NumPy have for it."""
+    return item is None or (isinstance(item, float) and math.isnan(item)) or type(item).__name__ in ("NAType", "NaTType")
+
+
+def _up_to_first(items: Iterator[Any]) -> list[Any]:
+    """Take items from an iterator up to the first that is not missing: that one says what they all are."""
+    begun: list[Any] = []
+    for item in items:
+        begun.append(item)
+        if not is_null(item):
+            break
+    return begun
+
+
 def _lacks_ids(item: Taken) -> bool:
     return isinstance(item.records, Texts) and item.records.ids is None
 
@@ -171,9 +191,12 @@ def _is_record(item: Any) -> bool:
 
 def _settle_list(inputs: Sequence[Any], on_spark: bool) -> list[Any]:
     """Settle the items of a list; neighbouring records become one object, strings are taken together as paths or as texts."""
-    if inputs and all(isinstance(item, (str, type(None))) for item in inputs) and any(item is not None for item in inputs):
-        return [PathName(item) for item in inputs] if _are_paths(inputs) else [Taken(inputs, Texts(inputs), "list")]
-    if all(map(_is_record, inputs)):
+    if any(isinstance(item, str) for item in inputs) and all(isinstance(item, str) or is_null(item) for item in inputs):
+        texts = [item if isinstance(item, str) else None for item in inputs]
+        if not _are_paths(texts):
+            return [Taken(inputs, Texts(texts), "list")]
+        return [PathName(item) if item is not None else _refuse(item) for item in texts]
+    if all(map(_is_record, inputs)) or (any(map(_is_record, inputs)) and all(_is_record(i) or is_null(i) for i in inputs)):
         return [Taken(inputs, inputs, "list")]
     settled = Several()
     open_list: list[Any] | None = None
@@ -224,8 +247,7 @@ def _take(item: Any) -> Taken | None:
 
 def _texts_of_series(series: Any) -> Texts:
     """Return the texts of a pandas Series. Its index names them if it is unique and more than a plain range of numbers."""
-    texts = [None if isinstance(text, float) and math.isnan(text) else text for text in series.tolist()]
-    texts = [None if type(text).__name__ in ("NAType", "NaTType") else text for text in texts]
+    texts = [None if is_null(text) else text for text in series.tolist()]
     index: Any = getattr(series, "index", None)
     is_plain = index is None or _is_a(index, "pandas", "RangeIndex", "MultiIndex") or index.hasnans or not index.is_unique
     return Texts(_checked(texts, type(series).__name__, series.dtype), None if is_plain else list(map(str, index)))

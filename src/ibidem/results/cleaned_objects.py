@@ -152,7 +152,7 @@ def _chosen(table: pa.Table, rows: Sequence[int]) -> pa.Table:
 
 def _clean_list(item: Taken, changes: Changes) -> list[Any]:
     if isinstance(item.records, Texts):
-        return _kept_values(item.records.texts, changes)
+        return _kept_values(item.original, changes)
     records = list(item.records)
     if changes.marks and any(not isinstance(record, (Document, Mapping)) for record in records):
         raise _nothing_to_mark("the list")
