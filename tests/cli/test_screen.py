@@ -201,6 +201,14 @@ def test_lines_lose_no_word(lines: Sequence[str], width: int) -> None:
         assert cell_len(line) <= width or len(line.split()) <= 1
 
 
+def test_blanks_within_a_name_stay() -> None:
+    line = "  two documents have the id my  old\u00a0 essay.txt, which is   one too many for a list of names all different"
+    first, second = fit_lines([line], 70)
+    assert line == f"{first} {second.lstrip()}"
+    assert "my  old\u00a0 essay.txt" in first
+    assert list(fit_lines([" " * 80], 70)) == [""]
+
+
 @given(WORDS, st.integers(3, 60))
 def test_a_shortened_name_has_its_beginning_and_its_end(name: str, room: int) -> None:
     short = shortened(name, room)
