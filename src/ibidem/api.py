@@ -114,6 +114,9 @@ def find(
 
 
 def _compare(text_a: str, text_b: str, *, config: Config | None = None, **settings: Setting) -> list[Passage]:
+    from ibidem.formats.python_inputs import check_texts
+
+    check_texts(text_a, text_b)
     if not (text_a.strip() and text_b.strip()):
         return []
     # Settings that say how records are read are of no use here.

@@ -15,8 +15,8 @@ import os
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import chain
+from pathlib import PurePath
 from typing import Any
 
 import pyarrow as pa
@@ -87,6 +87,7 @@ def settle(inputs: Any, on_spark: bool = False) -> list[Any]:
         return [inputs]
     if isinstance(inputs, Document) or (isinstance(inputs, Mapping) and not _is_a(inputs, "datasets", *_SPLITS)):
         return [Taken(inputs, [inputs], "list")]
+    refuse_open_file(inputs)
     taken = _take(inputs)
     if taken is not None:
         return [taken]
@@ -123,6 +124,23 @@ def column_names(records: Any) -> list[str]:
 def refused(item: Any) -> InputError:
     """Return the error for what documents cannot be read from."""
     return InputError(f"cannot read documents from a {type(item).__name__}", f"Pass {_KINDS}.")
+
+
+def refuse_open_file(item: Any) -> None:
+    """Raise for an open file: its lines are neither texts nor records, whatever its format."""
+    if hasattr(item, "readline"):
+        name = getattr(item, "name", None)
+        path = repr(name) if isinstance(name, str) and not name.startswith("<") else "path"
+        raise InputError("an open file is not read, only its path tells the format", f"Pass the path: {path}.")
+
+
+def check_texts(*texts: Any) -> None:
+    """Raise for what is to be compared as texts, and is something else: paths, or the names of files that are there."""
+    others = [f"a {type(text).__name__}" for text in texts if not isinstance(text, str)]
+    named = [text for text in texts if isinstance(text, str) and len(text) <= _MOST_PATH_CHARS and os.path.isfile(text)]
+    if others or len(named) == len(texts):
+        what = others[0] if others else f"names of files, such as {shown(named[0])}"
+        raise InputError(f"compare takes two texts, not {what}", "Pass what the file contains: Path(name).read_text().")
 
 
 def _refuse(item: Any) -> Any:
@@ -292,14 +310,15 @@ def _are_paths(strings: Sequence[str | None]) -> bool:
     texts: list[str] = []  # strings that can only be texts
     missing: list[str] = []  # names of files that are not there, and single words
     there: str | None = None
+    names: dict[str, list[str]] = {}
     for string in strings:
         if string is None or not string.strip():
             continue
-        if is_path(string):
+        if _is_path(string, names):
             there = string
         else:
             (texts if is_text(string) else missing).append(string)
-    looks_like_file = next((string for string in missing if _is_named_like_file(string)), None)
+    looks_like_file = next((string for string in missing if _is_named_like_file(string) or _is_pattern(string)), None)
     if not texts:
         return True  # the first that is not there is named when it is read
     if there is None and looks_like_file is None:
@@ -312,8 +331,8 @@ def _are_paths(strings: Sequence[str | None]) -> bool:
 
 
 def is_text(string: str) -> bool:
-    """Say whether a string that is no path can only be a text: it has a blank, and no extension that files have."""
-    return len(string.split(None, 1)) > 1 and not _is_named_like_file(string)
+    """Say whether a string that is no path can only be a text: it has a blank, and neither extension nor folder of files."""
+    return len(string.split(None, 1)) > 1 and not _is_named_like_file(string) and not _is_pattern(string)
 
 
 def _is_named_like_file(string: str) -> bool:
@@ -322,30 +341,42 @@ def _is_named_like_file(string: str) -> bool:
     return format_of(string) is not None
 
 
-def is_path(string: str) -> bool:
-    """Say whether a string names files or folders that exist, standard input, or something that only Spark can look at."""
+def _is_pattern(string: str) -> bool:
+    """Say whether a string is a pattern for files in folders, even if none is there, and no sentence with a question mark.
+
+    It begins with a folder that exists, or a part of it is a star alone or a star with an extension.
+    """
+    if len(string) > _MOST_NAME_CHARS or "\n" in string or not glob.has_magic(string) or os.path.basename(string) == string:
+        return False
+    path = PurePath(string)
+    begin = os.path.join(*path.parts[: 2 if path.anchor else 1])
+    has_folder = begin != path.anchor and os.path.isdir(begin)
+    return has_folder or any(part in ("*", "**") or part.startswith("*.") for part in path.parts)
+
+
+def _is_path(string: str, names: dict[str, list[str]]) -> bool:
+    """Say whether a string names files or folders that exist, standard input, or something that only Spark can look at.
+
+    `names` are those in folders that were looked at for the same list.
+    """
     if len(string) > _MOST_PATH_CHARS or "\n" in string:
         return False
     if string == STDIN or os.path.lexists(string) or ("://" in string and not any(map(str.isspace, string))):
         return True
-    return glob.has_magic(string) and _may_match(string) and next(glob.iglob(string, recursive=True), None) is not None
+    return glob.has_magic(string) and _may_match(string, names) and next(glob.iglob(string, recursive=True), None) is not None
 
 
-def _may_match(pattern: str) -> bool:
+def _may_match(pattern: str, names: dict[str, list[str]]) -> bool:
     """Say whether a pattern can match: its beginning is that of a name. Sentences with a question mark mostly cannot."""
     literal = pattern[: min(place for sign in "*?[" if (place := pattern.find(sign)) >= 0)]
     folder, beginning = os.path.split(literal)
-    names = _names_in(folder or os.curdir)
-    place = bisect_left(names, beginning)
-    return place < len(names) and names[place].startswith(beginning)
-
-
-@lru_cache(maxsize=8)
-def _names_in(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
+    if folder not in names:
+        try:
+            names[folder] = sorted(os.listdir(folder or os.curdir))
+        except OSError:
+            names[folder] = []
+    place = bisect_left(names[folder], beginning)
+    return place < len(names[folder]) and names[folder][place].startswith(beginning)
 
 
 def missing_path(path: str, name: str) -> InputError:

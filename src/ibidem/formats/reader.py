@@ -21,7 +21,7 @@ from ibidem.formats.byte_streams import CHANGED, READ_ERRORS, ByteStream
 from ibidem.formats.inputs import Resolved, resolve
 from ibidem.formats.jobs import Job, Outcome, UnreadTimes, run_jobs, skip_source
 from ibidem.formats.known_fields import fields_of
-from ibidem.formats.python_inputs import Taken, Texts, refuse_texts_without_ids, settle
+from ibidem.formats.python_inputs import Taken, Texts, refuse_open_file, refuse_texts_without_ids, settle
 from ibidem.formats.python_records import read_object
 from ibidem.formats.records import UnfitTableError, Wanted
 from ibidem.formats.registry import FORMATS, HEAD_BYTES, load_format, sniff_format, unfit_reason
@@ -79,6 +79,7 @@ def as_stream(documents: Any, config: DocumentsConfig) -> Any:
 
     Records of files that cannot be used are in it as `Skipped`. Texts need ids.
     """
+    refuse_open_file(documents)
     if isinstance(documents, Iterator):
         return documents  # untouched: its first record may be long in coming
     if isinstance(documents, (list, tuple)) and not any(isinstance(i, (str, os.PathLike)) or has_arrow(i) for i in documents):
