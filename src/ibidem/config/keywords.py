@@ -6,9 +6,12 @@ and default. A default applies if neither the caller nor a `config` says otherwi
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
+
+from ibidem.errors import SettingsError
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 
@@ -17,14 +20,43 @@ def carried_out_by(body: Callable[..., Any]) -> Callable[[Declared], Declared]:
     """Let a function that only declares its parameters be carried out by another, which takes settings as `**settings`.
 
     The other one gets what the caller gave, and nothing else: a default must not win over a `config`. It also gets names that
-    are not settings, and says which one was meant.
+    are not settings, and says which one was meant. A setting that is not declared would have no effect, so it is refused.
     """
 
     def declare(declared: Declared) -> Declared:
+        code = declared.__code__
+        names = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
         @functools.wraps(declared)
         def call(*arguments: Any, **keywords: Any) -> Any:
+            others = [name for name in keywords if name not in names]
+            if others:
+                _refuse_settings(others, declared.__qualname__)
+            # Arguments that do not fit are an error of the function that was called, under its own name.
+            with contextlib.suppress(NotImplementedError):
+                declared(*arguments, **{name: value for name, value in keywords.items() if name in names})
             return body(*arguments, **keywords)
 
         return cast(Declared, call)
 
     return declare
+
+
+def _refuse_settings(names: Sequence[str], function: str) -> None:
+    """Raise for settings that only other functions have; what is no setting at all is found out later.
+
+    So are a paper that belongs to another verb, and what an index was made with.
+    """
+    from ibidem.config.make_keywords import FUNCTIONS
+
+    called = function.removesuffix(".__init__")
+    settings = {owner: {field.name for field in wanted.fields()} for owner, wanted in FUNCTIONS.items()}
+    known_later = {"as_paper"} | (settings["Index"] if called.startswith("Index.") else set())
+    problems = []
+    for name in names:
+        owners = [f"`{owner}`" for owner, own in settings.items() if name in own and name not in known_later]
+        if owners:
+            listed = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} and {owners[-1]}"
+            problems.append(f"`{name}` belongs to {listed}, not to `{called}`")
+    if problems:
+        raise SettingsError(problems)
