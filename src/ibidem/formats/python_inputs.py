@@ -243,6 +243,9 @@ def _take(item: Any) -> Taken | None:
     if _is_a(item, "pandas", "Series", "Index"):
         return Taken(item, _texts_of_series(item), "series")
     if _is_a(item, "pandas", "DataFrame"):
+        if not item.columns.is_unique:
+            twice = item.columns[item.columns.duplicated()][0]
+            raise InputError(f"the frame has several columns '{twice}'", "Rename or drop all but one of them.")
         return Taken(item, item, "pandas")
     if _is_a(item, "polars", "LazyFrame"):
         return Taken(item, item.collect(), "lazyframe")
@@ -285,7 +288,8 @@ def _taken_array(array: Any) -> Taken:
     """Return an Arrow array: one of structs has records, one of strings has texts."""
     if pa.types.is_struct(array.type):
         chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-        return Taken(array, pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in chunks]), "stream")
+        batches = [pa.RecordBatch.from_struct_array(chunk) for chunk in chunks]
+        return Taken(array, pa.Table.from_batches(batches, None if batches else pa.schema(list(array.type))), "stream")
     return Taken(array, Texts(_checked(array.to_pylist(), "array", array.type)), "array")
 
 

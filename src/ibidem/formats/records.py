@@ -220,6 +220,8 @@ def _as_strings(column: Any, name: str, problems: dict[int, str]) -> Any:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
+        if str(column.type.value_type) in ("string_view", "binary_view"):  # of Polars; Arrow takes no values of views
+            column = pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.large_binary()))
         column = column.dictionary_decode()
     try:
         column = column.cast(pa.large_string())

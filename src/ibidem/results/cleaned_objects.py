@@ -192,9 +192,11 @@ def _clean_pandas(item: Taken, changes: Changes) -> Any:
 
 def _with_texts(column: Any, places: list[int], texts: list[str]) -> Any:
     """Return a pandas column with other texts in some places."""
-    column = column.astype(object) if str(column.dtype) == "category" else column.copy()
-    column.iloc[places] = texts
-    return column
+    is_category = str(column.dtype) == "category"
+    changed = column.astype(object) if is_category else column.copy()
+    was_bytes = [isinstance(value, bytes) for value in changed.iloc[places]]
+    changed.iloc[places] = [text.encode("utf-8") if was else text for text, was in zip(texts, was_bytes, strict=True)]
+    return changed.astype("category") if is_category else changed
 
 
 def _clean_series(item: Taken, changes: Changes) -> Any:
@@ -215,8 +217,9 @@ def _clean_polars(item: Taken, changes: Changes) -> Any:
     if changes.texts:
         column = frame[changes.text_field]
         values = column.to_list()
+        _refuse_enum(column.dtype, f"column '{changes.text_field}'")
         for row, text in changes.texts.items():
-            values[row] = text
+            values[row] = text.encode("utf-8") if isinstance(values[row], bytes) else text
         frame = frame.with_columns(series(changes.text_field, values).cast(column.dtype))
     for name, values in changes.marks.items():
         frame = frame.with_columns(series(name, list(values)))
@@ -224,8 +227,15 @@ def _clean_polars(item: Taken, changes: Changes) -> Any:
     return frame.lazy() if item.kind == "lazyframe" else frame
 
 
+def _refuse_enum(kind: Any, what: str) -> None:
+    if type(kind).__name__ == "Enum":
+        raise InputError(f"{what} is an Enum, which cannot contain a text that was cut", "Cast it to String first.")
+
+
 def _clean_polars_series(item: Taken, changes: Changes) -> Any:
     series = item.original
+    if changes.texts:
+        _refuse_enum(series.dtype, "the Series")
     return type(series)(series.name, _kept_values(item.records.texts, changes), dtype=series.dtype)
 
 
