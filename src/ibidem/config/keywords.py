@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
+from ibidem.config.make_keywords import FUNCTIONS
 from ibidem.errors import SettingsError
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
@@ -47,8 +48,6 @@ def _refuse_settings(names: Sequence[str], function: str) -> None:
 
     So are a paper that belongs to another verb, and what an index was made with.
     """
-    from ibidem.config.make_keywords import FUNCTIONS
-
     called = function.removesuffix(".__init__")
     settings = {owner: {field.name for field in wanted.fields()} for owner, wanted in FUNCTIONS.items()}
     known_later = {"as_paper"} | (settings["Index"] if called.startswith("Index.") else set())

@@ -33,7 +33,7 @@ def printable(name: str) -> str:
 
 
 def printable_path(path: str) -> str:
-    """Return a path as `printable` does, and never the same for two: what only looks like an escape is told from one.
+    """Return a path as `printable` does, and never the same for two: what only looks like an escape gets another backslash.
 
     Where a backslash separates folders, names contain none, and nothing that needs an escape either.
     """

@@ -184,7 +184,7 @@ def refuse_texts_without_ids(settled: Sequence[Any]) -> None:
 
 
 def is_null(item: Any) -> bool:
-    """Say whether a value stands for one that is missing: None, and what pandas and NumPy have for it."""
+    """Say whether a value means that there is none: None, or what pandas and NumPy have instead."""
     return item is None or (isinstance(item, float) and math.isnan(item)) or type(item).__name__ in ("NAType", "NaTType")
 
 

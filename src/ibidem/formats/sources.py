@@ -122,7 +122,7 @@ def under_described_names(sources: Iterable[Source], descriptions: Iterable[Mapp
     """Return sources under the names and ids that `run.json` has for them, wherever they are now.
 
     A file is taken for the one with whose path its own path ends alike the longest, if there is one such file and no more.
-    What is left is told apart by name and size, then by the time of the last change as well; a single file may have another
+    What is left is matched by name and size, then by the time of the last change as well; a single file may have another
     name. What could be one of several is returned as it is, like all others: a text must not appear under the id of another.
     """
     named = list(sources)

@@ -27,7 +27,7 @@ def fit_lines(lines: Iterable[str], width: int | None) -> Iterator[str]:
 def _wrapped(line: str, width: int) -> Iterator[str]:
     indent = line[: len(line) - len(line.lstrip(" "))]
     begun = ""
-    # Blanks stay as they are, but for those at which a line ends: they may be part of a name.
+    # Blanks may be part of a name: all of them stay, except where a line ends.
     for blanks, word in _WORD.findall(line):
         if begun and cell_len(begun + blanks + word) > width:
             yield begun
