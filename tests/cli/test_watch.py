@@ -145,7 +145,7 @@ def test_an_id_again_takes_the_place_of_the_document(run: Run, monkeypatch: pyte
 def test_the_same_text_under_another_id(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = fed(run, monkeypatch, lines_of(*documents(a=text(1, 2), b=text(3, 4), c=text(1, 2))))
     assert [json.loads(line).get("same_text_as") for line in answer.out.splitlines()] == [None, None, "a"]
-    assert "1 document has the same text as one already in the index under another id:\n  c = a\n" in answer.err
+    assert "1 document has the same text as another document in the index:\n  c = a\n" in answer.err
 
 
 def test_settings_of_a_watch(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
