@@ -181,7 +181,7 @@ def test_every_hue_is_told_apart_from_its_letters() -> None:
         low, high = sorted((luminance(one), luminance(other)))
         return (high + 0.05) / (low + 0.05)
 
-    style = Page(comparison_page([], "a", "b", "one", "two")).styles[0]
+    style = Page(comparison_page([], "a", "b", "one", "two", 25)).styles[0]
     light, dark = style.split("@media (prefers-color-scheme:dark)")
     dark = dark.split("@media print")[0]
     for part in (light, dark):
