@@ -134,7 +134,8 @@ def test_other_formats_and_kept_texts(run: Run, news: str, tmp_path: Path, table
 
 def test_a_collection_against_another(run: Run, news: str, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "archive.jsonl", documents(old=text(1, 2, 3), older=text(20, 21, 22)))
-    assert run("find", news, "--against", "archive.jsonl", "-o", "out", "--format", "jsonl").code == 0
+    answer = run("find", news, "--against", "archive.jsonl", "-o", "out", "--format", "jsonl")
+    said(answer, 0, "3 documents and 2 reference documents, 17 sentences", "3 of 3 documents")
     assert [(r["a_id"], r["b_id"]) for r in rows(tmp_path / "out" / "passages.jsonl")] == [
         ("first", "old"), ("second", "old"), ("third", "older"),
     ]  # fmt: skip
