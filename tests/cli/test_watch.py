@@ -117,13 +117,29 @@ def test_records_that_cannot_be_used_are_answered_by_the_reason(run: Run, monkey
     ]  # fmt: skip
     assert all(set(record) == {"id", "skipped", "line"} for record in found if "line" in record)
     reasons = [record["skipped"] for record in found if "line" in record]
-    parts = ("broken JSON", "not a JSON object", "no field 'id'", "no field 'text'", "--replace")
+    parts = (
+        "broken JSON",
+        "not a JSON object",
+        "no field 'id'; its fields are text. Name the id field with --id-field NAME.",
+        "no field 'text'",
+        "--replace",
+    )
     for reason, part in zip(reasons, parts, strict=True):
         assert part in reason
         assert reason in answer.err
     assert "ibidem: line 3: broken JSON" in answer.err
     assert "2 documents added, 0 reaching --min-hits 3, 5 records skipped" in answer.err
     assert answer.code == 0
+
+
+def test_ids_that_are_there_but_of_no_use_are_called_that(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = fed(run, monkeypatch, lines_of(*({"id": value, "text": text(1)} for value in (None, "", "\ud800"))))
+    found = [json.loads(line)["skipped"] for line in answer.out.splitlines()]
+    assert found == [
+        "field 'id' is null. Name the id field with --id-field NAME.",
+        "field 'id' is empty; an index needs ids",
+        "field 'id' cannot be encoded; an index needs ids",
+    ]
 
 
 def test_strict_stops_at_a_record_that_would_be_skipped(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
