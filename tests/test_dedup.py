@@ -536,7 +536,7 @@ def test_files_that_cannot_be_opened_are_said_not_to_be_copied(tmp_path: Path) -
     assert cleaned_files(tmp_path / "out") == [tmp_path / "out" / "one.jsonl"]
 
 
-@pytest.mark.parametrize("memory", ["0", "1MB"])
+@pytest.mark.parametrize("memory", ["auto", "1MB"])
 def test_the_counts_of_a_summary_add_up(tmp_path: Path, memory: str) -> None:
     """A document that consists of two passages goes as a whole: only what is cut out of others counts as a passage."""
     items = documents(text(1, 2, 3), text(4, 5, 6), text(1, 2, 3) + " " + text(4, 5, 6), text(1, 2, 3) + " " + text(50))
