@@ -101,7 +101,7 @@ def test_a_collection_against_another(run: Run, tmp_path: Path) -> None:
     said(
         run("cluster", news, "--against", "archive.jsonl", "-o", "out", "--format", "jsonl"),
         0,
-        "5 documents",
+        "3 documents and 2 reference documents, ",
         "2 clusters of 5 documents",
         "keep old;",
     )

@@ -134,12 +134,23 @@ def test_other_formats_and_kept_texts(run: Run, news: str, tmp_path: Path, table
 
 def test_a_collection_against_another(run: Run, news: str, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "archive.jsonl", documents(old=text(1, 2, 3), older=text(20, 21, 22)))
-    assert run("find", news, "--against", "archive.jsonl", "-o", "out", "--format", "jsonl").code == 0
+    answer = run("find", news, "--against", "archive.jsonl", "-o", "out", "--format", "jsonl")
+    said(answer, 0, "3 documents and 2 reference documents, 17 sentences", "3 of 3 documents")
     assert [(r["a_id"], r["b_id"]) for r in rows(tmp_path / "out" / "passages.jsonl")] == [
         ("first", "old"), ("second", "old"), ("third", "older"),
     ]  # fmt: skip
     report = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
     assert [described["path"] for described in report["inputs"]] == [news, "archive.jsonl"]
+
+
+def test_without_a_folder_one_is_asked_for(run: Run, news: str) -> None:
+    said(run("find", news), 2, "Name a folder for the results with -o FOLDER.")
+
+
+def test_groups_that_are_objects_are_no_groups(run: Run, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "meta.jsonl", [{"id": name, "text": text(1, 2, 3), "meta": {"a": 1}} for name in "ab"])
+    answer = run("find", "meta.jsonl", "-o", "out", "--group-field", "meta")
+    said(answer, 3, "no record has a field 'meta' with text or a number", "Check --group-field")
 
 
 def test_a_reference_without_documents_is_an_input_error(run: Run, news: str, tmp_path: Path) -> None:

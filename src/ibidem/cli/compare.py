@@ -81,7 +81,7 @@ def compare(
         from ibidem.cli.runs import kernels_compiled
         from ibidem.cli.two_texts import compare_two
 
-    with kernels_compiled("compare", config, quiet, aside=True):
+    with kernels_compiled("compare", config, inputs, quiet, aside=True):
         if pairs is not None:
             _compare_listed(inputs, pairs, output, config, progress, quiet)
         else:

@@ -109,7 +109,7 @@ def same_texts_lines(same_texts: Mapping[str, str]) -> Iterator[str]:
     """Yield lines that say how many documents were added whose text is in the index under another id, and which."""
     if same_texts:
         have = "has" if len(same_texts) == 1 else "have"
-        yield f"{many(len(same_texts), 'document')} {have} the same text as one already in the index under another id:"
+        yield f"{many(len(same_texts), 'document')} {have} the same text as another document in the index:"
         for new, known in islice(same_texts.items(), _SAME_TEXTS_SHOWN):
             yield f"  {new} = {known}"
         if len(same_texts) > _SAME_TEXTS_SHOWN:

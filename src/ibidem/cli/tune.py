@@ -104,7 +104,7 @@ def tune(
         from ibidem.results.summary import skipped_lines, unknown_files_lines
         from ibidem.results.tuning_summary import tuning_table
 
-    with kernels_compiled("tune", config, quiet), open_display(progress, quiet) as display:
+    with kernels_compiled("tune", config, inputs, quiet), open_display(progress, quiet) as display:
         tuning = tune_for(
             list(inputs),
             max_documents=max_documents,

@@ -55,6 +55,8 @@ def problems_of(config: Config) -> Iterator[str]:
         yield f"{named('permutations')} must be a multiple of {bands}, not {config.resemblance.permutations}"
     if memory_bytes(config.engine.memory) is None:
         yield f"{named('memory')} must be {_SIZES}, not {config.engine.memory!r}"
+    elif config.engine.memory.strip().isdecimal() and 0 < int(config.engine.memory) < 1_000_000:
+        yield f"{named('memory')} {config.engine.memory} has no unit and would be bytes; did you mean {config.engine.memory}GB?"
     if config.engine.max_disk != "auto" and not memory_bytes(config.engine.max_disk):
         yield f"{named('max_disk')} must be {_SIZES}, not {config.engine.max_disk!r}"
     if config.engine.resume and config.engine.engine == "spark":

@@ -101,7 +101,12 @@ def too_long(what: str) -> str:
 
 def missing_text(wanted: Wanted, fields: Iterable[Any]) -> str:
     """Return the reason for a record that has no text, given the names of its fields."""
-    name, names = wanted.config.text_field, list(map(str, fields))
+    return missing_field(wanted.config.text_field, fields)
+
+
+def missing_field(name: str, fields: Iterable[Any]) -> str:
+    """Return the reason for a record that has nothing in a field, given the names of those it has."""
+    names = list(map(str, fields))
     if name in names:
         return f"field '{name}' is null"
     return f"no field '{name}'; its fields are {shown_names(names)}" if names else f"no field '{name}', nor any other"

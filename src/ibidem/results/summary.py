@@ -42,7 +42,7 @@ def as_text(lines: Iterable[str], width: int | None) -> str:
 def _lines(result: Result[Any], folder: Path | None, report: Path | None, width: int | None) -> Iterator[str]:
     counts = result.counts
     seconds = sum(result.timings.values())
-    yield f"{many(counts['documents'], 'document')}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
+    yield f"{documents_of(result)}, {many(counts['sentences'], 'sentence')}, {seconds:.1f} s"
     found = result.overview()
     parts = ", ".join(f"{count:,} {kind}" for kind, count in sorted(found.kinds.items(), key=lambda entry: -entry[1]))
     yield many(found.n_passages, "passage") + (f" ({parts})" if parts else "")
@@ -130,6 +130,13 @@ def sampling_lines(config: Config, plan: SamplingPlan | None) -> Iterator[str]:
 def many(count: int, noun: str) -> str:
     """Return a count with its noun."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def documents_of(result: RunResult[Any]) -> str:
+    """Say how many documents a run compared, and how many with, if it had a reference."""
+    sizes = result.backing.sizes()
+    n_reference = sizes.n_all_documents - sizes.n_documents
+    return many(sizes.n_documents, "document") + (f" and {many(n_reference, 'reference document')}" if n_reference else "")
 
 
 def excerpt_width(width: int | None) -> int:
