@@ -104,7 +104,7 @@ def test_a_collection_against_another(run: Run, tmp_path: Path) -> None:
         0,
         "5 documents",
         "2 clusters of 5 documents",
-        "keep old;",
+        "keep old,",
     )
     found = [(row["a_id"], row["b_id"]) for row in rows(tmp_path / "out" / "duplicates.jsonl")]
     assert found == [("first", "old"), ("second", "old"), ("third", "older")]

@@ -182,7 +182,7 @@ class PassagesConfig:
     min_words: int = _criterion(1, "Words a passage needs on each side.", at_least=1)
     min_quote_words: int = _criterion(
         10,
-        "A single sentence of N words also counts, and so do two short texts that are the same from end to end. Such short "
+        "A single sentence of N words also counts. So do two short texts that are the same from end to end. Such short "
         "passages are called quotes. 0: never.",
         common=True,
         at_least=0,
