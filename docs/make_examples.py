@@ -37,7 +37,7 @@ WORKED = [ROOT / "README.md", DOCS / "get-started.md", *sorted((DOCS / "guides")
 CHECKED = [page for folder in ("reference", "operations") for page in sorted((DOCS / folder).glob("*.md"))]
 _BLOCK = re.compile(r"^```(console|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _SHELL = re.compile(r"[|<>;&*~]")
-_VARYING = re.compile(r"\d[\d,]*(\.\d+)?(?= (s|kB|MB|documents per second|bytes per sentence)\b)")
+_VARYING = re.compile(r"\d[\d,]*(\.\d+)?(?= (s|kB|MB|bytes per sentence)\b)|\d[\d,]* documents?(?= per second)")
 _SERVER_SECONDS = 60
 _WARC = """WARC/1.0\r
 WARC-Type: response\r

@@ -141,7 +141,7 @@ def test_against_a_reference_copies_inside_the_inputs_stay(run: Run, news: str, 
 def test_ids_may_stand_twice_and_skipped_records_stay(run: Run, tmp_path: Path) -> None:
     lines = [*documents(x=text(1, 2)), '{"broken', *documents(x=text(1, 2)), {"id": "no text"}, *documents(y=text(3))]
     name = write_jsonl(tmp_path / "x.jsonl", lines)
-    said(run("dedup", name, "-o", "clean"), 0, "2 records skipped (listed in skipped.jsonl)", "they remain unchanged")
+    said(run("dedup", name, "-o", "clean"), 0, "2 records skipped (listed in skipped.jsonl)", "they are copied unchanged")
     kept = (tmp_path / name).read_text("utf-8").splitlines()
     assert (tmp_path / "clean" / name).read_text("utf-8").splitlines() == [*kept[:2], *kept[3:]]
     assert len(rows(tmp_path / "clean" / "skipped.jsonl")) == 2

@@ -291,7 +291,7 @@ def test_inputs_and_output_are_needed(run: Run, news: str) -> None:
 
 def test_a_file_of_settings_and_flags_above_it(run: Run, news: str, tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text('[passages]\nmin_sentences = 4\nmin_quote_words = 0\n[output]\nformat = "jsonl"\n')
-    said(run("find", news, "-o", "out", "--config", "run.toml"), 0, "nothing found", "no 4 sentences in a row match")
+    said(run("find", news, "-o", "out", "--config", "run.toml"), 0, "nothing found", "no 4 consecutive sentences match")
     assert (tmp_path / "out" / "passages.jsonl").exists()
     said(run("find", news, "-o", "out2", "--config", "run.toml", "--min-sentences", "3"), 0, "1 passage")
 
@@ -327,8 +327,8 @@ def test_the_problems_of_a_settings_file_are_all_named(run: Run, news: str, tmp_
     [
         ([text(1, 2, 3)], [], "only one document"),
         (["Velmo tarrin.", "Quovex lum."], [], "the texts are short"),
-        ([text(1, 2, 3), text(4, 5, 6)], ["--min-similarity", "1"], "no 3 sentences in a row match"),
-        ([text(1, 2, 3), text(4, 5, 6)], ["--signature", "exact"], "no 3 sentences in a row are equal"),
+        ([text(1, 2, 3), text(4, 5, 6)], ["--min-similarity", "1"], "no 3 consecutive sentences match"),
+        ([text(1, 2, 3), text(4, 5, 6)], ["--signature", "exact"], "no 3 consecutive sentences are equal"),
     ],
 )
 def test_finding_nothing_is_no_error_and_is_explained(

@@ -197,8 +197,8 @@ def test_a_query_for_people(run: Run, archive: str, today: str) -> None:
         "new: 4 of 5 sentences (80 %) also appear in the index, in 1 passage",
         f"  [{start}:{end}] · old [0:{len(text(1, 2, 3))}]  3 sentences, exact",
         f"    {text(1, 2, 3)[:95]}…",
-        "  most in: old (4 sentences), older (1 sentence)",
-        "fresh: none of 2 sentences in the index",
+        "  mostly from: old (4 sentences), older (1 sentence)",
+        "fresh: none of its 2 sentences appear in the index",
     ]
 
 
@@ -279,12 +279,12 @@ def test_a_verdict_for_people(run: Run, archive: str, today: str, tmp_path: Path
     assert lines[:5] == [
         "new: 4 of 5 sentences (80 %) also appear in the index",
         "  reaches --min-hits 3",
-        "  most in: old (4 sentences), older (1 sentence)",
+        "  mostly from: old (4 sentences), older (1 sentence)",
         f"  [{len(text(30)) + 1}:{len(text(30, 1))}] {first}",
         f"    old:0-{len(first)}",
     ]
     assert ", older:" in lines[6]
-    assert lines[-1] == "fresh: none of 2 sentences in the index"
+    assert lines[-1] == "fresh: none of its 2 sentences appear in the index"
     name = write_jsonl(tmp_path / "long.jsonl", documents(long=text(1, 2, 3, 4, 10, 11, 12)))
     short, full = (run("index", "check", archive, name, "--format", "text", *all_) for all_ in ((), ("--all",)))
     assert short.out.splitlines()[-1] == "  and 2 more known sentences; --all lists them"
@@ -362,7 +362,7 @@ def test_compacting(run: Run, archive: str, today: str) -> None:
 def test_verifying(run: Run, archive: str, tmp_path: Path) -> None:
     answer = run("index", "verify", archive)
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("sound: 3 documents, 1 segment, ")
+    assert answer.out.startswith("no damage: 3 documents, 1 segment, ")
     assert run("index", "verify", archive, "-q") == (0, "", "")
     (path,) = (tmp_path / archive).glob("segment-*")
     data = bytearray(path.read_bytes())

@@ -90,7 +90,7 @@ def test_a_log_has_lines_as_long_as_they_are(run: Run, files: dict[str, str], mo
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LINES", "24")  # set by readline, not by a person
     shown = run("find", files["documents"], "-o", files["out"]).err
-    assert f"look at them: ibidem report {files['out']}, or ibidem serve {files['out']}" in shown.splitlines()
+    assert f"to view: ibidem report {files['out']}, or ibidem serve {files['out']}" in shown.splitlines()
     assert f"{LONG}0 [" in shown
 
 

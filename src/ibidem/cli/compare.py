@@ -64,7 +64,7 @@ def compare(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Align two texts closely and show what differs, or do so for many pairs.
+    """Align two texts, or many pairs, word by word and show the differences.
 
     INPUT is two files, A and B, with one text each. With --pairs, it is documents
     as for `ibidem find`; every listed pair of ids is compared.
@@ -128,4 +128,5 @@ def _compare_listed(inputs: Sequence[str], pairs: str, output: Path, config: Con
         return
     read = many(result.counts["documents"], "document")
     say([f"{read}, {many(result.n_pairs, 'pair')}, {many(len(result), 'passage')}", *skipped_lines(result.skipped)])
-    say([f"results: {output}", *look_at(output, screen_width(sys.stderr)), *unknown_files_lines(result.skipped)])
+    shown = look_at(output, screen_width(sys.stderr)) if len(result) else ()
+    say([f"results: {output}", *shown, *unknown_files_lines(result.skipped)])

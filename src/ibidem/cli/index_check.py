@@ -50,7 +50,7 @@ def verify(folder: Path, progress: str, quiet: bool) -> None:
         raise IndexDamagedError(f"{folder} is damaged: {many(len(problems), 'problem')}", step)
     if not quiet:
         contents = f"{many(about['documents'], 'document')}, {many(about['segments'], 'segment')}, {size_of(about['bytes'])}"
-        say([f"sound: {contents}, {time.perf_counter() - begin:.1f} s"], err=False)
+        say([f"no damage: {contents}, {time.perf_counter() - begin:.1f} s"], err=False)
 
 
 @click.command(
@@ -106,7 +106,7 @@ def _lines(about: dict[str, Any]) -> Iterator[str]:
     if bits["radius"] is None:
         yield _row("  radius", bits["reason"])
         return
-    yield _row("  radius", f"{bits['radius']} bits (lossless: {bits['lossless_radius']})")
+    yield _row("  radius", f"{bits['radius']} bit{'s' * (bits['radius'] != 1)} (lossless: {bits['lossless_radius']})")
     yield _row("  recall", f"{bits['predicted_recall']:.1%} predicted")
     yield _row("  false positives", f"{bits['predicted_false_positive']:.2%} predicted")
 

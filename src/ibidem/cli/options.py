@@ -129,7 +129,7 @@ def plain_inputs_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def input_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add INPUT... and --against."""
-    help_text = "Compare only with REF, not within INPUT. Can be repeated."
+    help_text = "Compare INPUT with REF only, not with itself. Can be repeated."
     against = option(
         "--against", "references", metavar="REF", multiple=True, group=INPUT, help=help_text, shell_complete=files
     )  # fmt: skip
@@ -173,7 +173,7 @@ def output_option(what: str, required: bool) -> Decorator:
 
 def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --quiet."""
-    return option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")(command)
+    return option("-q", "--quiet", is_flag=True, help="Print only errors.")(command)
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

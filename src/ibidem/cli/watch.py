@@ -114,7 +114,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
         min_hits, paper = index.config.index.min_hits, index.config.signatures.paper
     if not quiet:
         rule = f"above --min-hits {min_hits} (paper)" if paper else f"reaching --min-hits {min_hits}"
-        rate = f"{n_documents / max(seconds, 1e-9):,.0f} documents per second"
+        rate = f"{many(round(n_documents / max(seconds, 1e-9)), 'document')} per second"
         skipped = f", {many(n_skipped, 'record')} skipped" if n_skipped else ""
         say([f"{many(n_documents, 'document')} added, {n_duplicated:,} {rule}{skipped}, {rate}", *same_texts_lines(same_texts)])
     if unusable is not None:

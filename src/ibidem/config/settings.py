@@ -182,7 +182,7 @@ class PassagesConfig:
     min_words: int = _criterion(1, "Words a passage needs on each side.", at_least=1)
     min_quote_words: int = _criterion(
         10,
-        "One sentence of N words is also enough, and so are two short texts that are the same from end to end. Such short "
+        "A single sentence of N words also counts. So do two short texts that are the same from end to end. Such short "
         "passages are called quotes. 0: never.",
         common=True,
         at_least=0,
@@ -356,7 +356,7 @@ class EngineConfig:
     workers: int = _running(0, "Threads; 0: one per core.", common=True, at_least=0)
     memory: str = _running(
         "auto",
-        "Memory a run may use, such as 4GB. A run that needs more works in parts, which it stores on disk. auto: three "
+        "Memory a run may use, such as 4GB. A run that needs more is split into parts on disk. auto: three "
         "quarters of the machine's memory.",
         common=True,
         value="SIZE",
@@ -379,8 +379,8 @@ class EngineConfig:
     )
     resume: bool = _running(
         False,
-        "Continue a killed run into the same folder. It continues after the last finished stage; only runs with this setting "
-        "store their stages.",
+        "Continue an interrupted run in the same folder. It continues after the last finished stage; only runs with this "
+        "setting store their stages.",
         common=True,
     )
     work_dir: str = _running(

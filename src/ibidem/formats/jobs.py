@@ -154,7 +154,8 @@ class SkippedRecords:
             return _known_formats()
         first, count = records[0], len(records)
         what = "file" if all(record.position == 0 for record in records) else "record"
-        text = f"{count:,} {what}{'s' * (count > 1)} skipped; the first, {_place(first)}: {first.reason}."
+        those = f"{count:,} {what}s skipped; the first, " if count > 1 else f"1 {what} skipped: "
+        text = f"{those}{_place(first)}: {first.reason}."
         if all(is_unknown_kind(record.reason) for record in records):
             return f"{text} {_known_formats()}"
         return text + (

@@ -51,7 +51,7 @@ def _lines(result: CleaningResult[Any, Any], folder: Path | None, width: int | N
     listed_in = None if would else "skipped.jsonl"
     if lines := list(skipped_lines(result.skipped, listed_in)):
         yield from lines
-        yield "  they remain unchanged"
+        yield f"  they {'would be' if would else 'are'} copied unchanged"
     if not would:
         for name in unread_sources(resolve_inputs(result.copies.original), result.skipped):
             yield f"  but {name} could not be read at all and was not copied"

@@ -46,15 +46,16 @@ def _lines(result: ClusterResult[Any], folder: Path | None, width: int | None) -
         for n_members, canonical, others in found.largest:
             rest = f" and {len(others) - 2:,} more" if len(others) > 2 else ""
             shown = [canonical, *others[:2]]
-            removable = f" {', '.join(['{}'] * (len(shown) - 1))}{rest}"
-            yield from with_names((f"  {n_members:,} documents: keep {{}};", removable), shown, width)
+            removable = f" remove {', '.join(['{}'] * (len(shown) - 1))}{rest}"
+            yield from with_names((f"  {n_members:,} documents: keep {{}},", removable), shown, width)
     else:
         yield from _why_nothing(result, found.n_documents)
     if found.mirrors is not None:
         yield from _mirror_lines(found.mirrors, width)
     if folder is not None:
         yield f"results: {folder}"
-        yield from look_at(folder, width)
+        if found.n_clusters:
+            yield from look_at(folder, width)
     yield from unknown_files_lines(result.skipped)
 
 

@@ -62,7 +62,10 @@ def _lines(result: Result[Any], folder: Path | None, report: Path | None, width:
         yield from _why_nothing(result.config, result.counts["documents"], found)
     if folder is not None:
         yield f"results: {folder}"
-        yield from look_at(folder, width) if report is None else [f"report: {report}"]
+        if report is not None:
+            yield f"report: {report}"
+        elif found.n_passages or found.n_repeats:
+            yield from look_at(folder, width)
     yield from unknown_files_lines(result.skipped)
 
 
@@ -85,8 +88,8 @@ def _left_out_lines(result: RunResult[Any]) -> Iterator[str]:
 def look_at(folder: Path, width: int | None = None) -> Iterator[str]:
     """Yield how results are looked at, in one line or two."""
     name = shlex.quote(str(folder))
-    line = f"look at them: ibidem report {name}, or ibidem serve {name}"
-    yield from (line,) if width is None or len(line) <= width else line.replace(", or ", "\n          or: ").split("\n")
+    line = f"to view: ibidem report {name}, or ibidem serve {name}"
+    yield from (line,) if width is None or len(line) <= width else line.replace(", or ", "\n     or: ").split("\n")
 
 
 def summarise_briefly(result: RunResult[Any], folder: object = None, width: int | None = None) -> str:
@@ -180,7 +183,8 @@ def unknown_files_lines(skipped: Sequence[Skipped], listed_in: str | None = "ski
         named = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common(_KINDS))
         more = ", …" if len(kinds) > _KINDS else ""
         listed = f"; {listed_in} lists them" if listed_in else ""
-        yield f"{many(len(paths), 'file')} of unknown kind not read ({named}{more}){listed}"
+        what, were = ("file of an unsupported type", "was") if len(paths) == 1 else ("files of unsupported types", "were")
+        yield f"{len(paths):,} {what} {were} not read ({named}{more}){listed}"
 
 
 def _why_nothing(config: Config, n_documents: int, found: PassageOverview) -> Iterator[str]:
@@ -203,14 +207,15 @@ def _reasons(config: Config, n_documents: int, found: PassageOverview) -> Iterat
         )
     else:
         single = limits.min_sentences == 1
-        run = "no sentences" if single else f"no {limits.min_sentences} sentences in a row"
-        long_one = ", and neither does a long one" if limits.min_quote_words and not single else ""
+        run = "no sentences" if single else f"no {limits.min_sentences} consecutive sentences"
+        one = f", and no single sentence of {limits.min_quote_words} words or more"
+        long_one = f"{one} does" if limits.min_quote_words and not single else ""
         if config.signatures.signature in SET_SIGNATURES:
             yield f"{run} match{long_one}; try a lower {named('min_similarity')}" + (
                 "" if single else f" or {named('min_sentences')}"
             )
         elif config.signatures.signature == "exact":
-            yield f"{run} are equal{long_one.replace('does', 'is')}; {given('signature', 'words')} finds similar ones"
+            yield f"{run} are equal{long_one.replace(' does', ' is')}; {given('signature', 'words')} finds similar ones"
         else:
             yield f"{run} have the same signature{long_one}; {given('signature', 'words')} finds similar ones"
     if limits.min_words > 1:
