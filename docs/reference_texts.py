@@ -104,6 +104,8 @@ an index from one folder; if a text arrives under a second id all the same, `ind
 | pairs (`compare --pairs`, `eval --pairs`) | CSV, JSON lines or Parquet with the columns `a_id` and `b_id` |
 | ground truth (`eval`) | CSV, JSON lines or Parquet: see [evaluating results](evaluation.md) |
 | sampling plan (`tune -o`, `cluster --plan`) | JSON |
+| word counts (`words -o`, `--word-counts`) | TSV, CSV or Parquet, see [words](passages.md#words-from-outside) |
+| words (`words -o`, `--stop-words`) | text, one word per line |
 | answers (`watch`) | JSON lines: `id`, `duplicated`, `n_sentences`, `n_known`, `n_common`, `sources`, `passages`; `same_text_as` where the index has the same text under another id |
 | index | a folder: see [how the index grows](../how-it-works/growing-index.md) |
 """,
@@ -252,9 +254,20 @@ FORMAT_NOTES = {
 }
 
 PYTHON_SECTIONS = {
-    "Functions": ["find", "compare", "compare_pairs", "cluster", "dedup", "tune", "similarity", "split_sentences", "read"],
+    "Functions": [
+        "find",
+        "compare",
+        "compare_pairs",
+        "cluster",
+        "dedup",
+        "tune",
+        "words",
+        "similarity",
+        "split_sentences",
+        "read",
+    ],
     "The index": ["Index", "QueryResult", "Verdict", "Hit", "Arrival"],
-    "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "Tuning"],
+    "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "Tuning", "WordTable"],
     "Values": ["Document", "Passage", "Span", "Difference", "Similarity", "Skipped"],
     "Settings and engines": ["Config", "SamplingPlan", "SparkEngine"],
     "Errors": ["IbidemError", "UsageError", "InputError", "IndexStoreError", "ResourceError"],

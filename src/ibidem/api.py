@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, ov
 import pyarrow as pa
 
 from ibidem.config import SHINGLE_SIZES, Config
+from ibidem.config.checks import check_at_least
 from ibidem.config.keywords import carried_out_by
 from ibidem.config.papers import MIN_PRECISION, check_paper
 from ibidem.config.sampling_plan import SamplingPlan
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ibidem.config.verb_settings import ClusterSettings, DedupSettings, FindSettings
+    from ibidem.config.word_source import GivenWords
     from ibidem.evaluation.measures import Sentences
     from ibidem.execution.spark.engine import SparkEngine
+    from ibidem.formats.word_tables import WordTable
     from ibidem.results.cleaning_result import CleaningResult
     from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
 
@@ -50,8 +53,8 @@ class Collectable(Protocol):
         ...
 
 
-# What a setting may be: names, numbers and truth values, as on the command line; lists of names.
-Setting = str | int | float | Fraction | Sequence[str]
+# What a setting may be: names, numbers and truth values, as on the command line; lists of names; words as mappings or tables.
+Setting = str | int | float | Fraction | Sequence[str] | os.PathLike[str] | Mapping[str, int | Sequence[int]] | ArrowStream
 # What documents are read from: a path, glob or folder, texts, a table, records, a dataset; or several of these.
 Inputs: TypeAlias = (
     str | os.PathLike[str] | pa.Table | ArrowStream | Collectable | Mapping[str, object]
@@ -100,7 +103,8 @@ def find(
     main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
-    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6,
+    spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
+    spot_chain: int = 2, max_document_share: float = 0.6, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, sentence_pairs: bool = False, postings: bool = False, min_sentences: int = 3,
     min_words: int = 1, min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100,
@@ -258,9 +262,10 @@ def cluster(
     # settings of cluster
     text_field: str = "text", id_field: str = "id", time_field: str = "time", html: bool = False, main_content: bool = False,
     encoding: str = "utf-8", hash_seed: int = -1, shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0,
-    antecedents: str | int | Sequence[str] = "auto", spot_distance: int = 1, spot_chain: int = 2,
-    as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
-    min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
+    antecedents: str | int | Sequence[str] = "auto", spot_stop_words: str | int | Sequence[str] = "auto",
+    spot_short_chains: bool = False, spot_distance: int = 1, spot_chain: int = 2, word_counts: GivenWords = "none",
+    stop_words: GivenWords = "none", as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
+    paper: bool = False, min_similarity: float | Fraction = 0.8, measure: Literal["resemblance", "order"] = "resemblance",
     method: Literal["join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs"] = "join",
     contractions: bool = False, min_containment: float | Fraction = 0, max_shingle_documents: int = 1000, sample_every: int = 1,
     sample_remainder: int = 0, verify: bool = True, filter_bits: int = 256, permutations: int = 128, bands: int = 16,
@@ -376,7 +381,8 @@ def dedup(
     main_content: bool = False, encoding: str = "utf-8", lang: str = "auto", max_sentence_words: int = 120, hash_seed: int = -1,
     signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
     shingle_size: int = 0, min_idf: float = 0.1, max_idf: float = 1.0, antecedents: str | int | Sequence[str] = "auto",
-    spot_distance: int = 1, spot_chain: int = 2, max_document_share: float = 0.6,
+    spot_stop_words: str | int | Sequence[str] = "auto", spot_short_chains: bool = False, spot_distance: int = 1,
+    spot_chain: int = 2, max_document_share: float = 0.6, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
     as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
     min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
     same_document: bool = False, measure: Literal["resemblance", "order"] = "resemblance",
@@ -409,6 +415,39 @@ def dedup(
     raise NotImplementedError
 
 
+def _words(
+    inputs: Any, *, min_documents: int = 1, max_words: int = 0, config: Config | None = None,
+    progress: Progress | None = None, **settings: Setting,
+) -> WordTable:  # fmt: skip
+    from ibidem import pipeline
+    from ibidem.execution.run import MemoryRun
+    from ibidem.formats.python_inputs import settle
+
+    check_at_least(min_documents=(min_documents, 1), max_words=(max_words, 0))
+    with MemoryRun(settle(inputs), None, Config.of(config, **settings), progress or Progress()) as run:
+        return pipeline.words(run).cut(min_documents, max_words)
+
+
+@carried_out_by(_words)
+def words(
+    inputs: Inputs, *, min_documents: int = 1, max_words: int = 0, config: Config | None = None,
+    progress: Progress | None = None,
+    # settings of words
+    text_field: str = "text", id_field: str = "id", html: bool = False, main_content: bool = False, encoding: str = "utf-8",
+    lang: str = "auto", max_sentence_words: int = 120, workers: int = 0, strict: bool = False,
+    # end of settings
+) -> WordTable:  # fmt: skip
+    """Count in how many documents each word occurs, and how often, for `word_counts` and `stop_words` of other calls.
+
+    Words of fewer than `min_documents` documents are left out; `max_words`, unless it is 0, keeps only the most frequent ones.
+
+    >>> import ibidem
+    >>> ibidem.words(["The harbour was closed on Monday.", "The mayor closed the harbour."]).to_arrow().to_pylist()[1]
+    {'word': 'the', 'documents': 2, 'occurrences': 3}
+    """
+    raise NotImplementedError
+
+
 def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["document"]) -> Similarity:
     """Return how alike two whole texts are, by the shingles of `shingle_size` words that they share.
 
@@ -418,6 +457,5 @@ def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["docu
     """
     from ibidem.resemblance.comparison import compare_texts
 
-    if shingle_size < 1:
-        raise SettingsError([f"{named('shingle_size')} must be at least 1, not {shingle_size}"])
+    check_at_least(shingle_size=(shingle_size, 1))
     return compare_texts(text_a, text_b, shingle_size)

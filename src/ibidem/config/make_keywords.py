@@ -13,12 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.config.config import setting_fields, setting_type
+from ibidem.config.word_source import WordSource
 
 SOURCE = Path(__file__).parent.parent
 WIDTH = 128
-_WIDER_TYPES = {"antecedents": "str | int | Sequence[str]"}
+_WIDER_TYPES = {
+    "antecedents": "str | int | Sequence[str]", "spot_stop_words": "str | int | Sequence[str]",
+    "word_counts": "GivenWords", "stop_words": "GivenWords",
+}  # fmt: skip
 _SIGNATURE_SETTINGS = (
-    "signature", "min_idf", "max_idf", "antecedents", "spot_distance", "spot_chain", "max_document_share", "paper",
+    "signature", "min_idf", "max_idf", "antecedents", "spot_stop_words", "spot_short_chains", "spot_distance", "spot_chain",
+    "max_document_share", "word_counts", "stop_words", "paper",
 )  # fmt: skip
 _DUPLICATE_SETTINGS = (
     "measure", "method", "min_containment", "sample_every", "sample_remainder", "verify", "filter_bits", "permutations",
@@ -27,7 +32,16 @@ _DUPLICATE_SETTINGS = (
 _SENTENCE_TABLES = ("sentence_pairs", "postings")
 _RUN = ("workers", "strict")
 _INDEX_LOOKUP = ("signature_bits", "bits_per_word", "commit_every")
-_FIXED = ("lang", "max_sentence_words", "hash_seed", "signature", "min_similarity", "max_document_share")
+_FIXED = (
+    "lang",
+    "max_sentence_words",
+    "hash_seed",
+    "signature",
+    "min_similarity",
+    "max_document_share",
+    "word_counts",
+    "stop_words",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +94,7 @@ FUNCTIONS = {
         (*_SIGNATURE_SETTINGS, *_SENTENCE_TABLES, *_DUPLICATE_SETTINGS, "group_field", "time_field"),
         ("hash_seed", *_RUN),
     ),
+    "words": Wanted(("documents", "sentences"), ("group_field", "time_field", "hash_seed"), _RUN),
     "read": Wanted(("documents",)),
     "Index": Wanted(("documents", "passages", "index"), (), (*_FIXED, "as_paper", "paper", "memory", *_RUN)),
     "Index.query": _QUERY,
@@ -100,6 +115,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal, TypedDict
+
+from ibidem.config.word_source import GivenWords
 '''
 
 
@@ -153,7 +170,7 @@ def type_of(setting: dataclasses.Field[Any]) -> str:
 
 
 def _literal(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return f'"{value}"' if isinstance(value, (str, WordSource)) else repr(value)
 
 
 if __name__ == "__main__":
