@@ -18,6 +18,7 @@ from ibidem.columns.collection import Collection
 from ibidem.config import Config
 from ibidem.config.keywords import carried_out_by
 from ibidem.config.papers import check_paper
+from ibidem.config.word_source import GivenWords
 from ibidem.errors import IndexStoreError, NoDocumentsError
 from ibidem.execution.memory import allowed_memory
 from ibidem.execution.progress import Progress
@@ -39,6 +40,7 @@ from ibidem.index.segment import Segment
 from ibidem.index.settings import (
     check_made_by,
     check_signature,
+    given_counts,
     segment_settings,
     to_store,
     with_own_seed,
@@ -84,7 +86,8 @@ class Index:
         self.path = Path(path)
         self.progress = progress or Progress()
         base = config or Config()
-        check_paper(Config.of(base, **settings), "index")
+        self._asked = Config.of(base, **settings)
+        check_paper(self._asked, "index")
         made_with = to_store(with_own_seed(check_signature(Config.of(base, **settings)))) if create else {}
         self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
@@ -113,10 +116,11 @@ class Index:
         html: bool = False, main_content: bool = False, encoding: str = "utf-8", lang: str = "auto",
         max_sentence_words: int = 120, hash_seed: int = -1,
         signature: Literal["auto", "exact", "words", "shingles", "imatch", "spotsigs", "fingerprint"] = "auto",
-        max_document_share: float = 0.6, as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none",
-        paper: bool = False, min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1,
-        min_quote_words: int = 10, max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False,
-        skip_same_group: bool = False, signature_bits: int = 64, bits_per_word: int = 3,
+        max_document_share: float = 0.6, word_counts: GivenWords = "none", stop_words: GivenWords = "none",
+        as_paper: Literal["none", "pdc-mr", "swlr", "qsign", "yoon", "ye"] = "none", paper: bool = False,
+        min_similarity: float | Fraction = 0.8, min_sentences: int = 3, min_words: int = 1, min_quote_words: int = 10,
+        max_gap_sentences: int = 4, max_places: int = 100, same_document: bool = False, skip_same_group: bool = False,
+        signature_bits: int = 64, bits_per_word: int = 3,
         search_engine: Literal["overlap", "fingerprint", "bits", "inverted", "scan"] = "overlap",
         score: Literal["idf", "fraction", "product"] = "idf", min_score: float | Fraction = 0.8, min_contained_words: int = 8,
         radius: int = -1, max_false_positive: float = 0.1, words_flexible: int = 2, min_hits: int = 3, min_hit_words: int = 4,
@@ -374,7 +378,8 @@ class Index:
         most = min(max(budget // _MERGING_BYTES_A_SENTENCE, _FEWEST_SENTENCES), _MOST_SENTENCES)
         with WriterLock(self._catalog.opened) as lock:
             self._check_usable()
-            writer = Writer(lock, self._catalog, self._reader, self._settings, self._stored, most)
+            given = given_counts(self._asked, self._stored) if self._catalog.generation() == 0 else None
+            writer = Writer(lock, self._catalog, self._reader, self._settings, self._stored, most, given)
             try:
                 yield writer
             except BaseException:

@@ -8,7 +8,7 @@ frequency.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.texts import text_buffers
 from ibidem.index.kernels import segment as kernels
+from ibidem.signatures.sentence_types import NO_WORDS
 
 LONG_GAP = 255
 _SENTENCES_A_STEP = 1 << 20
@@ -54,6 +55,7 @@ class SegmentSettings:
     max_document_share: float
     min_similarity: Fraction
     exact: bool
+    stops: NDArray[np.uint64] = field(default_factory=lambda: NO_WORDS, compare=False)  # words that do not count, by hash
 
 
 @dataclass(frozen=True)
