@@ -29,6 +29,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 # What only the command line says, and what only its users can read.
 OF_THE_SHELL = (
     "src/ibidem/cli/", "src/ibidem/submit.py", "src/ibidem/viewer/server/", "src/ibidem/viewer/material.py",
+    "src/ibidem/viewer/assets/",
     "src/ibidem/viewer/comparison_page.py", "src/ibidem/config/papers.py",  # the last is what `ibidem papers` prints
 )  # fmt: skip
 RECORDS = documents(a=text(1, 2, 3), b=text(1, 2, 9))

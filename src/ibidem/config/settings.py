@@ -265,13 +265,13 @@ class ResemblanceConfig:
     )
     shingle_unit: str = _criterion(
         "word",
-        "What a document's shingles are made of: words, or whole lines. shingle_size counts these; 0 is one line.",
+        "What a document's shingles are made of: words, or whole lines. The shingle size counts these; 0 is one line.",
         value="NAME",
         choices=SHINGLE_UNITS,
     )
     sampling: str = _criterion(
         "modulo",
-        "Which shingles to look for pairs with. modulo: one in sample_every; smallest: of these at most sample_size, those "
+        "Which shingles to look for pairs with. modulo: one in so many; smallest: of these a limited number, those "
         "with the smallest hashes; supershingles: a few hashes of many shingles each.",
         value="NAME",
         choices=SAMPLINGS,
@@ -352,16 +352,16 @@ class IndexConfig:
     )
     radius: int = _criterion(
         -1,
-        "Bits search: bits in which two signatures may differ. -1: as many as max_false_positive allows.",
+        "Bits search: bits in which two signatures may differ. -1: as many as the allowed share of false positives permits.",
         at_least=-1,
         at_most=64,
     )
     max_false_positive: float = _criterion(
-        0.1, "Bits search: chance that a sentence with more changes than words_flexible is examined.", at_least=0, at_most=1
+        0.1, "Bits search: chance that a sentence with more changes than allowed is examined.", at_least=0, at_most=1
     )
     words_flexible: int = _criterion(2, "Bits search: words in which a sentence may differ.", at_least=0, at_most=1000)
     min_hits: int = _criterion(3, "Known sentences that make a document a duplicate.", common=True, at_least=1)
-    min_hit_words: int = _criterion(4, "Words a sentence needs to count towards min_hits.", at_least=1)
+    min_hit_words: int = _criterion(4, "Words a sentence needs to count as a hit of its document.", at_least=1)
     commit_every: str = _running(
         "1000,10s",
         "Save after this many documents or seconds, or both. What was saved survives a crash.",

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ibidem.config import FORMATS
+from ibidem.config.surface import given
 from ibidem.errors import InputError
 from ibidem.evaluation.document_numbers import PLACES, misplaced_rows
 
@@ -99,7 +100,7 @@ def _table_in(path: Path, names: Sequence[str]) -> Path:
             raise InputError(f"{path} contains more than one table of {name}", f"Give one of them: {found[0]}")
         if found:
             return found[0]
-    verb = {"passages": "find", "sentence_pairs": "find --sentence-pairs"}.get(names[0], "cluster")
+    verb = {"passages": "find", "sentence_pairs": f"find {given('sentence_pairs', True)}"}.get(names[0], "cluster")
     next_step = f"Give a folder that `ibidem {verb}` wrote, or the table itself."
     raise InputError(f"{path} contains no table of {' or '.join(names)}", next_step)
 

@@ -268,7 +268,7 @@ class ClusterResult(RunResult[TableT_co]):
     def mirrors(self) -> TableT_co:
         """The groups that share documents; UsageError unless `by_group` was set."""
         if not self.backing.has("mirrors"):
-            raise UsageError("groups were not compared", "Set by_group=True.")
+            raise UsageError("groups were not compared", f"Set {given('by_group', True)}.")
         return self.backing.native("mirrors")
 
     def overview(self) -> ClusterOverview:

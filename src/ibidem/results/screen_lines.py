@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 
 from ibidem.formats.file_names import printable
 
-_SHORTEST_NAME = 24  # shorter ones would look alike; the line is continued below instead
+_SHORTEST_NAME = 24  # shorter ones would look alike
 _INDENT = "  "
 
 
@@ -36,25 +36,30 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
 
 
 def with_names(parts: Sequence[str], names: Iterable[str], width: int | None) -> Iterator[str]:
-    """Yield a line made of parts, with names in their places {}. Where it is too long, names are shortened, but not much;
-    where that is not enough, each part has a line of its own.
+    """Yield a line made of parts, with names in their places {}; where it is too long, parts continue on the next line.
+
+    So names stay whole. Only a name that is too long for a line of its own is shortened.
     """
     names = list(map(printable, names))
-    form = "".join(parts)
-    if width is None or len(parts) == 1 or cell_len(form.format(*(shortened(name, _SHORTEST_NAME) for name in names))) <= width:
-        yield _shortened_to_fit(form, names, width)
+    if width is None:
+        yield "".join(parts).format(*names)
         return
-    indent = form[: len(form) - len(form.lstrip(" "))]
+    indent = parts[0][: len(parts[0]) - len(parts[0].lstrip(" "))]
+    form = ""
+    within: list[str] = []
     for part in parts:
-        n_names = part.count("{}")
-        inside = indent if part is parts[0] else f"{indent}{_INDENT}"
-        yield _shortened_to_fit(inside + part.strip(" "), names[:n_names], width)
-        names = names[n_names:]
+        own, names = names[: part.count("{}")], names[part.count("{}") :]
+        if form and cell_len((form + part).format(*within, *own)) > width:
+            yield _shortened_to_fit(form, within, width)
+            form, within = f"{indent}{_INDENT}{part.strip(' ')}", own
+        else:
+            form, within = form + part, [*within, *own]
+    yield _shortened_to_fit(form, within, width)
 
 
-def _shortened_to_fit(form: str, names: Sequence[str], width: int | None) -> str:
-    """Return a line with names, shortened as far as the width asks for it, the longest ones first."""
-    excess = 0 if width is None else cell_len(form.format(*names)) - width
+def _shortened_to_fit(form: str, names: Sequence[str], width: int) -> str:
+    """Return a line with names, shortened as far as the width requires, the longest ones first."""
+    excess = cell_len(form.format(*names)) - width
     if excess > 0:
         rooms = [cell_len(name) for name in names]
         while excess > 0 and (longest := max(rooms, default=0)) > _SHORTEST_NAME:

@@ -142,8 +142,8 @@ def _passage_lines(passage: Passage, width: int | None) -> Iterator[str]:
     arrow = {"a_to_b": "→", "b_to_a": "←"}.get(passage.direction, "·")
     likeness = passage.kind if passage.kind == "exact" else f"{passage.kind} {passage.similarity:.2f}"
     size = many(passage.n_sentences, "sentence")
-    places = f"  {{}} [{a.start}:{a.end}] {arrow} {{}} [{b.start}:{b.end}]"
-    yield from with_names((places, f"  {size}, {likeness}"), (a.id, b.id), width)
+    places = f"  {{}} [{a.start}:{a.end}]", f" {arrow} {{}} [{b.start}:{b.end}]"
+    yield from with_names((*places, f"  {size}, {likeness}"), (a.id, b.id), width)
     yield EXCERPT_INDENT + excerpt_of(a.text, excerpt_width(width))
 
 
