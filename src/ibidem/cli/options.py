@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ibidem.cli.commands import Decorator, argument, files, option
-from ibidem.config import Config, setting_fields, setting_type, settings_from_toml
+from ibidem.config import Config, WordSource, setting_fields, setting_type, settings_from_toml
 from ibidem.config.checks import not_among
 from ibidem.config.settings import CRITERIA, INPUT, OUTPUT, RUNNING
 
@@ -96,7 +96,7 @@ def _option(setting: dataclasses.Field[Any]) -> Decorator:
     if kind is bool:
         names = f"{flag(setting.name)}/--no-{setting.name.replace('_', '-')}"
         return option(names, shown_default="on" if default else "", **attributes)
-    types = {Fraction: NumberType(), int: int, float: float, str: str}
+    types = {Fraction: NumberType(), int: int, float: float, str: str, WordSource: str}
     return option(
         flag(setting.name),
         *_SHORT_NAMES.get(setting.name, ()),
@@ -104,7 +104,7 @@ def _option(setting: dataclasses.Field[Any]) -> Decorator:
         type=ChoiceType(about["choices"]) if about["choices"] else types[kind],
         metavar=about["value"] or "N",
         shown_default=str(float(default) if kind is Fraction else default),
-        shell_complete=files if about["value"] == "DIR" else None,
+        shell_complete=files if about["value"] in ("DIR", "FILE") else None,
         **attributes,
     )
 

@@ -24,6 +24,7 @@ from ibidem.config.settings import (
     SentencesConfig,
     SignaturesConfig,
 )
+from ibidem.config.word_source import WordSource
 
 __all__ = [
     "EXACT_METHODS",
@@ -39,6 +40,7 @@ __all__ = [
     "PassagesConfig",
     "SentencesConfig",
     "SignaturesConfig",
+    "WordSource",
     "is_compared_in_full",
     "passage_limits",
     "setting_fields",

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from ibidem.config.quantities import commit_rhythm, memory_bytes
 from ibidem.config.settings import EXACT_METHODS, KEEP_RULES, LARGEST
+from ibidem.config.word_source import WordSource
 
 if TYPE_CHECKING:
     from ibidem.config.config import Config
 
+_EMPTY = WordSource("")
 _SIZES = "auto or a size such as 500MB or 4GB"
 
 
@@ -20,7 +22,7 @@ def problems_of(config: Config) -> Iterator[str]:
     """Yield what is wrong with the settings of a run, in words."""
     for setting, value in _values(config):
         choices, at_least, at_most = (setting.metadata[name] for name in ("choices", "at_least", "at_most"))
-        if value == "":
+        if value in ("", _EMPTY):
             yield f"{setting.name} must not be empty"
         if choices and value not in choices:
             yield not_among(setting.name, value, choices)
@@ -60,8 +62,10 @@ def problems_of(config: Config) -> Iterator[str]:
     keep = config.clusters.keep
     if keep not in KEEP_RULES and not (keep.partition(":")[0] and keep.rpartition(":")[2] in ("max", "min") and ":" in keep):
         yield not_among("keep", keep, (*KEEP_RULES, "FIELD:max", "FIELD:min"))
-    if config.signatures.antecedents.lstrip("+-").isdecimal() and not config.signatures.antecedents.isdecimal():
-        yield f"antecedents must be auto, a count, or words separated by commas, not {config.signatures.antecedents!r}"
+    for name in ("antecedents", "spot_stop_words"):
+        value = getattr(config.signatures, name)
+        if value.lstrip("+-").isdecimal() and not value.isdecimal():
+            yield f"{name} must be auto, a count, or words separated by commas, not {value!r}"
     if config.signatures.min_idf > config.signatures.max_idf:
         yield f"min_idf must be at most max_idf ({config.signatures.max_idf}), not {config.signatures.min_idf}"
 

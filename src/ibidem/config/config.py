@@ -27,7 +27,10 @@ from ibidem.config.settings import (
     SentencesConfig,
     SignaturesConfig,
 )
+from ibidem.config.word_source import WordSource
 from ibidem.errors import SettingsError
+
+_COUNTS_OR_WORDS = ("antecedents", "spot_stop_words")
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class Config:
         plain: dict[str, dict[str, Any]] = {}
         for stage, setting in setting_fields():
             value = getattr(getattr(self, stage), setting.name)
-            plain.setdefault(stage, {})[setting.name] = str(value) if isinstance(value, Fraction) else value
+            plain.setdefault(stage, {})[setting.name] = str(value) if isinstance(value, (Fraction, WordSource)) else value
         return plain
 
 
@@ -161,10 +164,12 @@ def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
     if wanted is Fraction:
         # repr, not the binary value: 0.8 means 4/5, and limits are compared as integers.
         return Fraction(str(value)) if isinstance(value, (int, float, str)) else Fraction(value)
+    if wanted is WordSource:
+        return value if isinstance(value, WordSource) else WordSource(value)
     if wanted is bool or wanted is str:
         if wanted is str and isinstance(value, (list, tuple)):
             value = ",".join(map(str, value))
-        if wanted is str and setting.name == "antecedents" and isinstance(value, int):
+        if wanted is str and setting.name in _COUNTS_OR_WORDS and type(value) is int:
             value = str(value)
         if not isinstance(value, wanted):
             raise TypeError
@@ -177,6 +182,7 @@ def _coerce(setting: dataclasses.Field[Any], value: Any) -> Any:
 
 def _type_word(setting: dataclasses.Field[Any]) -> str:
     words = {Fraction: "a number", int: "a whole number", float: "a number", bool: "True or False", str: "text"}
+    words[WordSource] = "a file, words, a mapping or a table"
     return words[setting_type(setting)]
 
 

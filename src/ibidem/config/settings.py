@@ -13,11 +13,13 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from ibidem.config.word_source import NO_WORDS, WordSource
+
 SIGNATURES = ("exact", "words", "shingles", "imatch", "spotsigs", "fingerprint")
 SET_SIGNATURES = ("words", "shingles", "spotsigs")
 MEASURES = ("resemblance", "order")
 EXACT_METHODS = ("join", "shingling")
-METHODS_IN_PARTS = (*EXACT_METHODS, "minhash")  # those that many machines can do, or one that is short of memory
+METHODS_IN_PARTS = (*EXACT_METHODS, "minhash", "spotsigs")  # those that many machines can do, or one that is short of memory
 METHODS = ("join", "shingling", "pairs", "minhash", "simhash", "imatch", "spotsigs")
 SHINGLE_SIZES = {"sentence": 2, "document": 10}
 LEVELS = ("document", "passage", "sentence")
@@ -28,6 +30,7 @@ HELP_GROUPS = INPUT, CRITERIA, OUTPUT, RUNNING = ("Input", "What counts", "Outpu
 LARGEST = 10**9
 _FOUR_FIFTHS = Fraction(4, 5)
 _NOTHING = Fraction(0)
+_NO_WORDS = WordSource(NO_WORDS)
 KEEP_RULES = ("first", "longest", "earliest")
 
 
@@ -118,14 +121,32 @@ class SignaturesConfig:
     max_idf: float = _criterion(1.0, "I-Match: ignore words with a higher idf (0 to 1).", at_least=0)
     antecedents: str = _criterion(
         "auto",
-        "SpotSigs: the words that begin a spot, separated by commas, or how many of the most frequent words do. auto: as "
-        "many as give the most spots.",
+        "SpotSigs: the words that begin a spot, separated by commas, or how many of the most frequent words do. auto: 10,000.",
         value="WORDS",
     )
+    spot_stop_words: str = _criterion(
+        "auto",
+        "SpotSigs: the words that chains skip, in a file or separated by commas, or how many of the most frequent words they "
+        "skip. none: none; auto: those of stop_words.",
+        value="WORDS",
+    )
+    spot_short_chains: bool = _criterion(False, "SpotSigs: also keep chains that the end of the sentence cuts short.")
     spot_distance: int = _criterion(1, "SpotSigs: words from one link of the chain to the next.", at_least=1)
     spot_chain: int = _criterion(2, "SpotSigs: words in the chain after the antecedent.", at_least=1)
     max_document_share: float = _criterion(
         0.6, "Fingerprint: ignore words that occur in a larger share of the documents.", at_least=0
+    )
+    word_counts: WordSource = _criterion(  # noqa: RUF009 (as all the others)
+        _NO_WORDS,
+        "How common words are, in a file that `ibidem words` wrote, instead of in the inputs. For imatch, fingerprint and "
+        "spotsigs, and for the scores of an index.",
+        value="FILE",
+    )
+    stop_words: WordSource = _criterion(  # noqa: RUF009 (as all the others)
+        _NO_WORDS,
+        "Words that do not count, one per line in a file, or separated by commas. imatch, fingerprint and the scores of an "
+        "index ignore them; the chains of spotsigs skip them.",
+        value="FILE",
     )
     paper: bool = _criterion(False, "Apply the papers' limits as printed: strict instead of inclusive, and without safeguards.")
 
