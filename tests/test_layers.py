@@ -36,7 +36,7 @@ LATE_IMPORTS = {
     "--help and --version answer before NumPy, Arrow and kernels are loaded": {
         "cli.cluster", "cli.compare", "cli.dedup", "cli.eval", "cli.find", "cli.index_check", "cli.index_edit",
         "cli.index_query", "cli.libraries", "cli.main", "cli.report", "cli.serve", "cli.spark", "cli.tune", "cli.verbs",
-        "cli.watch",
+        "cli.watch", "cli.words",
     },
     "a verb loads what it runs, and where it runs": {"api", "results.backings"},
     "a format is loaded when the first file of it is met": {

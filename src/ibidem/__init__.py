@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from ibidem.version import __version__
 
 if TYPE_CHECKING:
-    from ibidem.api import cluster, compare, compare_pairs, dedup, find, similarity, tune
+    from ibidem.api import cluster, compare, compare_pairs, dedup, find, similarity, tune, words
     from ibidem.config import Config
     from ibidem.config.sampling_plan import SamplingPlan
     from ibidem.errors import IbidemError, IndexStoreError, InputError, ResourceError, UsageError
     from ibidem.execution.spark.engine import SparkEngine
     from ibidem.formats import read
+    from ibidem.formats.word_tables import WordTable
     from ibidem.index.answers import Hit, QueryResult, Verdict
     from ibidem.index.index import Index
     from ibidem.index.watcher import Arrival
@@ -50,6 +51,7 @@ _HOMES = {
     "Tuning": "ibidem.results.result",
     "UsageError": "ibidem.errors",
     "Verdict": "ibidem.index.answers",
+    "WordTable": "ibidem.formats.word_tables",
     "cluster": "ibidem.api",
     "compare": "ibidem.api",
     "compare_pairs": "ibidem.api",
@@ -59,6 +61,7 @@ _HOMES = {
     "similarity": "ibidem.api",
     "split_sentences": "ibidem.sentences",
     "tune": "ibidem.api",
+    "words": "ibidem.api",
 }
 
 __all__ = [
@@ -86,6 +89,7 @@ __all__ = [
     "Tuning",
     "UsageError",
     "Verdict",
+    "WordTable",
     "__version__",
     "cluster",
     "compare",
@@ -96,6 +100,7 @@ __all__ = [
     "similarity",
     "split_sentences",
     "tune",
+    "words",
 ]
 
 # Old class names, for one more version: a result on Spark has the same class as elsewhere.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ibidem.evaluation.measures import Sentences
     from ibidem.execution.run import Run
     from ibidem.execution.spark.engine import SparkEngine
+    from ibidem.formats.word_tables import WordTable
     from ibidem.results.cleaning_result import CleaningResult
     from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
 
@@ -34,8 +35,8 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
-# What a setting may be: names, numbers and truth values, as on the command line; lists of names.
-Setting = str | int | float | Fraction | Sequence[str]
+# What a setting may be: names, numbers and truth values, as on the command line; lists of names; words as mappings or tables.
+Setting = str | int | float | Fraction | Sequence[str] | os.PathLike[str] | Mapping[str, int | Sequence[int]] | ArrowStream
 # What documents are read from: a path, glob or folder, a table, records (also a Hugging Face dataset); or several of these.
 Inputs: TypeAlias = (
     str | os.PathLike[str] | pa.Table | ArrowStream | Iterable[Mapping[str, object] | Document] | Sequence["Inputs"]
@@ -323,7 +324,9 @@ def _carry_out(
     """Run a program on Spark if asked to, otherwise in memory if the inputs fit, and on disk if they do not."""
     from ibidem.execution.run import MemoryRun, OutgrownError
     from ibidem.execution.storage_choice import room_in_memory
+    from ibidem.formats.word_tables import describe_words
 
+    describe_words(config)  # first: what is wrong with files of words is said before documents are read
     if spark_engine is not None:
         from ibidem.execution.spark.run import SparkRun
 
@@ -348,6 +351,40 @@ def _repeatable(inputs: Any) -> Any:
     if isinstance(inputs, Iterator):
         inputs = list(inputs)
     return [_repeatable(item) for item in inputs] if isinstance(inputs, (list, tuple)) else inputs
+
+
+def words(
+    inputs: Inputs,
+    *,
+    min_documents: int = 1,
+    max_words: int = 0,
+    config: Config | None = None,
+    progress: Progress | None = None,
+    **settings: Setting,
+) -> WordTable:
+    """Count in how many documents each word occurs, and how often, for `word_counts` and `stop_words` of other calls.
+
+    Inputs and settings are as for `find`. Words of fewer than `min_documents` documents are left out; `max_words` keeps only
+    the most frequent ones, unless it is 0. Returns a `WordTable`, which can be written to a file or used as it is.
+
+    >>> import ibidem
+    >>> texts = ["The harbour was closed on Monday.", "The mayor closed the harbour."]
+    >>> table = ibidem.words([{"id": str(i), "text": text} for i, text in enumerate(texts)])
+    >>> table.n_documents, table.to_arrow().slice(1, 2).to_pylist()[0]
+    (2, {'word': 'the', 'documents': 2, 'occurrences': 3})
+    """
+    problems = []
+    if min_documents < 1:
+        problems.append(f"min_documents must be at least 1, not {min_documents}")
+    if max_words < 0:
+        problems.append(f"max_words must be at least 0, not {max_words}")
+    if problems:
+        raise SettingsError(problems)
+    from ibidem import pipeline
+    from ibidem.execution.run import MemoryRun
+
+    with MemoryRun(inputs, None, Config.of(config, **settings), progress or Progress()) as run:
+        return pipeline.words(run).cut(min_documents, max_words)
 
 
 def similarity(text_a: str, text_b: str, shingle_size: int = SHINGLE_SIZES["document"]) -> Similarity:

@@ -7,6 +7,7 @@ are tables in partitions, and the stage calls its exchange. Nothing here knows w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,12 +31,13 @@ from ibidem.columns.keep_rules import fields_for_keeping
 from ibidem.columns.shingled import ShingledDocuments
 from ibidem.config import Config, passage_limits
 from ibidem.config.sampling_plan import SamplingPlan
-from ibidem.execution.checks import check_documents, check_sentences, check_shingled, numbers_of_pairs
+from ibidem.execution.checks import check_documents, check_sentences, check_shingled, check_sides, numbers_of_pairs
 from ibidem.execution.flow import AnyFlow, Parts, Source, n_unread_bytes
 from ibidem.execution.memory import release_unused
 from ibidem.execution.progress import Progress
 from ibidem.execution.run import MemoryRun, Run
 from ibidem.execution.tasks import RunTasks
+from ibidem.formats.word_tables import WordTable
 from ibidem.matches.stage import classify
 from ibidem.passages.exchange.grams import GramSender
 from ibidem.passages.stage import find_passages, find_repeats, passage_table, repeat_table
@@ -45,6 +47,7 @@ from ibidem.results.backings import backing_of, copies_of
 from ibidem.results.cleaning_result import CleaningResult
 from ibidem.results.result import ClusterResult, Comparison, Result, Tuning
 from ibidem.sentences.stage import split
+from ibidem.signatures.collection_words import count_collection
 from ibidem.signatures.exchange.sentence_types import TypeSender
 
 TableT = TypeVar("TableT")
@@ -167,6 +170,15 @@ def passages_of_pairs(collection: Collection, pairs: NDArray[np.int64], config: 
     limits = passage_limits(config)
     aligned = align_spans(words, whole_documents(words, pairs), config.alignment, limits.max_gap_sentences, run_tasks)
     return aligned_table(locate(aligned, words, collection), collection, limits.min_sentences)
+
+
+def words(run: MemoryRun) -> WordTable:
+    """Count in how many documents each word occurs, and how often."""
+    config, stream = run.config, run.read(run.config.documents)
+    with run.progress.stage("words", stream.n_bytes):
+        table = count_collection(stream.batches, config.sentences, run.flow.run_tasks, run.progress.add_documents)
+    check_sides(table.n_documents, 0, has_reference=False)
+    return replace(table, skipped=run.skipped.records)
 
 
 def tune(run: MemoryRun, min_precision: float, max_documents: int, groups: Sequence[int]) -> Tuning:

@@ -36,7 +36,8 @@ from ibidem.config.settings import CRITERIA, INPUT, OUTPUT
 @setting_options(
     "documents", "signatures", "matches", "resemblance", "engine", "output",
     without=(
-        "signature", "min_idf", "max_idf", "antecedents", "spot_distance", "spot_chain", "max_document_share", "paper",
+        "signature", "min_idf", "max_idf", "antecedents", "spot_stop_words", "spot_short_chains", "spot_distance", "spot_chain",
+        "max_document_share", "word_counts", "stop_words", "paper",
         "measure", "method", "min_containment", "sample_every", "sample_remainder", "verify", "filter_bits", "permutations",
         "bands", "max_bits_apart", "format", "keep_text", "overwrite", "group_field", "time_field", "partitions", "resume",
     ),

@@ -38,6 +38,7 @@ JOBS = {
     "Measure": {
         "eval": "Evaluate results against ground truth.",
         "tune": "Measure how few shingles are enough for a given precision.",
+        "words": "Count how common words are, for signatures of other runs.",
     },
     "Learn more": {
         "help": "Explain a verb or a topic, such as formats or memory.",

@@ -25,6 +25,7 @@ from ibidem.errors import ResourceError
 from ibidem.execution.durable_files import make_folder, replace_file, sync_file, sync_folder
 from ibidem.execution.memory import peak_memory
 from ibidem.execution.output_folder import clear_output
+from ibidem.formats.word_tables import describe_words
 from ibidem.model import Skipped
 from ibidem.version import __version__
 
@@ -103,6 +104,7 @@ def describe_run(
         "version": __version__,
         "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "settings": settings_by_stage(config),
+        **({"words": words} if (words := describe_words(config)) else {}),
         "folder": os.getcwd(),  # paths of inputs count from here
         "inputs": list(inputs),
         "counts": dict(counts),

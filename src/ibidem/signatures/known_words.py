@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.config import Config, WordSource
+from ibidem.config import Config
 from ibidem.execution.tasks import RunTasks, in_turn
+from ibidem.formats.word_tables import own_stop_words, word_counts_of, words_of
 from ibidem.sentences import tokenise_texts
 from ibidem.signatures.sentence_types import NO_WORDS, TypeTokens, Vocabulary, count_vocabulary, number_hashes
-from ibidem.signatures.word_tables import digest_of, word_counts_of, words_of
 
 
 @dataclass(frozen=True)
@@ -72,10 +71,10 @@ def outside_counts(config: Config, stops: NDArray[np.uint64]) -> KnownWords | No
 
 def stop_hashes(config: Config, signature: str) -> NDArray[np.uint64]:
     """Return the words that do not count for a signature: for spotsigs those that chains skip, unless that is a number."""
-    source = config.signatures.stop_words
-    own = config.signatures.spot_stop_words
-    if signature == "spotsigs" and own != "auto":
-        source = WordSource("none" if own.isdecimal() else own)
+    settings = config.signatures
+    source = settings.stop_words
+    if signature == "spotsigs" and settings.spot_stop_words != "auto":
+        source = own_stop_words(settings)
     if source.is_none:
         return NO_WORDS
     words = words_of(source)
@@ -97,26 +96,6 @@ def known_vocabulary(
     if known is not None:
         return known.vocabulary(types, run_tasks)
     return replace(count_vocabulary(types, of_sentence, document, n_documents, run_tasks), stops=stops)
-
-
-def describe_words(config: Config) -> dict[str, dict[str, str | int]]:
-    """Return what `run.json` says of words from outside: name and checksum, and how many there are. Reads them."""
-    settings = config.signatures
-    described: dict[str, dict[str, str | int]] = {}
-    if not settings.word_counts.is_none:
-        table = word_counts_of(settings.word_counts)
-        described["word_counts"] = {"documents": table.n_documents, **_described(settings.word_counts, table.words)}
-    lists = {"stop_words": settings.stop_words}
-    if settings.spot_stop_words != "auto" and not settings.spot_stop_words.isdecimal():
-        lists["spot_stop_words"] = WordSource(settings.spot_stop_words)
-    for name, source in lists.items():
-        if not source.is_none:
-            described[name] = _described(source, words_of(source))
-    return described
-
-
-def _described(source: WordSource, words: Sequence[object]) -> dict[str, str | int]:
-    return {"name": source.name, "words": len(words), "sha256": digest_of(source.content)}
 
 
 def _hashed(words: pa.LargeStringArray, hash_seed: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

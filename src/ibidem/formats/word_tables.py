@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,8 +18,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ibidem.config import WordSource
-from ibidem.errors import InputError, ResourceError
+from ibidem.config import Config, SignaturesConfig, WordSource
+from ibidem.config.word_source import NO_WORDS
+from ibidem.errors import InputError, ResourceError, UsageError
+from ibidem.execution.durable_files import replace_file
+from ibidem.model import Skipped
 
 ALL_DOCUMENTS = "*"  # no word: words have letters or digits
 COLUMNS = ("word", "documents", "occurrences")
@@ -32,16 +35,26 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class WordTable:
-    """In how many of `n_documents` documents words occur, and how often in all. The most frequent words come first."""
+    """In how many of `n_documents` documents words occur, and how often in all. The most frequent words come first.
+
+    `skipped` lists the records that were not counted.
+    """
 
     words: pa.LargeStringArray
     documents: NDArray[np.int64]
     occurrences: NDArray[np.int64]
     n_documents: int
+    skipped: Sequence[Skipped] = ()
 
     def __len__(self) -> int:
         """Number of words."""
         return len(self.words)
+
+    def cut(self, min_documents: int = 1, max_words: int = 0) -> WordTable:
+        """Return the words of at least so many documents, and only the most frequent ones unless `max_words` is 0."""
+        rows = np.flatnonzero(self.documents >= min_documents)[: max_words or None]
+        chosen = self.words.take(pa.array(rows)), self.documents[rows], self.occurrences[rows]
+        return replace(self, words=chosen[0], documents=chosen[1], occurrences=chosen[2])
 
     def to_arrow(self) -> pa.Table:
         """Return the columns word, documents and occurrences; the first row, `*`, counts all documents and all occurrences."""
@@ -56,24 +69,30 @@ class WordTable:
         """Write the table as TSV, CSV or Parquet, or with the ending .txt as a list of words, one per line."""
         path = Path(path)
         if path.suffix.lower() not in ENDINGS:
-            raise InputError(f"{path} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}", "Choose one of these formats.")
+            raise UsageError(f"{path} must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
+        aside = path.with_name(path.name + ".part")
         try:
-            if path.suffix.lower() == ".parquet":
-                import pyarrow.parquet
-
-                pyarrow.parquet.write_table(self.to_arrow(), path)
-                return
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                if path.suffix.lower() == ".txt":
-                    file.writelines(f"{word}\n" for word in self.words.to_pylist())
-                    return
-                rows = csv.writer(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", lineterminator="\n")
-                rows.writerow(COLUMNS)
-                rows.writerows(zip(*(column.to_pylist() for column in self.to_arrow().columns), strict=True))
+            self._write(aside, path.suffix.lower())
+            replace_file(aside, path)
         except OSError as error:
-            raise ResourceError(
-                f"cannot write {path}: {error.strerror or error}", "Check disk space and permissions."
-            ) from error
+            next_step = "Check disk space and permissions."
+            raise ResourceError(f"cannot write {path}: {error.strerror or error}", next_step) from error
+        finally:
+            aside.unlink(missing_ok=True)
+
+    def _write(self, path: Path, ending: str) -> None:
+        if ending == ".parquet":
+            import pyarrow.parquet
+
+            pyarrow.parquet.write_table(self.to_arrow(), path)
+            return
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            if ending == ".txt":
+                file.writelines(f"{word}\n" for word in self.words.to_pylist())
+                return
+            rows = csv.writer(file, delimiter="\t" if ending == ".tsv" else ",", lineterminator="\n")
+            rows.writerow(COLUMNS)
+            rows.writerows(zip(*(column.to_pylist() for column in self.to_arrow().columns), strict=True))
 
 
 @dataclass(frozen=True)
@@ -102,6 +121,30 @@ def words_of(source: WordSource) -> list[str]:
     return words
 
 
+def own_stop_words(settings: SignaturesConfig) -> WordSource:
+    """Return the words that the chains of spotsigs skip by a list of their own."""
+    own = settings.spot_stop_words
+    return WordSource(NO_WORDS if own == "auto" or own.isdecimal() else own)
+
+
+def describe_words(config: Config) -> dict[str, dict[str, str | int]]:
+    """Return what `run.json` says of words that a user brings along: name, number and checksum. They are read for it.
+
+    What is wrong with them is said here, before documents are read.
+    """
+    settings = config.signatures
+    described: dict[str, dict[str, str | int]] = {}
+    if not settings.word_counts.is_none:
+        table = word_counts_of(settings.word_counts)
+        described["word_counts"] = {"name": settings.word_counts.name, "words": len(table), "documents": table.n_documents}
+        described["word_counts"]["sha256"] = digest_of(table)
+    for name, source in (("stop_words", settings.stop_words), ("spot_stop_words", own_stop_words(settings))):
+        if not source.is_none:
+            words = words_of(source)
+            described[name] = {"name": source.name, "words": len(words), "sha256": digest_of(words)}
+    return described
+
+
 def digest_of(content: WordTable | list[str]) -> str:
     """Return a checksum of what was read, whatever the file is called."""
     digest = hashlib.sha256()
@@ -113,7 +156,7 @@ def digest_of(content: WordTable | list[str]) -> str:
     else:
         for word in content:
             digest.update(f"{word}\n".encode())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()
 
 
 def _counted(rows: Iterable[_Row], name: str) -> WordTable:
