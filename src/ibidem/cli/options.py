@@ -23,6 +23,7 @@ _SHORT_NAMES = {"search_engine": ("--engine",)}  # where it is searched, the eng
 NO_SEARCH_SETTINGS = ("signature_bits", "bits_per_word", "commit_every")  # settings of an index that a search has no use for
 FIRST_SETTINGS = (  # settings that are fixed when an index is made
     "lang", "max_sentence_words", "hash_seed", "min_similarity", "max_document_share", "signature_bits", "bits_per_word",
+    "word_counts", "stop_words",
 )  # fmt: skip
 
 

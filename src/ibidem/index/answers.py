@@ -224,7 +224,7 @@ def answer(
     """
     request = request_of(config)
     queries = arrivals.queries(counts, settings)
-    common_hashes = counts.common_hashes(settings.max_document_share)
+    common_hashes = np.union1d(counts.common_hashes(settings.max_document_share), settings.stops)
     max_places = config.passages.max_places
     # Of the arrivals, a document sees those before it: a single one sees none.
     is_own_searched = own is not None and own.n_documents > 1

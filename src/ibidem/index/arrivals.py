@@ -59,6 +59,12 @@ class QueryTypes:
         return np.diff(self.first)
 
     @cached_property
+    def n_counted(self) -> NDArray[np.int64]:
+        """Number of distinct words that count, by query. Stop words weigh nothing."""
+        counts = self.weights > 0
+        return self.sizes if counts.all() else np.diff(starts_of(counts[self.words])[self.first])
+
+    @cached_property
     def sorted_words(self) -> NDArray[np.int32]:
         """The words of every query by rising number."""
         return self.words[np.lexsort((self.words, np.repeat(np.arange(len(self)), self.sizes)))]
@@ -100,7 +106,9 @@ class Arrivals:
         words, first = self._words
         weights = counts.weights_of(words.hashes)
         masks = word_masks(words.hashes, settings.signature_bits, settings.bits_per_word)
-        is_common = np.isin(words.hashes, counts.common_hashes(settings.max_document_share))
+        is_stop = np.isin(words.hashes, settings.stops)
+        weights[is_stop] = masks[is_stop] = 0
+        is_common = is_stop | np.isin(words.hashes, counts.common_hashes(settings.max_document_share))
         n = len(self.types)
         distinct = kernels.DistinctWords(
             np.empty(len(words.ids), np.int32),

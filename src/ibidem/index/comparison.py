@@ -64,8 +64,9 @@ class Matches:
         """Return the score of every match: share of the query's weight, of its words, or the product of both."""
         by_weight = self.weight / np.maximum(queries.totals[self.query], 1)
         by_words = self.common / np.maximum(queries.sizes[self.query], 1)
-        result: NDArray[np.float64] = {"idf": by_weight, "fraction": by_words, "product": by_weight * by_words}[score]
-        return result
+        if score == "fraction":
+            return self.weight / np.maximum(queries.n_counted[self.query], 1)
+        return by_weight if score == "idf" else by_weight * by_words
 
 
 class TooManyMatchesError(Exception):
@@ -82,8 +83,8 @@ class Comparison:
         self.segment, self.queries, self.request = segment, queries, request
         self.most_matches = most_matches if len(queries) > 1 else None
         by_words = request.score == "fraction"
-        weights = frozen(np.ones(len(queries.weights), np.int64)) if by_words else queries.weights
-        totals = frozen(queries.sizes) if by_words else queries.totals
+        weights = frozen((queries.weights > 0).astype(np.int64)) if by_words else queries.weights
+        totals = frozen(queries.n_counted) if by_words else queries.totals
         self.local = frozen(segment.words_of(queries.word_hashes))
         self.columns = Queries(queries.words, queries.first, totals, weights, queries.masks, self.local)
         self.limit = Limit(*request.min_score.as_integer_ratio(), request.score == "product", request.min_contained_words)
@@ -124,8 +125,6 @@ class Comparison:
         query, of_type, common, weight, size = (
             np.concatenate(columns).astype(np.int64) for columns in zip(*pieces, strict=True)
         )
-        if self.request.score == "fraction":  # the kernel added up words; weights are wanted by no one then
-            weight = common
         return Matches(query, of_type, common, weight, size)
 
 

@@ -33,6 +33,7 @@ from ibidem.index.segment import Segment
 from ibidem.index.settings import (
     check_made_by,
     check_signature,
+    given_counts,
     segment_settings,
     to_store,
     with_own_seed,
@@ -83,6 +84,7 @@ class Index:
         self.path = Path(path)
         self.progress = progress or Progress()
         base = config or Config()
+        self._asked = Config.of(base, **settings)
         made_with = to_store(with_own_seed(check_signature(Config.of(base, **settings)))) if create else {}
         self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
@@ -249,7 +251,8 @@ class Index:
         most = min(max(budget // _MERGING_BYTES_A_SENTENCE, _FEWEST_SENTENCES), _MOST_SENTENCES)
         with WriterLock(self._catalog.opened) as lock:
             self._check_usable()
-            writer = Writer(lock, self._catalog, self._reader, self._settings, self._stored, most)
+            given = given_counts(self._asked, self._stored) if self._catalog.generation() == 0 else None
+            writer = Writer(lock, self._catalog, self._reader, self._settings, self._stored, most, given)
             try:
                 yield writer
             except BaseException:

@@ -26,6 +26,7 @@ _TRIES = 20
 def describe(folder: OpenFolder, snapshot: Snapshot, config: Config) -> dict[str, Any]:
     """Return settings, counts and sizes, and the predictions for the bits search."""
     state, stored = snapshot.state, to_store(config)
+    kept = {name: stored[name] for name in FIXED if name in stored}
     n_sentences = sum(entry.n_sentences for entry in state.segments)
     n_bytes = 0
     for name in folder.names():
@@ -46,7 +47,7 @@ def describe(folder: OpenFolder, snapshot: Snapshot, config: Config) -> dict[str
             "documents": snapshot.counts.n_documents,
             "words": len(snapshot.counts.hashes),
         },
-        "settings": {**{name: stored[name] for name in FIXED}, "min_similarity": float(config.matches.min_similarity)},
+        "settings": kept | {"min_similarity": float(config.matches.min_similarity)},
         "bits": predict(config, _mean_words(snapshot)),
     }
 

@@ -203,7 +203,7 @@ def radius_by_query(queries: QueryTypes, request: Request, settings: SegmentSett
     """Return the radius of every query: as given, or the largest that keeps the false positives below the bound, at least 0."""
     if request.radius >= 0:
         return np.full(len(queries), request.radius)
-    sizes, which = np.unique(queries.sizes, return_inverse=True)
+    sizes, which = np.unique(queries.n_counted, return_inverse=True)
     radii = [
         bits.radius_for(
             settings.signature_bits, settings.bits_per_word, int(n), request.words_flexible, request.max_false_positive

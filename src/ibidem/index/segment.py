@@ -7,7 +7,7 @@ it is one file that is mapped. Documents, sentences and types are numbered in th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ibidem.columns.texts import text_buffers
 from ibidem.index.kernels import segment as kernels
+from ibidem.signatures.sentence_types import NO_WORDS
 
 LONG_GAP = 255
 
@@ -51,6 +52,7 @@ class SegmentSettings:
     max_document_share: float
     min_similarity: Fraction
     exact: bool
+    stops: NDArray[np.uint64] = field(default_factory=lambda: NO_WORDS, compare=False)  # words that do not count, by hash
 
 
 @dataclass(frozen=True)

@@ -93,10 +93,12 @@ def _types_and_words(
     posting_first, postings = _postings(types, order, sizes, n_words, Fraction(0))
     prefix_first, prefix_postings = _postings(types, order, sizes, n_words, settings.min_similarity)
 
+    is_stop = np.isin(hashes, settings.stops)
     masks = word_masks(hashes, settings.signature_bits, settings.bits_per_word)
+    masks[is_stop] = 0
     signatures = sentence_signatures(masks, types.words, types.first)[order]
     keys = np.empty(n_types, np.uint64)
-    is_common = np.isin(hashes, counts.common_hashes(settings.max_document_share))
+    is_common = is_stop | np.isin(hashes, counts.common_hashes(settings.max_document_share))
     kernels.fingerprint_types(types.words, types.first, order, hashes, is_common, keys)
     known = np.flatnonzero(keys)
     by_key = known[np.argsort(keys[known], kind="stable")]

@@ -6,7 +6,7 @@ The weights of words come from it and do not change as documents arrive: what ma
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ibidem.index.kernels.segment import count_documents, find_hashes
 from ibidem.index.segment import Segment, frozen
+from ibidem.signatures.known_words import KnownWords
 
 WEIGHT_UNIT = 1 << 16  # weights are whole numbers, so that their sums are the same in any order
 NO_ORDER = frozen(np.empty(0, np.uint32))
@@ -29,6 +30,7 @@ class WordCounts:
     document_counts: NDArray[np.uint32]
     n_documents: int
     version: int
+    is_given: bool = False  # from elsewhere: they are never taken from the documents of the index
     _common: dict[float, NDArray[np.uint64]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -42,6 +44,11 @@ class WordCounts:
         several = np.flatnonzero(document_counts > 1)
         order = several[np.argsort(hashes[several])]
         return cls(frozen(hashes[order]), frozen(document_counts[order].astype(np.uint32)), n_documents, version)
+
+    @classmethod
+    def given(cls, known: KnownWords) -> WordCounts:
+        """Return the counts that a user gives for good."""
+        return replace(cls.of(known.hashes, known.document_counts, known.n_documents, 1), is_given=True)
 
     @classmethod
     def counted(cls, parts: Sequence[tuple[Segment, NDArray[np.bool_]]], version: int) -> WordCounts:
@@ -87,4 +94,5 @@ class WordCounts:
     @classmethod
     def stored(cls, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> WordCounts:
         """Return counts from the columns of a file."""
-        return cls(arrays["hashes"], arrays["document_counts"], int(about["n_documents"]), int(about["version"]))
+        numbers = int(about["n_documents"]), int(about["version"])
+        return cls(arrays["hashes"], arrays["document_counts"], *numbers, bool(about.get("given")))

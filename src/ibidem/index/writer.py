@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.errors import IndexChangedError, IndexLockedError, IndexWriteError, KnownIdError
+from ibidem.errors import IndexChangedError, IndexLockedError, IndexSettingsError, IndexWriteError, KnownIdError
 from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import Change, SegmentEntry
@@ -41,8 +41,9 @@ class Writer:
         settings: SegmentSettings,
         stored: Mapping[str, Any],
         max_sentences: int,
+        given: WordCounts | None = None,
     ) -> None:
-        self._catalog, self._reader, self._stored = catalog, reader, stored
+        self._catalog, self._reader, self._stored, self._given = catalog, reader, stored, given
         self._settings, self._max_sentences = settings, max_sentences
         self._commits = Commits(lock, catalog)
         self.sweep()  # first: of an older catalog that was put back, files may be missing, and that says less
@@ -51,7 +52,7 @@ class Writer:
 
     def _begin(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self.counts = snapshot.counts
+        self.counts = snapshot.counts if snapshot.state.vocabulary or self._given is None else self._given
         self.next_serial = snapshot.state.next_serial
         self._waiting: list[Segment] = []
         self._written: list[SegmentEntry] = []
@@ -109,14 +110,14 @@ class Writer:
 
         So what is said of a document does not depend on how many came together.
         """
-        if self.counts.n_documents >= ENOUGH_DOCUMENTS:
+        if self.counts.n_documents >= ENOUGH_DOCUMENTS or self.counts.is_given:
             return 2**62
         n_documents = self._snapshot.state.n_documents + len(self._new) - len(self._replaced)
         return max(1, 2 * self.counts.n_documents) - n_documents
 
     def first_counts(self, segment: Segment) -> bool:
         """Count the words of the first documents of an empty index; tell whether this was done."""
-        if self._snapshot.parts or self.counts.n_documents:
+        if self._snapshot.parts or self.counts.n_documents or self.counts.is_given:
             return False
         self.counts = WordCounts.counted([(segment, kept_in(segment, _NONE))], self.counts.version + 1)
         return True
@@ -194,6 +195,9 @@ class Writer:
 
     def recount(self) -> None:
         """Count again in how many documents each word occurs, and bring all segments up to it. One commit."""
+        if self.counts.is_given:
+            message = "the word counts of this index were given when it was created, and stay as they are"
+            raise IndexSettingsError(message, "Leave out --recount, or create another index.")
         parts = self._snapshot.parts
         counts = WordCounts.counted([(part.segment, part.kept) for part in parts], self.counts.version + 1)
         old = self._snapshot.state
@@ -225,7 +229,8 @@ class Writer:
 
     def _merge_due(self) -> None:
         n_documents = self._snapshot.state.n_documents
-        if self.counts.n_documents < ENOUGH_DOCUMENTS and n_documents >= 2 * self.counts.n_documents > 0:
+        is_young = self.counts.n_documents < ENOUGH_DOCUMENTS and not self.counts.is_given
+        if is_young and n_documents >= 2 * self.counts.n_documents > 0:
             self.recount()
         for part in self._snapshot.parts:
             if (~part.kept).sum() > _MOST_REMOVED_SHARE * part.segment.n_documents:

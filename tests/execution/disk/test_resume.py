@@ -19,6 +19,7 @@ VERBS = {
     "find exact": ("find", "--signature", "exact", "--format", "jsonl"),
     "find words": ("find", "--format", "jsonl", "--keep-text", "--max-places", "3"),
     "cluster": ("cluster", "--format", "jsonl", "--shingle-size", "2", "--min-similarity", "0.4"),
+    "cluster spots": ("cluster", "--format", "jsonl", "--method", "spotsigs", "--shingle-size", "2", "--min-similarity", "0.4"),
     "dedup documents": ("dedup", "--shingle-size", "2", "--min-similarity", "0.4"),
     "dedup passages": ("dedup", "--level", "passage"),
 }

@@ -188,7 +188,7 @@ def compare(lists, u, n, words, weights, before, slack_weight, slack_common, out
 def is_hit(outcome, n_query, total, limit):
     """Whether the outcome of a comparison makes a hit for a query of so many distinct words and so much weight."""
     common, weight, size = outcome[0], outcome[1], outcome[2]
-    if common == 0:
+    if weight == 0:  # nothing in common, or only words that do not count
         return False
     if n_query < limit.min_contained:
         return common == n_query and size == n_query
