@@ -82,6 +82,8 @@ bytes where that is possible.
 | pairs (`compare --pairs`, `eval --pairs`) | CSV, JSON lines or Parquet with the columns `a_id` and `b_id` |
 | ground truth (`eval`) | CSV, JSON lines or Parquet: see [evaluating results](evaluation.md) |
 | sampling plan (`tune -o`, `cluster --plan`) | JSON |
+| word counts (`words -o`, `--word-counts`) | TSV, CSV or Parquet, see [words](passages.md#words-from-outside) |
+| words (`words -o`, `--stop-words`) | text, one word per line |
 | answers (`watch`) | JSON lines: `id`, `duplicated`, `n_sentences`, `n_known`, `n_common`, `sources`, `passages` |
 | index | a folder: see [how the index grows](../how-it-works/growing-index.md) |
 """,
@@ -206,9 +208,20 @@ FORMAT_NOTES = {
 }
 
 PYTHON_SECTIONS = {
-    "Functions": ["find", "compare", "compare_pairs", "cluster", "dedup", "tune", "similarity", "split_sentences", "read"],
+    "Functions": [
+        "find",
+        "compare",
+        "compare_pairs",
+        "cluster",
+        "dedup",
+        "tune",
+        "words",
+        "similarity",
+        "split_sentences",
+        "read",
+    ],
     "The index": ["Index", "QueryResult", "Verdict", "Hit", "Arrival"],
-    "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "Tuning"],
+    "Results": ["Result", "Comparison", "ClusterResult", "CleaningResult", "Tuning", "WordTable"],
     "Values": ["Document", "Passage", "Span", "Difference", "Similarity", "Skipped"],
     "Settings and engines": ["Config", "SamplingPlan", "SparkEngine"],
     "Errors": ["IbidemError", "UsageError", "InputError", "IndexStoreError", "ResourceError"],

@@ -176,7 +176,7 @@ def test_more_antecedents_give_more_spots(
         assert set(_set(some, t)) <= set(_set(all_of_them, t))
 
 
-def test_by_default_every_word_of_a_small_collection_begins_a_spot() -> None:
+def test_by_default_every_word_begins_a_spot() -> None:
     corpus = Corpus([[tuple(VOCABULARY[:5])], [tuple(VOCABULARY[3:9])]])
     expected = [twins.spots(words, set(words), 1, 2) for words in corpus.types]
     assert [len(spots) for spots in expected] == [3, 4]

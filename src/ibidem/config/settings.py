@@ -121,7 +121,8 @@ class SignaturesConfig:
     max_idf: float = _criterion(1.0, "I-Match: ignore words with a higher idf (0 to 1).", at_least=0)
     antecedents: str = _criterion(
         "auto",
-        "SpotSigs: the words that begin a spot, separated by commas, or how many of the most frequent words do. auto: 10,000.",
+        "SpotSigs: the words that begin a spot, separated by commas, or how many of the most frequent words do. auto: every "
+        "word.",
         value="WORDS",
     )
     spot_stop_words: str = _criterion(

@@ -11,14 +11,13 @@ from ibidem.sentences import tokenise_spans
 from ibidem.signatures import kernels
 from ibidem.signatures.sentence_types import TypeTokens, Vocabulary
 
-USUAL_ANTECEDENTS = 10_000
-
 
 class SpotSigs:
     """A type is known by its spots: an antecedent, and the words that follow it.
 
-    `antecedents` is a count of the most frequent words, or a list of words. Chains skip stop words, which are a list of their
-    own: whether a word begins spots has no part in whether chains skip it. So more antecedents give more spots.
+    `antecedents` is a count of the most frequent words, a list of words, or `auto`: every word begins a spot. Chains skip stop
+    words, which are a list of their own: whether a word begins spots has no part in whether chains skip it. So more
+    antecedents give more spots.
     """
 
     needs_vocabulary = True
@@ -45,7 +44,7 @@ class SpotSigs:
 
 
 def n_frequent(config: SignaturesConfig) -> int:
-    """Return how many of the most frequent words matter; 0 if all that matter are listed."""
+    """Return how many of the most frequent words matter; 0 if those that matter are listed, or all do."""
     skips = int(config.spot_stop_words) if config.spot_stop_words.isdecimal() else 0
     return max(_n_antecedents(config), skips)
 
@@ -59,14 +58,14 @@ def most_frequent(vocabulary: Vocabulary, n_wanted: int) -> NDArray[np.bool_]:
 
 
 def _n_antecedents(config: SignaturesConfig) -> int:
-    if config.antecedents == "auto":
-        return USUAL_ANTECEDENTS
     return int(config.antecedents) if config.antecedents.isdecimal() else 0
 
 
 def _chosen(vocabulary: Vocabulary, config: SignaturesConfig, hash_seed: int) -> NDArray[np.bool_]:
     """Tell which words are antecedents."""
-    if config.antecedents == "auto" or config.antecedents.isdecimal():
+    if config.antecedents == "auto":
+        return np.ones(len(vocabulary.hashes), np.bool_)
+    if config.antecedents.isdecimal():
         return most_frequent(vocabulary, _n_antecedents(config))
     text = config.antecedents.replace(",", " ").encode()
     bounds = np.array([0, len(text)], np.int64)

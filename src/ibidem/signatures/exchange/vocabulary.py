@@ -36,7 +36,7 @@ def spot_words(flow: Flow, words: PartedTable | None, config: Config, n_document
     known, n_wanted = outside_counts(config, stops), n_frequent(config.signatures)
     if known is not None:
         return known.most_frequent(n_wanted)
-    if words is None:  # all that matter are listed
+    if words is None:  # those that matter are listed
         return KnownWords.none(n_documents, stops)
     return replace(most_frequent_words(flow, words, n_wanted, n_documents), stops=stops)
 
