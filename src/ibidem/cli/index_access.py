@@ -17,6 +17,7 @@ from ibidem.formats import describe_inputs, input_size, read
 from ibidem.formats.jobs import SkippedRecords
 from ibidem.index.answers import QueryResult
 from ibidem.index.index import Index
+from ibidem.index.search import radius_note
 from ibidem.model import Skipped
 from ibidem.results.summary import skipped_lines, unknown_files_lines
 from ibidem.results.table_files import describe_run, write_result
@@ -46,6 +47,7 @@ def look_up(
     with display.stage("looking up", n_bytes):
         if not with_texts:
             result = index.query(list(inputs), passages=passages)
+            _tell_notes(result.notes, quiet)
             return result, (), result.skipped
         # Read here and not by the query, which does not keep the texts: they are shown.
         skipped = SkippedRecords(index.config.output.strict)
@@ -53,7 +55,21 @@ def look_up(
         if not documents:
             raise NoDocumentsError("the inputs contain no documents to look up", skipped.explain())
         result = index.query(documents, passages=passages, html=False, main_content=False)
+        _tell_notes(result.notes, quiet)
         return result, [document.text for document in documents], skipped.records
+
+
+def _tell_notes(notes: Sequence[str], quiet: bool) -> None:
+    for note in () if quiet else notes:
+        click.echo(f"ibidem: {note}", err=True)
+
+
+def tell_of_radius(index: Index, quiet: bool) -> None:
+    """Say for which sentences of a stream the bits search cannot keep its promise: these are not known yet."""
+    settings = index.config.index
+    longest = index.info()["bits"]["longest_sentence"] if settings.search_engine == "bits" else None
+    if longest is not None and longest < index.config.sentences.max_sentence_words:
+        _tell_notes([radius_note(longest, settings.max_false_positive)], quiet)
 
 
 def write_answers(output: Path, result: QueryResult, inputs: Sequence[str], display: Progress) -> None:

@@ -46,7 +46,7 @@ _IDS_SHOWN = 10
 )  # fmt: skip
 @signature_option
 @memory_option
-@setting_options("documents", also=(*FIRST_SETTINGS, "workers", "strict"))
+@setting_options("documents", also=(*FIRST_SETTINGS, "search_engine", "paper", "workers", "strict"))
 @run_options
 def add(
     folder: Path,
@@ -74,6 +74,7 @@ def add(
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import open_index, tell_of_compiling
         from ibidem.formats import input_size
+        from ibidem.index.vocabulary import ENOUGH_DOCUMENTS
         from ibidem.results.summary import many, skipped_lines, unknown_files_lines
         from ibidem.results.table_files import write_skipped
 
@@ -100,6 +101,11 @@ def add(
     if lines and skipped is None and len(index.skipped.records) > 1:
         lines.append("  --skipped FILE lists them all")
     lines.append(f"{folder}: {many(about['documents'], 'document')}, {size_of(about['bytes'])}")
+    counts, signature = about["word_counts"], about["settings"]["signature"]
+    if counts["fixed"] and counts["documents"] < ENOUGH_DOCUMENTS:
+        lines.append(
+            f"{signature} depends on word counts, which were taken from {many(counts['documents'], 'document')} and stay"
+        )
     click.echo("\n".join([*lines, *unknown_files_lines(index.skipped.records, listed_in)]), err=True)
 
 

@@ -66,7 +66,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
     if sys.stdin is None:
         raise click.UsageError("standard input is closed; pipe in documents as JSON lines")
     with loading_libraries():
-        from ibidem.cli.index_access import open_index, tell_of_compiling
+        from ibidem.cli.index_access import open_index, tell_of_compiling, tell_of_radius
         from ibidem.cli.index_answers import arrival_line
         from ibidem.formats.jsonl_files import arriving_records
         from ibidem.model import Skipped
@@ -86,6 +86,7 @@ def watch(folder: Path, replace: bool, config_file: str | None, quiet: bool, **f
 
     with _signals_to(stopped) as interrupted, open_index(folder, settings, create=True) as index:
         tell_of_compiling(quiet, searching=True)
+        tell_of_radius(index, quiet)
         if sys.stdin.isatty() and not quiet:
             click.echo("ibidem: waiting for documents on standard input, one JSON object per line; end with Ctrl-D", err=True)
         begin = time.perf_counter()

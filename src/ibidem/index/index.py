@@ -28,14 +28,16 @@ from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import refuse_other_settings
 from ibidem.index.commits import WriterLock
+from ibidem.index.elements import needs_counts
 from ibidem.index.inspection import describe, find_damage
 from ibidem.index.segment import Segment
 from ibidem.index.settings import (
+    as_decided,
     check_made_by,
-    check_signature,
     given_counts,
     segment_settings,
     to_store,
+    with_engine,
     with_own_seed,
     with_seed_of,
     with_stored,
@@ -85,7 +87,7 @@ class Index:
         self.progress = progress or Progress()
         base = config or Config()
         self._asked = Config.of(base, **settings)
-        made_with = to_store(with_own_seed(check_signature(Config.of(base, **settings)))) if create else {}
+        made_with = to_store(with_own_seed(self._asked.with_signature("words"))) if create else {}
         self._catalog = Catalog.create(self.path, made_with) if create else Catalog.open(self.path)
         try:
             self._is_new = self._catalog.generation() == 0  # then the settings are fixed by the first commit, whosever it is
@@ -93,7 +95,7 @@ class Index:
             if create and self._is_new:
                 self._stored = with_seed_of(self._catalog.settings, made_with, Config.of(base, **settings))
             check_made_by(self._stored)
-            self.config = with_stored(self._stored, base, settings)
+            self.config = with_stored(self._stored, base, with_engine(self._stored, base, settings))
         except BaseException:
             self._catalog.close()
             raise
@@ -154,8 +156,12 @@ class Index:
         if os.getpid() != self._process:
             raise IndexStoreError("the index was opened in another process", "Open it again in this process.")
         if self._is_new and self._catalog.generation() > 0:
-            refuse_other_settings(self._catalog.reread_settings(), self._stored)
-            self._is_new = False
+            stored = self._catalog.reread_settings()
+            mine = as_decided(self._stored, stored)
+            refuse_other_settings(stored, mine)
+            self._is_new, self._stored = False, mine
+            self.config = Config.of(self.config, bits_per_word=mine["bits_per_word"])
+            self._settings = segment_settings(self.config)
 
     def _current(self) -> Snapshot:
         self._check_usable()
@@ -188,7 +194,10 @@ class Index:
                 return writer.build(Arrivals(_gather(own_batches, config, in_turn)), serials)
 
             n_chunk_bytes = min(_CHUNK_BYTES, _budget(config) // _CHUNKS_IN_MEMORY)
-            chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in _chunks(batches, n_chunk_bytes))
+            # The first chunk may decide what sentences are known by: it does not depend on the memory.
+            n_first_bytes = _CHUNK_BYTES if needs_counts(self._settings.elements) else n_chunk_bytes
+            pieces = _chunks(batches, n_first_bytes, n_chunk_bytes)
+            chunks = ((chunk, writer.claim(_ids(chunk), replace)) for chunk in pieces)
             for first in chunks:  # before the others: it may decide how words are counted
                 segment = build(first)
                 writer.write(segment)
@@ -212,6 +221,7 @@ class Index:
 
     def _watch(self, documents: Iterable[Any], replace: bool, config: Config) -> Generator[Arrival, None, None]:
         with self._writer(config) as writer:
+            writer.check_counts()
 
             def collect(batch: list[Any], skipped: SkippedRecords) -> Collection:
                 return _gather(list(read_batches(batch, config.documents, skipped.add)), config, self._threads.run_tasks)
@@ -230,6 +240,8 @@ class Index:
         With `recount`, words are counted again, so scores and fingerprints change.
         """
         with self._writer(self.config) as writer:
+            if recount:
+                writer.check_recount()
             writer.compact()
             if recount:
                 writer.recount()
@@ -281,14 +293,14 @@ def _ids(batches: Sequence[pa.RecordBatch]) -> list[str]:
     return [name for batch in batches for name in batch.column("id").to_pylist()]
 
 
-def _chunks(batches: Iterable[pa.RecordBatch], n_chunk_bytes: int) -> Iterator[list[pa.RecordBatch]]:
+def _chunks(batches: Iterable[pa.RecordBatch], n_first_bytes: int, n_later_bytes: int) -> Iterator[list[pa.RecordBatch]]:
     chunk: list[pa.RecordBatch] = []
-    n_bytes = 0
+    n_bytes, n_chunk_bytes = 0, n_first_bytes
     for batch in batches:
         chunk.append(batch)
         n_bytes += batch.column("text").nbytes
         if n_bytes >= n_chunk_bytes:
             yield chunk
-            chunk, n_bytes = [], 0
+            chunk, n_bytes, n_chunk_bytes = [], 0, n_later_bytes
     if chunk:
         yield chunk
