@@ -208,7 +208,7 @@ def test_counts_stay_those_of_the_first_batch(signature: str) -> None:
 @pytest.mark.parametrize("signature", NEEDS_COUNTS)
 def test_a_stream_needs_counts(signature: str) -> None:
     record = {"id": "a", "text": text_of([tuple(WORDS[:6])])}
-    with temporary_folder() as folder, Index(folder, workers=1, signature=signature) as index:
+    with temporary_folder() as folder, Index(folder, workers=1, signature=signature, antecedents="10") as index:
         with pytest.raises(IndexSettingsError, match="no word counts"):
             list(index.watch([record]))
         assert len(index) == 0
@@ -218,15 +218,16 @@ def test_a_stream_needs_counts(signature: str) -> None:
 
 def test_spots_are_not_made_again() -> None:
     record = {"id": "a", "text": text_of([tuple(WORDS[:6])])}
-    with temporary_folder() as folder, Index(folder, workers=1, signature="spotsigs") as index:
+    with temporary_folder() as folder, Index(folder, workers=1, signature="spotsigs", antecedents="10") as index:
         index.add([record])
         with pytest.raises(IndexSettingsError, match="does not keep the order of words"):
             index.compact(recount=True)
-    # Where all words that matter are listed, there is nothing that counts could change.
-    listed = {"signature": "spotsigs", "antecedents": WORDS[0]}
-    with temporary_folder() as folder, Index(folder, workers=1, **listed) as index:
-        assert [arrival.id for arrival in index.watch([record])] == ["a"]
-        index.compact(recount=True)
+    # Where every word begins a spot, or those that do are listed, there is nothing that counts could change.
+    for antecedents in ("auto", WORDS[0]):
+        made = {"signature": "spotsigs", "antecedents": antecedents}
+        with temporary_folder() as folder, Index(folder, workers=1, **made) as index:
+            assert [arrival.id for arrival in index.watch([record])] == ["a"]
+            index.compact(recount=True)
 
 
 def test_words_that_chains_skip_are_kept_without_their_file(tmp_path: Path) -> None:
@@ -248,6 +249,7 @@ def test_counts_from_elsewhere_make_a_stream_of_everything(signature: str) -> No
     records, elsewhere = records_of(collection), records_of(collection[:4])
     counts = ibidem.words(elsewhere)
     made = {"signature": signature, "word_counts": counts, "hash_seed": 0, "max_places": UNCAPPED, "min_similarity": "1/2"}
+    made |= {"antecedents": "12"}
     expected = batch(records, **made)
     assert expected
     with temporary_folder() as folder, Index(folder, workers=1, **made) as index:
