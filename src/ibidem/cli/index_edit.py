@@ -74,6 +74,7 @@ def add(
         from ibidem.cli.display import open_display
         from ibidem.cli.index_access import open_index, tell_of_compiling
         from ibidem.formats import input_size
+        from ibidem.index.elements import needs_counts
         from ibidem.index.vocabulary import ENOUGH_DOCUMENTS
         from ibidem.results.summary import many, skipped_lines, unknown_files_lines
         from ibidem.results.table_files import write_skipped
@@ -102,7 +103,8 @@ def add(
         lines.append("  --skipped FILE lists them all")
     lines.append(f"{folder}: {many(about['documents'], 'document')}, {size_of(about['bytes'])}")
     counts, signature = about["word_counts"], about["settings"]["signature"]
-    if counts["fixed"] and counts["documents"] < ENOUGH_DOCUMENTS:
+    is_given = "word_counts" in about["settings"]
+    if needs_counts(index.config.signatures) and not is_given and counts["documents"] < ENOUGH_DOCUMENTS:
         lines.append(
             f"{signature} depends on word counts, which were taken from {many(counts['documents'], 'document')} and stay"
         )

@@ -17,7 +17,7 @@ from ibidem.columns.ragged import starts_of
 from ibidem.columns.sets import HashSets
 from ibidem.config import SignaturesConfig
 from ibidem.index.segment import SegmentSettings
-from ibidem.index.vocabulary import WordCounts
+from ibidem.index.vocabulary import ENOUGH_DOCUMENTS, WordCounts
 from ibidem.signatures import SetSignature, TypeTokens, Vocabulary, load_signature
 from ibidem.signatures.sentence_types import NumberedHashes
 from ibidem.signatures.spotsigs import n_frequent
@@ -26,6 +26,11 @@ from ibidem.signatures.spotsigs import n_frequent
 def has_key(signatures: SignaturesConfig | None) -> bool:
     """Tell whether the only element of a sentence is a key. It depends on the words, not on their order."""
     return signatures is not None and not isinstance(load_signature(signatures.signature), SetSignature)
+
+
+def are_fixed(counts: WordCounts, signatures: SignaturesConfig | None) -> bool:
+    """Tell whether the counts of words stay as they are, unless they are to be taken again."""
+    return counts.is_given or counts.n_documents >= ENOUGH_DOCUMENTS or needs_counts(signatures)
 
 
 def needs_counts(signatures: SignaturesConfig | None) -> bool:

@@ -14,12 +14,11 @@ from ibidem.index import bits
 from ibidem.index.array_files import check_arrays
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import State
-from ibidem.index.elements import needs_counts
+from ibidem.index.elements import are_fixed
 from ibidem.index.folder import OpenFolder
-from ibidem.index.settings import fixed_settings, segment_settings, to_store
+from ibidem.index.settings import fixed_settings, to_store
 from ibidem.index.snapshot import Snapshot, kept_in, read_counts, read_segment
 from ibidem.index.sweep import later_files
-from ibidem.index.vocabulary import ENOUGH_DOCUMENTS
 
 _TYPICAL_WORDS = 10
 _TRIES = 20
@@ -49,7 +48,7 @@ def describe(folder: OpenFolder, snapshot: Snapshot, config: Config) -> dict[str
             "version": snapshot.counts.version,
             "documents": snapshot.counts.n_documents,
             "words": len(snapshot.counts.hashes),
-            "fixed": needs_counts(segment_settings(config).elements) or snapshot.counts.n_documents >= ENOUGH_DOCUMENTS,
+            "fixed": are_fixed(snapshot.counts, config.signatures),
         },
         "settings": fixed | {"min_similarity": float(config.matches.min_similarity)},
         "bits": predict(config, _mean_words(snapshot), _vocabulary_size(snapshot)),

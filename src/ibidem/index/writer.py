@@ -16,12 +16,12 @@ from ibidem.index.arrivals import Arrivals
 from ibidem.index.catalog import Catalog
 from ibidem.index.catalog_state import Change, SegmentEntry
 from ibidem.index.commits import Commits, WriterLock
-from ibidem.index.elements import n_frequent_words, needs_counts
+from ibidem.index.elements import are_fixed, n_frequent_words, needs_counts
 from ibidem.index.merge import due_merge, groups_to_compact, merge_segments
 from ibidem.index.segment import Segment, SegmentSettings, frozen
 from ibidem.index.settings import decided, is_undecided
 from ibidem.index.snapshot import OpenSegment, Snapshot, SnapshotReader, kept_in
-from ibidem.index.vocabulary import ENOUGH_DOCUMENTS, WordCounts
+from ibidem.index.vocabulary import WordCounts
 
 _MOST_REMOVED_SHARE = 0.5  # a segment with more removed documents than that is written again
 _IDS_SHOWN = 3
@@ -120,8 +120,7 @@ class Writer:
     @property
     def _is_counted(self) -> bool:
         """Whether the counts of words stay as they are, unless they are to be taken again."""
-        is_enough = self.counts.n_documents >= ENOUGH_DOCUMENTS or self.counts.is_given
-        return is_enough or needs_counts(self._settings.elements)
+        return are_fixed(self.counts, self._settings.elements)
 
     def check_counts(self) -> None:
         """Raise where the first document would decide alone what all others are known by."""
