@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 
 import ibidem
 from ibidem.config import Config
-from ibidem.errors import IndexSettingsError
+from ibidem.errors import IndexSettingsError, IndexWriteError
 from ibidem.index import watcher
+from ibidem.index.commits import Commits
 from ibidem.index.elements import n_frequent_words
 from ibidem.index.index import Index
 from ibidem.index.merge import merge_segments
@@ -350,3 +351,40 @@ def test_an_index_remembers_its_engine() -> None:
     with temporary_folder() as folder, Index(folder, workers=1) as index:
         assert "search_engine" not in index._stored
         assert index.info()["engine"] == "overlap"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"signature": "shingles"}, {"signature": "imatch", "min_idf": 0.3}, {"signature": "fingerprint"},
+        {"signature": "spotsigs", "antecedents": "5", "min_similarity": "1/2"}, {"signature_bits": 40, "bits_per_word": "auto"},
+    ],
+    ids=lambda made: "-".join(map(str, made.values())),
+)  # fmt: skip
+def test_a_commit_that_breaks_off_decides_nothing(made: dict[str, Any]) -> None:
+    """What the first documents decide is decided by a commit: until then the next ones do, as if nothing had been tried."""
+    chance = random.Random(3)
+    batches = [
+        [{"id": f"{name}{n}", "text": text_of([chance.choice(POOL) for _ in range(6)])} for n in range(6)] for name in "abc"
+    ]
+    queries = [{"id": f"q{n}", "text": text_of([chance.choice(POOL) for _ in range(6)])} for n in range(4)]
+    usual = {**made, "workers": 1, "hash_seed": 0, "min_hit_words": 1, "min_contained_words": 1}
+
+    def break_off(*change: object) -> None:
+        raise IndexWriteError("no space", "")
+
+    with temporary_folder() as folder, temporary_folder() as other:
+        with Index(other, **usual) as index:
+            index.add(batches[1])
+            expected, settled = answers_of(index, queries, search_engine="signature"), index.info()["settings"]
+        with Index(folder, **usual) as index:
+            for broken, whole in ((batches[0], batches[1]), (batches[2], [])):
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr(Commits, "commit", break_off)
+                    with pytest.raises(IndexWriteError):
+                        index.add(broken)
+                if whole:
+                    index.add(whole)
+                assert answers_of(index, queries, search_engine="signature") == expected
+            assert index.info()["settings"] == settled
+            assert index.verify() == []
